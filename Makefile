@@ -1,0 +1,55 @@
+# Two commands are enough: `make run` starts oi-tui, `make test` runs the tests.
+# Each makes its own .venv first, once; `make PYTHON=python3.13 run` chooses the interpreter.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# What to give the program, as in: make run ARGS="--demo"
+ARGS ?=
+
+.PHONY: run test lint types check format wheel clean
+
+run: $(VENV)/.installed
+	@$(BIN)/oi-tui $(ARGS)
+
+test: $(VENV)/.installed-dev
+	$(BIN)/pytest $(ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+check: lint types test
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+wheel: $(VENV)/.installed-dev
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+
+$(BIN)/python:
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "There is no $(PYTHON) here. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "oi-tui needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) -V 2>&1)." >&2; \
+	  echo "Name a newer one: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "Setting up $(VENV), once; this takes about a minute."
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo "$(PYTHON) cannot make virtual environments; on Debian and Ubuntu: apt install python3-venv" >&2; \
+	  rm -rf $(VENV); exit 1; }
+
+# The development set-up holds everything that the plain one does.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(VENV)/.installed $@

@@ -1,0 +1,287 @@
+"""The full-screen application: introduces screens, styles and themes to each other."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.command import Provider
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+from textual.filter import LineFilter
+from textual.geometry import Size
+
+from oi_tui import commands, log, paths
+from oi_tui.attention import Attention, run_tool
+from oi_tui.engine.redaction import redact
+from oi_tui.legible_filter import LegibleFilter
+from oi_tui.privacy import close_to_others
+from oi_tui.sanitize_filter import SanitizeFilter
+from oi_tui.screens.chat import Chat
+from oi_tui.terminal_driver import TerminalDriver
+from oi_tui.text import visible
+from oi_tui.themes import DARK, LIGHT
+from oi_tui.widgets.keyboard import KeyboardClock
+from oi_tui.widgets.means import Showing
+from oi_tui.widgets.sixteen import SixteenFilter
+
+if TYPE_CHECKING:
+    from oi_tui.engine.profile import Profile
+    from oi_tui.workspace import Workspace
+
+_log = logging.getLogger("oi_tui")
+#: Seconds after a signal to end, by which the application has ended, one way or the other.
+PATIENCE = 2.0
+
+
+def _command_entries() -> type[Provider]:
+    from oi_tui.screens.palette import CommandEntries
+
+    return CommandEntries
+
+
+def _permission_entries() -> type[Provider]:
+    from oi_tui.screens.palette import PermissionEntries
+
+    return PermissionEntries
+
+
+def _profile_entries() -> type[Provider]:
+    from oi_tui.screens.palette import ProfileEntries
+
+    return ProfileEntries
+
+
+class OiTui(Showing, KeyboardClock):
+    """Open Interpreter on a full screen."""
+
+    TITLE = "oi-tui"
+    #: What the first frame needs; other screens bring their own.
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        paths.styles() / name for name in ("app.tcss", "conversation.tcss")
+    ]
+    COMMANDS = {_command_entries, _permission_entries, _profile_entries}
+    ENABLE_COMMAND_PALETTE = True
+    COMMAND_PALETTE_BINDING = "ctrl+shift+f12"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Leave", id="app.quit", show=False, priority=True),
+        Binding("f1", "help_here", "Keys of what has the focus", id="app.help", show=False),
+        Binding("ctrl+z", "suspend_process", "Back to the shell", id="app.suspend", show=False),
+    ]
+
+    def __init__(
+        self,
+        open_workspace: Callable[[], "Workspace"],
+        *,
+        theme: str = DARK.name,
+        mouse: bool = True,
+        images: str = "auto",
+        words: str = "",
+        resume: str | None = None,
+        navigator: bool = False,
+    ) -> None:
+        """`open_workspace` is called once, after the first frame, because it takes its time."""
+        super().__init__()
+        self.attention = Attention(self.write_as_it_is)
+        self._open_workspace = open_workspace
+        self.mouse = mouse
+        self._wanted_images = images
+        self._words = words
+        self._resume = resume
+        self._navigator = navigator
+        for each in (DARK, LIGHT):
+            self.register_theme(each)
+        self.theme = theme
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The last guards: no unsafe character leaves through any widget, and words can be read."""
+        few = self.console.color_system == "standard" and not self.native_ansi_color
+        return [
+            *super().get_line_filters(),
+            LegibleFilter(),
+            *([SixteenFilter()] if few else []),
+            SanitizeFilter(),
+        ]
+
+    def get_driver_class(self) -> type[Driver]:
+        """A driver that tells what the terminal answers from what is typed, unless another was chosen."""
+        chosen = super().get_driver_class()
+        return TerminalDriver if chosen is LinuxDriver else chosen
+
+    async def on_mount(self) -> None:
+        """Listen to those who end or stop programs, and show the conversation."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, self._end, number)
+        self.app_resume_signal.subscribe(self, self._come_back)
+        if not self.is_headless:
+            self.set_interval(1.0, self._note_size)
+        self.show_images(self._wanted_images)
+        self._chat = Chat(self._open_workspace)
+        await self.push_screen(self._chat)
+
+    def on_ready(self) -> None:
+        """The first frame is on the screen; now for the rest."""
+        self._chat.call_after_refresh(self._chat.furnish)
+
+    def _tell_of_sandbox(self, problem: str | None) -> None:
+        if problem:
+            self._chat.desk.tell(problem, warning=True)
+
+    def on_chat_ready(self) -> None:
+        """Wake what takes its time, and show what was asked for at the command line."""
+        from oi_tui.screens import first_run
+
+        workspace = self._chat.workbench.workspace
+        workspace.warm_up()
+        self._take_keys(workspace.profile.keys)
+        for problem in workspace.remarks:
+            self._chat.desk.tell(f"Your profile: {problem}", warning=True)
+        if unkept := log.problem():
+            self._chat.desk.tell(unkept, warning=True)
+        if workspace.computer.sandbox:
+            self._chat.desk.aside(workspace.computer.why_nothing_runs, self._tell_of_sandbox)
+        if self._resume:
+            self._chat.desk.open_conversation(self._resume)
+        if self._navigator:
+            self._chat.desk.open_navigator()
+        elif self._chat.desk.choosing.local(self._say_words):
+            pass
+        elif self._words:
+            self._say_words()
+        elif not self._resume and first_run.due(workspace):
+            first_run.FirstRun(self._chat.desk, self._chat.workbench).begin()
+        else:
+            self._chat.desk.tell_of_no_model()
+
+    def _take_keys(self, text: str) -> None:
+        """Let keys do what the profile says; what cannot be is told."""
+        if not text.strip():
+            commands.rekey({})
+            return
+        from oi_tui.screens import keymap
+
+        self.remapped, problems = keymap.chosen(text)
+        self.set_keymap(dict(self.remapped))
+        commands.rekey(self.remapped)
+        for problem in problems:
+            self._chat.desk.tell(f"Your profile: {problem}", warning=True)
+
+    def action_help_here(self) -> None:
+        """Keys of what has the focus, and all others."""
+        from oi_tui.screens.help import Help
+        from oi_tui.screens.keymap import here
+
+        if not isinstance(self.screen, Help):
+            self.push_screen(Help(*here(self.screen)))
+
+    def _say_words(self) -> None:
+        """Send what was said at the command line."""
+        if self._words:
+            self._chat.workbench.say(self._words)
+
+    def on_chat_called(self, event: Chat.Called) -> None:
+        """Call the person back."""
+        if command := self.attention.call(event.manner, event.why):
+            self.run_worker(lambda: run_tool(command), thread=True, exit_on_error=False)
+
+    def on_chat_titled(self, event: Chat.Titled) -> None:
+        """Say in the window's title what goes on."""
+        self.attention.show_title(event.text)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Leave with a sentence; Textual's own page would show the values of variables, keys among them."""
+        _log.critical("The application failed", exc_info=error)
+        if self.is_headless:  # a test wants the exception itself
+            super()._handle_exception(error)
+            return
+        if self._exit:  # on the way out, what is left of the screen may well be half gone
+            return
+        self._return_code = 1
+        said = visible(redact(f"{type(error).__name__}: {error}"))[:500]
+        self.panic(
+            Text(
+                f"oi-tui failed, and ends: {said}\n"
+                "The conversation is saved; oi-tui --resume goes on with it.\n"
+                f"The details are in {paths.short(log.file())}"
+            )
+        )
+
+    def _end(self, number: int) -> None:
+        """Leave in order; without a terminal to restore, the writing of it may never come to its end."""
+        self.exit(return_code=128 + number)
+        last_resort = threading.Timer(PATIENCE, os._exit, (128 + number,))
+        last_resort.daemon = True
+        last_resort.start()
+
+    def _come_back(self, _: object) -> None:
+        """Draw everything anew after the terminal was somebody else's."""
+        self.send_again()
+        self.refresh(layout=True)
+
+    def _note_size(self) -> None:
+        """Take the terminal's size as it is now, in case a signal about it was lost in a storm of them."""
+        try:
+            size = Size(*os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1))
+        except (OSError, ValueError):
+            return
+        if size.area and size != self.size:
+            self.post_message(events.Resize(size, size))
+
+
+def run(
+    profile: "Profile",
+    *,
+    profile_path: Path | None,
+    words: str = "",
+    resume: str | None = None,
+    navigator: bool = False,
+) -> int:
+    """Run the application until the person leaves. Returns the exit code."""
+    log.begin()
+    with contextlib.ExitStack() as stack:
+
+        def open_workspace() -> "Workspace":
+            from oi_tui.workspace import Workspace
+
+            # Before anything is started that could look; what it loads can wait for the first frame.
+            close_to_others()
+            workspace = Workspace(profile, profile_path)
+            stack.callback(lambda: _print(workspace.close()))
+            return workspace
+
+        app = OiTui(
+            open_workspace,
+            theme=profile.theme,
+            mouse=profile.mouse,
+            images=profile.images,
+            words=words,
+            resume=resume,
+            navigator=navigator,
+        )
+        said = app.run(mouse=app.mouse) or ""
+        _bring_back(app.attention.restore())
+        _print(said)
+        return app.return_code or 0
+
+
+def _bring_back(sequence: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stdout.write(sequence)
+        sys.stdout.flush()
+
+
+def _print(text: str) -> None:
+    """Print what the person wanted to keep in the terminal; one that is gone by now costs only that."""
+    if text:
+        with contextlib.suppress(OSError):
+            sys.stdout.buffer.write(f"{visible(text)}\n".encode("utf-8", "replace"))
+            sys.stdout.flush()

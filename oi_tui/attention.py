@@ -1,0 +1,126 @@
+"""Calling a person back who looks elsewhere: by the terminal's bell, the desktop, and the window's title."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+
+from oi_tui.text import one_line
+
+#: A turn that took so long, in seconds, is worth a call when it ends.
+LONG = 10.0
+#: Keep the title that the window has, and bring it back.
+KEEP_TITLE, RESTORE_TITLE = "\x1b[22;0t", "\x1b[23;0t"
+#: How long the desktop's own tool may take, in seconds.
+_PATIENCE = 5.0
+_LONGEST = 200
+
+
+def _kind(environment: Mapping[str, str]) -> str:
+    """Which sequence the terminal shows as a notification of the desktop; "" where none is known to do."""
+    program, term = environment.get("TERM_PROGRAM", ""), environment.get("TERM", "")
+    if "kitty" in term or "KITTY_WINDOW_ID" in environment:
+        return "99"
+    if term.startswith(("foot", "rxvt")):
+        return "777"
+    if program in ("iTerm.app", "WezTerm", "ghostty", "WarpTerminal") or "ghostty" in term:
+        return "9"
+    if environment.get("LC_TERMINAL") == "iTerm2" or "WEZTERM_PANE" in environment:
+        return "9"
+    return ""
+
+
+def _harmless(text: str) -> str:
+    """Text that ends no sequence and separates none of its fields."""
+    return one_line(text, _LONGEST).replace(";", ",")
+
+
+def desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.environ) -> str:
+    """What makes the terminal show a notification; "" for one that is not known to.
+
+    Sources: kitty's "Desktop notifications" (OSC 99), iTerm2's and ConEmu's OSC 9, urxvt's OSC 777. tmux
+    hands it on where its option allow-passthrough is set, and swallows it elsewhere.
+    """
+    title, body = _harmless(title), _harmless(body)
+    match _kind(environment):
+        case "99":
+            told = f"\x1b]99;i=oi-tui:d=0;{title}\x1b\\\x1b]99;i=oi-tui:d=1:p=body;{body}\x1b\\"
+        case "777":
+            told = f"\x1b]777;notify;{title};{body}\x1b\\"
+        case "9":
+            # Some terminals take a text that begins with a number for a command of theirs.
+            told = f"\x1b]9;{title}: {body}\x1b\\"
+        case _:
+            return ""
+    return through_tmux(told, environment)
+
+
+def through_tmux(sequence: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The sequence for the terminal around tmux, where there is a tmux."""
+    if "TMUX" not in environment:
+        return sequence
+    return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+
+
+def title_sequence(text: str) -> str:
+    """What makes `text` the window's title."""
+    return f"\x1b]2;{one_line(text, _LONGEST)}\x1b\\"
+
+
+def tool_command(title: str, body: str, environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The command that notifies without the terminal's help; [] where there is no desktop of this machine."""
+    local = environment.get("WAYLAND_DISPLAY") or environment.get("DISPLAY")
+    if not local or "SSH_CONNECTION" in environment or shutil.which("notify-send") is None:
+        return []
+    # What it shows may hold markup, so ours is escaped.
+    told = one_line(body, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return ["notify-send", "--app-name=oi-tui", "--", one_line(title, _LONGEST), told]
+
+
+class Attention:
+    """Calls, and keeps the window's title; `write` is given what goes to the terminal as it is."""
+
+    def __init__(self, write: Callable[[str], object], environment: Mapping[str, str] = os.environ) -> None:
+        self._write = write
+        self._environment = environment
+        self._title = ""
+
+    def call(self, manner: str, body: str) -> list[str]:
+        """Call the person: on the "desktop" with the bell, by the "bell" alone, or not at all ("off").
+
+        Returns a command that has to be run for it, [] for none.
+        """
+        if manner == "off":
+            return []
+        sequence = command = None
+        if manner == "desktop":
+            sequence = desktop_sequence("oi-tui", body, self._environment)
+            command = None if sequence else tool_command("oi-tui", body, self._environment)
+        self._write((sequence or "") + "\a")
+        return command or []
+
+    def show_title(self, text: str) -> None:
+        """Give the window this title; the one before comes back with `restore`."""
+        if text != self._title:
+            self._write(("" if self._title else KEEP_TITLE) + title_sequence(text))
+            self._title = text
+
+    def restore(self) -> str:
+        """What brings the window's own title back; "" where it was not changed."""
+        was, self._title = self._title, ""
+        return RESTORE_TITLE if was else ""
+
+
+def run_tool(command: list[str]) -> None:
+    """Notify through the desktop's tool; one that fails or hangs costs only the notification."""
+    try:
+        subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return

@@ -1,0 +1,94 @@
+"""Copying to the clipboard, by the best way that there is, which is then named."""
+
+import base64
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from textual.app import App
+
+from oi_tui import paths
+
+#: Terminals cut or drop longer sequences (xterm and tmux do), so longer text is not sent to them, in bytes.
+LONGEST = 100_000
+#: GNU screen takes shorter sequences only, in characters.
+_SCREEN_PIECE = 500
+#: A tool that does not answer within so many seconds is not waited for.
+_PATIENCE = 3.0
+
+
+def copy(text: str, app: App[object]) -> str:
+    """Put the text on the clipboard. Returns in words where it went.
+
+    A local clipboard tool is used where there is a display. Else tmux is given it where we run in it, or the
+    terminal is asked by OSC 52, which cannot tell whether it obeyed. What is too long for a terminal goes to
+    a file of the person's own.
+    """
+    if _is_local() and _with_a_tool(text):
+        return "copied"
+    if len(text.encode("utf-8", "replace")) > LONGEST:
+        return _into_tmux(text) or _into_a_file(text)
+    if told := _into_tmux(text):
+        return told
+    if os.environ.get("STY"):
+        _through_screen(text, app)
+    else:
+        app.copy_to_clipboard(text)
+    return "sent to the terminal (OSC 52, unconfirmed)"
+
+
+def _is_local() -> bool:
+    shown = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(shown) and not (os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
+
+
+def _with_a_tool(text: str) -> bool:
+    # It looks for tools when it is imported, which takes its time.
+    import pyperclip
+
+    try:
+        pyperclip.copy(text)
+    except (pyperclip.PyperclipException, OSError):
+        return False
+    return True
+
+
+def _into_tmux(text: str) -> str:
+    """Give the text to tmux, which by default heeds no program's OSC 52; "" where that is no way."""
+    if not os.environ.get("TMUX"):
+        return ""
+    try:
+        done = subprocess.run(
+            ["tmux", "load-buffer", "-w", "-"],
+            input=text.encode("utf-8", "replace"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return "copied to tmux, and sent to its terminal (unconfirmed)" if done.returncode == 0 else ""
+
+
+def _through_screen(text: str, app: App[object]) -> None:
+    """Ask the terminal around GNU screen, in pieces that screen hands on as they are."""
+    driver = app._driver
+    sequence = f"\x1b]52;c;{base64.b64encode(text.encode('utf-8', 'replace')).decode()}\x07"
+    pieces = (sequence[at : at + _SCREEN_PIECE] for at in range(0, len(sequence), _SCREEN_PIECE))
+    if driver is not None:
+        driver.write("".join(f"\x1bP{piece}\x1b\\" for piece in pieces))
+
+
+def _into_a_file(text: str) -> str:
+    """Keep a long text where its owner finds it, and nobody else can read it."""
+    size = f"{len(text):,} characters are more than terminals take"
+    try:
+        path = paths.make_private(paths.state()) / "copied.txt"
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(text.encode("utf-8", "replace"))
+    except OSError as error:
+        return f"not copied: {size}, and no file could be written ({error.strerror or error})"
+    return f"{size}: written to {paths.short(Path(path))}"

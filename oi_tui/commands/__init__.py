@@ -1,0 +1,75 @@
+"""What a person can tell the application: one declaration each for `%name`, key, palette and help."""
+
+import re
+from pathlib import Path
+
+from oi_tui.commands import declared  # noqa: F401 -- declares them all
+from oi_tui.commands.declaring import COMMANDS, Command, CommandError, Desk, parted, rekey
+from oi_tui.text import one_line
+
+__all__ = ["COMMANDS", "Command", "CommandError", "Desk", "carry_out", "is_command", "matching", "rekey"]
+
+#: Lines that people mean for their shell, and type at the prompt.
+_FOR_THE_SHELL = re.compile(r"(oi-tui|interpreter)( +-.*)?$|pip3? install (--upgrade|-U) \S*interpreter\S*$")
+
+
+def matching(typed: str) -> list[Command]:
+    """The commands whose name begins with what was typed after `%` or `/`."""
+    return [each for each in COMMANDS.values() if each.name.startswith(_named(typed[1:]))]
+
+
+def is_command(text: str) -> bool:
+    """Whether a prompt is meant for the application: `%name …`, `/name …`, `%% shell command` or `! …`.
+
+    So is a line that was meant for the shell, as `oi-tui --local`, and a `/name` alone that is nearly one;
+    they are answered. A path such as `/etc/hosts` is not, nor is `% of what` with a space.
+    """
+    if text.startswith(("%%", "!")):
+        return text.strip("!") != ""
+    if _FOR_THE_SHELL.match(text) or text.strip() in ("%", "/"):
+        return True
+    if not text.startswith(("%", "/")) or text[1].isspace():
+        return False
+    word, rest = parted(text[1:])
+    if text.startswith("%") or _named(word) in COMMANDS:
+        return True
+    return bool(not rest and "/" not in word and _nearest(word, 0.75) and not Path(f"/{word}").exists())
+
+
+def carry_out(text: str, desk: Desk) -> None:
+    """Do what the person typed. Raises `CommandError`, naming the nearest command, when there is none."""
+    if text.startswith(("%%", "!")):
+        code = text[1 if text.startswith("!") else 2 :].strip()
+        if not code:
+            raise CommandError("Say what your shell is to run: %% ls")
+        desk.run_by_hand("shell", code)
+        return
+    if _FOR_THE_SHELL.match(text):
+        raise CommandError("That is for your shell, outside of here. %model, %profile and %help act here.")
+    word, argument = parted(text[1:])
+    if not word:
+        raise CommandError("Say which command; %help lists them.")
+    chosen = COMMANDS.get(_named(word))
+    if chosen is None and desk.knows_language(word):
+        if not argument:
+            raise CommandError(f"Say what to run: %{word} CODE")
+        desk.run_by_hand(word, argument)
+        return
+    if chosen is None:
+        near = _nearest(word)
+        hint = f"Did you mean %{near}?" if near else "%help lists them."
+        raise CommandError(f"There is no command %{one_line(word, 40)}. {hint}")
+    if argument and not chosen.usage:
+        raise CommandError(f"%{chosen.name} stands alone: nothing is typed after it.")
+    chosen.act(desk, argument)
+
+
+def _named(word: str) -> str:
+    """The name of a command as it may be written: in capitals, with a dash."""
+    return word.lower().replace("-", "_")
+
+
+def _nearest(word: str, alike: float = 0.6) -> str:
+    import difflib
+
+    return next(iter(difflib.get_close_matches(_named(word), COMMANDS, n=1, cutoff=alike)), "")

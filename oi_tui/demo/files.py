@@ -1,0 +1,189 @@
+"""Scripts about the files in the working directory."""
+
+import difflib
+import json
+import re
+import shlex
+
+from oi_tui.demo.talk import Reply, Run, Say, Step, Talk, Think
+from oi_tui.demo.task import Task, asked, csv_name, quoted, unforeseen
+
+LARGEST = r"""
+import heapq
+import os
+
+sizes = []
+for folder, folders, names in os.walk("."):
+    folders[:] = [name for name in folders if not name.startswith(".")]
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            sizes.append((os.lstat(path).st_size, os.path.relpath(path)))
+        except OSError:
+            continue  # it went away meanwhile
+        if len(sizes) % 10_000 == 0:
+            print(f"\r{len(sizes):,} files so far", end="", flush=True)
+
+total = sum(size for size, _ in sizes)
+print(f"\r{len(sizes):,} files, {total:,} bytes in all")
+for size, path in heapq.nlargest(10, sizes):
+    print(f"{size:>16,}  {path.encode(errors='replace').decode()}")
+"""
+
+SUMMARY = r"""
+import csv
+import statistics
+
+with open(NAME, encoding="utf-8-sig", errors="replace", newline="") as file:
+    first_line = file.readline()
+    file.seek(0)
+    delimiter = max(",;\t|", key=first_line.count)
+    rows = list(csv.DictReader(file, delimiter=delimiter))
+
+columns = [column for column in (rows[0] if rows else ()) if column]
+print(f"{len(rows):,} rows, {len(columns)} columns")
+print(f"{'column':<18}{'count':>8}{'mean':>15}{'min':>15}{'max':>15}")
+for column in columns:
+    values = [(row[column] or "").strip() for row in rows]
+    values = [value for value in values if value]
+    mean = low = high = "-"
+    try:
+        numbers = [float(value) for value in values]
+        if numbers:
+            mean = f"{statistics.fmean(numbers):,.2f}"
+            low, high = f"{min(numbers):,.2f}", f"{max(numbers):,.2f}"
+    except ValueError:
+        low, high = min(values)[:14], max(values)[:14]
+    count = f"{len(values):,}"
+    print(f"{column[:17]:<18}{count:>8}{mean:>15}{low:>15}{high:>15}")
+"""
+
+CSV_FILES = r"""
+from pathlib import Path
+
+found = sorted(str(path) for path in Path(".").glob("**/*.csv"))[:50]
+print(*(found or ["no CSV file here"]), sep="\n")
+"""
+
+
+def find_missing(talk: Talk, name: str) -> Reply | None:
+    """The answer to code that did not find the CSV file `name`; None when that is not what happened.
+
+    First the CSV files are listed; then, when one has a similar name, it is offered.
+    """
+    step = talk.last
+    if step and "FileNotFoundError" in step.error:
+        return [
+            Say(f"There is no file called `{name}` here. Let me see which CSV files there are.\n\n"),
+            Run("python", CSV_FILES.strip()),
+        ]
+    if step and step.code.strip() == CSV_FILES.strip() and not step.error:
+        similar = similar_file(name, step)
+        listed = f"These are the CSV files here:\n\n{quoted(step.output, 12)}\n\n"
+        if similar is None:
+            return [
+                Say(f"{listed}None of them looks like `{name}`. Ask again with the name of one of these.")
+            ]
+        return [Say(f"{listed}You may have meant `{similar}`, so I try again with that one.\n\n")]
+    return None
+
+
+def similar_file(name: str, step: Step) -> str | None:
+    """The listed file with the name most like `name`; the only one there is counts as similar."""
+    files = [line.strip() for line in step.output.splitlines() if line.strip().lower().endswith(".csv")]
+    by_name = {path.rsplit("/", 1)[-1].lower(): path for path in reversed(files)}
+    close = difflib.get_close_matches(name.rsplit("/", 1)[-1].lower(), by_name, n=1, cutoff=0.6)
+    if close:
+        return by_name[close[0]]
+    return files[0] if len(files) == 1 else None
+
+
+def with_name(code: str, name: str) -> str:
+    """The code with the file's name written into it as a literal."""
+    return code.strip().replace("NAME", json.dumps(name, ensure_ascii=False))
+
+
+def _largest(talk: Talk) -> Reply:
+    step = talk.last
+    if step is None:
+        return [
+            Say("I will walk through the folder you started me in, and list the ten largest files.\n\n"),
+            Run("python", LARGEST.strip()),
+        ]
+    if step.error:
+        return unforeseen(step)
+    rows = re.findall(r"^ +([\d,]+) {2}(.+)$", step.output, re.MULTILINE)
+    total = re.search(r"([\d,]+) files, ([\d,]+) bytes in all", step.output)
+    if not rows or not total:
+        return [Say(f"It printed:\n\n{quoted(step.output)}")]
+    size, path = rows[0]
+    share = int(size.replace(",", "")) / max(int(total[2].replace(",", "")), 1)
+    cells = "\n".join(f"| {_cell(path)} | {size} |" for size, path in rows[:5])
+    return [
+        Say(
+            f"Of {total[1]} files, the largest is `{path}` with {size} bytes: "
+            f"{share:.0%} of everything here.\n\n| file | bytes |\n|:--|--:|\n{cells}\n"
+        )
+    ]
+
+
+def _summarise(talk: Talk) -> Reply:
+    name = csv_name(talk.request)
+    if name is None:
+        return [Say("Name a CSV file, as in `summarise prices.csv`, and I will summarise it.")]
+    step = talk.last
+    if step is None:
+        return [
+            Think("A CSV file. The standard library reads it; count, mean, least and greatest will do."),
+            Say(f"I will read `{name}` and look at each of its columns.\n\n"),
+            Run("python", with_name(SUMMARY, name)),
+        ]
+    missing = find_missing(talk, name)
+    if missing is not None:
+        similar = similar_file(name, step) if not step.error else None
+        return [*missing, Run("python", with_name(SUMMARY, similar))] if similar else missing
+    if step.error:
+        return unforeseen(step)
+    return [Say(_told(_opened(step, name), step.output))]
+
+
+def _told(name: str, output: str) -> str:
+    counts = re.search(r"([\d,]+) rows, (\d+) columns", output)
+    row = r"^(\S.{17}) *([\d,]+) +(-?[\d,.]+) +(-?[\d,.]+) +(-?[\d,.]+) *$"
+    numeric = re.findall(row, output, re.MULTILINE)
+    if not counts:
+        return f"`{name}`, as it was read:\n\n{quoted(output)}"
+    lines = "\n".join(
+        f"| {_cell(column.strip())} | {count} | {mean} | {low} | {high} |"
+        for column, count, mean, low, high in numeric
+    )
+    table = f"\n\n| column | count | mean | min | max |\n|:--|--:|--:|--:|--:|\n{lines}\n" if numeric else ""
+    of_numbers = f"{len(numeric)} of its {counts[2]} columns hold numbers."
+    return f"`{name}` has {counts[1]} rows. {of_numbers}{table}"
+
+
+def _opened(step: Step, name: str) -> str:
+    found = re.search(r"open\((\"(?:[^\"\\]|\\.)*\")", step.code)
+    return str(json.loads(found[1])) if found else name
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+FILES = (
+    Task(
+        "largest files here",
+        "walks through this folder",
+        asked(r"\b(largest|biggest)\b.*\bfiles?\b"),
+        _largest,
+        lambda _talk: ("shell", "find . -type f -exec ls -l {} + | sort -k5 -rn | head -n 10"),
+    ),
+    Task(
+        "summarise NAME.csv",
+        "counts, means and extremes of every column of a file of yours",
+        asked(r"\b(summari[sz]e|describe|summary)\b"),
+        _summarise,
+        lambda talk: ("shell", f"head -n 5 -- {shlex.quote(csv_name(talk.request) or 'prices.csv')}"),
+    ),
+)

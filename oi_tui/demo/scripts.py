@@ -1,0 +1,81 @@
+"""Which script answers a request, and what all of them do alike."""
+
+from oi_tui.demo.files import FILES
+from oi_tui.demo.lessons import LESSONS
+from oi_tui.demo.machine import MACHINE
+from oi_tui.demo.plots import PLOTS
+from oi_tui.demo.talk import Reply, Run, Say, Step, Talk
+from oi_tui.demo.task import Task, quoted
+
+#: Every task, in the order in which they are offered and tried.
+TASKS: tuple[Task, ...] = (*FILES, *PLOTS, *LESSONS, *MACHINE)
+#: A turn that has not come to its end after so many steps is given up.
+MOST_STEPS = 8
+LABEL = "*Scripted demo model, not an AI.*"
+
+
+def answer(talk: Talk) -> Reply:
+    """What the demo model says next."""
+    task = next((task for task in TASKS if task.pattern.search(talk.request)), None)
+    if task is None:
+        return [Say(introduction())]
+    step = talk.last
+    if step is None:
+        return _labelled(task.reply(talk))
+    if len(talk.steps) >= MOST_STEPS:
+        return [Say("This script has run out of steps, so it ends here. Ask me for something else.")]
+    match step.outcome:
+        case "rejected":
+            return _after_rejection(task, talk, step)
+        case "interrupted":
+            return [Say(_after_interruption(step))]
+    if any(earlier.outcome == "rejected" for earlier in talk.steps):
+        return [Say(_noticing_edit(step) + _other_way_told(step))]
+    reply = list(task.reply(talk))
+    if step.edited:
+        reply.insert(0, Say(_noticing_edit(step)))
+    return reply
+
+
+def introduction() -> str:
+    """What the demo model is and what can be asked of it."""
+    rows = "\n".join(f"- `{task.phrase}` {task.does}" for task in TASKS)
+    return (
+        "I am the **demo model** of oi-tui: a script, not an AI. I cannot understand you; I only know "
+        "these phrases, and for each of them I write code that really runs on your machine once you "
+        f"approve it:\n\n{rows}\n\n"
+        "At every piece of code you can run it, edit it, or reject it and say why. "
+        "For real work choose a real model in the profile editor."
+    )
+
+
+def _labelled(reply: Reply) -> Reply:
+    first, *rest = reply
+    if isinstance(first, Say):
+        return [Say(f"{LABEL} {first.text}"), *rest]
+    return [first, Say(f"{LABEL} "), *rest]
+
+
+def _after_rejection(task: Task, talk: Talk, step: Step) -> Reply:
+    heard = f"You would rather not, because: “{step.reason}”." if step.reason else "You would rather not."
+    if sum(each.outcome == "rejected" for each in talk.steps) > 1:
+        return [Say(f"{heard} Then I leave it there; nothing was run. Ask me for something else.")]
+    language, code = task.other_way(talk)
+    return [Say(f"{heard} Nothing was run. Here is another way, in {language}:\n\n"), Run(language, code)]
+
+
+def _after_interruption(step: Step) -> str:
+    return (
+        "You stopped it. This is what it had said until then:\n\n"
+        f"{quoted(step.output)}\n\nWhat it had worked out is still in memory."
+    )
+
+
+def _other_way_told(step: Step) -> str:
+    if step.error:
+        return f"The other way failed too, with `{step.error}`. That is where this script ends."
+    return f"The other way worked. It begins with:\n\n{quoted(step.output)}"
+
+
+def _noticing_edit(step: Step) -> str:
+    return "You edited my code, so I go by what your version printed. " if step.edited else ""

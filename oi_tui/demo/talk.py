@@ -1,0 +1,137 @@
+"""A conversation as the scripts see it: what was asked, and what became of the code that was offered."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+#: The last line of what Python, Node or a shell says when something went wrong.
+_ERROR = re.compile(r"^(?:Uncaught )?([A-Za-z_.]*(?:Error|Exception|Exit|Warning)\b.*)$", re.MULTILINE)
+#: How a request tells what became of code (engine/request_writer.py).
+_REJECTED = re.compile(r"The user rejected this code\.(?: Reason: (.+))?", re.DOTALL)
+_INTERRUPTED = re.compile(r"^Interrupted by the user(?: after [\d.]+ s)?$", re.MULTILINE)
+_EDITED = re.compile(r"The user edited the code before it ran\..*?^Its output:$\n?", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Words of a reply, in Markdown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """What is thought before it is said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Code that the reply asks to run."""
+
+    language: str
+    code: str
+
+
+Reply = Sequence[Say | Think | Run]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A piece of code that was offered, and what came back for it."""
+
+    language: str
+    code: str
+    #: All that the request says of it: what it printed, and what became of it.
+    result: str
+
+    @property
+    def outcome(self) -> Literal["ran", "failed", "rejected", "interrupted"]:
+        """What became of the code."""
+        if _REJECTED.search(self.result):
+            return "rejected"
+        if _INTERRUPTED.search(self.result):
+            return "interrupted"
+        return "failed" if self.error else "ran"
+
+    @cached_property
+    def output(self) -> str:
+        """What the code printed."""
+        return _INTERRUPTED.sub("", _EDITED.sub("", self.result, count=1))
+
+    @property
+    def edited(self) -> bool:
+        """Whether the person changed the code before it ran."""
+        return _EDITED.search(self.result) is not None
+
+    @property
+    def error(self) -> str:
+        """The line that names the error; empty where there was none."""
+        found = _ERROR.findall(self.output)
+        return str(found[-1]).strip() if found else ""
+
+    @property
+    def reason(self) -> str:
+        """Why the person rejected the code, in the person's words; empty where they gave none."""
+        found = _REJECTED.search(self.result)
+        return " ".join((found[1] or "").split()) if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A request and the steps taken since; `before` is the one that came earlier."""
+
+    request: str
+    steps: tuple[Step, ...] = ()
+    before: "Talk | None" = None
+
+    @property
+    def last(self) -> Step | None:
+        """The latest step."""
+        return self.steps[-1] if self.steps else None
+
+
+def read(messages: Sequence[Mapping[str, Any]]) -> Talk:
+    """The talk that stands in the messages of a chat-completion request, with tools or with fenced code."""
+    talk = Talk("")
+    codes: dict[str, tuple[str, str]] = {}
+    fenced: tuple[str, str] | None = None
+    for message in messages:
+        role, text = message.get("role"), _text(message.get("content"))
+        if role == "assistant":
+            calls = message.get("tool_calls") or ()
+            codes.update({str(call.get("id")): _code(call) for call in calls})
+            blocks = [] if calls else _FENCE.findall(text)
+            fenced = blocks[-1] if blocks else None
+        elif role == "tool":
+            language, code = codes.get(str(message.get("tool_call_id")), ("", ""))
+            talk = Talk(talk.request, (*talk.steps, Step(language, code, text)), talk.before)
+        elif role == "user" and fenced is not None:
+            talk = Talk(talk.request, (*talk.steps, Step(*fenced, text)), talk.before)
+            fenced = None
+        elif role == "user" and text.strip():
+            # A picture that a run showed comes from the user's side too; it is not a new request.
+            shown = not isinstance(message.get("content"), str) and talk.steps
+            talk = talk if shown else Talk(text.strip(), (), talk)
+    return talk
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "\n".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+
+
+def _code(call: Mapping[str, Any]) -> tuple[str, str]:
+    try:
+        given = json.loads(call["function"]["arguments"])
+        return str(given["language"]), str(given["code"])
+    except (KeyError, TypeError, ValueError):
+        return "", ""

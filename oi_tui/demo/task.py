@@ -1,0 +1,48 @@
+"""What a script is made of."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from oi_tui.demo.talk import Reply, Say, Step, Talk
+
+_WORD = re.compile(r"@?([^\s'\"`“”@]+\.csv)\b", re.IGNORECASE)
+_QUOTED = re.compile(r"""['"`“]([^'"`“”\n]+\.csv)['"`”]""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something the demo model can do.
+
+    `phrase` is what a person types for it, `does` says what then happens. `reply` answers a talk, step by
+    step; `other_way` gives another language and code for the same end, for a person who rejected the first.
+    """
+
+    phrase: str
+    does: str
+    pattern: re.Pattern[str]
+    reply: Callable[[Talk], Reply]
+    other_way: Callable[[Talk], tuple[str, str]]
+
+
+def asked(words: str) -> re.Pattern[str]:
+    """A pattern for requests that have these words, in any case."""
+    return re.compile(words, re.IGNORECASE | re.DOTALL)
+
+
+def csv_name(request: str) -> str | None:
+    """The CSV file that a request names, quoted or not, with or without "@"; None when it names none."""
+    found = _QUOTED.search(request) or _WORD.search(request)
+    return found[1] if found else None
+
+
+def quoted(output: str, lines: int = 6) -> str:
+    """The first lines of an output as a Markdown list, each word for word."""
+    kept = [line.rstrip().replace("`", "'") for line in output.splitlines() if line.strip()]
+    more = f"\n- … and {len(kept) - lines} more lines" if len(kept) > lines else ""
+    return "\n".join(f"- `{line}`" for line in kept[:lines]) + more if kept else "- (nothing)"
+
+
+def unforeseen(step: Step) -> Reply:
+    """The end of a script whose code failed in a way that it has no answer for."""
+    return [Say(f"That ended with an error which is not in my script: `{step.error}`. I stop here.")]

@@ -1,0 +1,63 @@
+"""The whole examination: all checks at once, within a time that nobody minds to wait."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from oi_tui.doctor import folders, installation, terminal, work
+from oi_tui.doctor.finding import Check, Finding
+
+if TYPE_CHECKING:
+    from oi_tui.doctor.in_use import InUse
+
+#: What has not answered after so many seconds is told of as that.
+PATIENCE = 5.0
+
+
+def checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check, ...]:
+    """Every part of the examination of the settings in use; without them, of those of a usual start.
+
+    `ask_terminal` only where nobody else reads the keyboard.
+    """
+    return (
+        Check("Python", installation.python),
+        Check("Packages", installation.packages),
+        Check("Files", installation.files),
+        Check("Settings", lambda: work.settings(in_use)),
+        Check("Languages", lambda: work.languages(in_use)),
+        Check("Models", lambda: work.models(in_use)),
+        Check("Keys", lambda: work.kept_keys(in_use)),
+        Check("Sandbox", lambda: work.sandbox(in_use)),
+        Check("Terminal", lambda: terminal.terminal(ask=ask_terminal)),
+        Check("Folders", folders.folders),
+    )
+
+
+def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tuple[str, list[Finding]]]:
+    """What each part found, in order. A part that fails or takes too long is itself a finding."""
+    until = time.monotonic() + patience
+    found: list[list[Finding]] = [[] for _ in parts]
+    # Daemons: what hangs must not keep the program from ending.
+    threads = [
+        threading.Thread(target=_look, args=(part, results), name=f"doctor-{part.title}", daemon=True)
+        for part, results in zip(parts, found, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for part, thread, results in zip(parts, threads, found, strict=True):
+        thread.join(max(0.0, until - time.monotonic()))
+        if thread.is_alive():
+            late = Finding(None, f"not all of it could be found out within {patience:.0f} seconds")
+            yield part.title, [*results, late]
+        else:
+            yield part.title, results
+
+
+def _look(part: Check, results: list[Finding]) -> None:
+    try:
+        for finding in part.look():
+            results.append(finding)
+    except Exception as error:  # noqa: BLE001 -- the end of a worker; it reports
+        words = f"could not be looked at: {type(error).__name__}: {error}"
+        results.append(Finding(False, words, "Install oi-tui again: pip install --force-reinstall ."))

@@ -1,0 +1,24 @@
+"""What an examination found."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at, in words. `good` is None where it is neither well nor a problem.
+
+    `fix` says what to do, for each problem and wherever something could be better.
+    """
+
+    good: bool | None
+    words: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A part of the examination, under a title. `look` may take its time, and may fail: that is told too."""
+
+    title: str
+    look: Callable[[], Iterable[Finding]]

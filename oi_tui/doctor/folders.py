@@ -1,0 +1,73 @@
+"""The folders: whether they can be written to, who else could, and how much room there is."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.doctor.finding import Finding
+
+#: Less room than this is a problem, in bytes.
+LEAST_ROOM = 200_000_000
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+
+def folders() -> Iterator[Finding]:
+    """Our own folders, the working directory, and the one for temporary files."""
+    home = os.environ.get("HOME", "")
+    if not home:
+        yield Finding(None, "HOME is not set; the home folder is taken from the system's list of users")
+    elif not Path(home).is_dir():
+        yield Finding(False, f"HOME is {home}, which is no folder", "Set HOME to your home folder.")
+    for name, find in (("data", paths.data), ("settings", paths.config), ("state", paths.state)):
+        yield _folder(name, find())
+    try:
+        here = Path.cwd()
+    except OSError:
+        yield Finding(False, "the working directory is gone", "Change to another folder, and start again.")
+    else:
+        good = os.access(here, os.R_OK | os.X_OK)
+        writable = "" if os.access(here, os.W_OK) else ", which programs cannot write to"
+        yield Finding(good, f"working directory {paths.short(here)}{writable}")
+    try:
+        with tempfile.TemporaryFile():
+            yield Finding(True, f"temporary files go to {tempfile.gettempdir()}")
+    except OSError as error:
+        yield Finding(False, f"no temporary file can be made: {error}", "Make room, or set TMPDIR.")
+
+
+def _folder(name: str, folder: Path) -> Finding:
+    short = paths.short(folder)
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    about = f"{name} in {short}" + ("" if there == folder else " (made when it is first needed)")
+    problem = _unwritable(there)
+    if problem and problem.errno not in _NO_ROOM:
+        fix = f"Make {paths.short(there)} a folder that you can write to, or set OI_TUI_HOME to one."
+        return Finding(False, f"{about}: cannot be written to ({problem.strerror})", fix)
+    try:
+        room = shutil.disk_usage(there).free
+    except OSError:
+        room = LEAST_ROOM
+    if problem or room < LEAST_ROOM:
+        words = "nothing more can be written" if problem else f"{room / 1e6:.0f} MB are free"
+        return Finding(False, f"{about}: {words}", "Make room on that disk.")
+    if there == folder and folder.stat().st_mode & 0o077:
+        mode = f"{folder.stat().st_mode & 0o777:o}"
+        return Finding(False, f"{about}: others can look into it (mode {mode})", f"chmod 700 {short}")
+    return Finding(True, f"{about}, {room / 1e9:.1f} GB free")
+
+
+def _unwritable(folder: Path) -> OSError | None:
+    """Why nothing can be written in the folder, by trying; leaves nothing behind."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"\0" * 4096)
+            file.flush()
+    except OSError as error:
+        return error
+    return None

@@ -1,0 +1,48 @@
+"""The settings that hold: those of this very start, or of the conversation at work."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from oi_tui import profiles
+from oi_tui.engine.profile import Profile, ProfileError
+from oi_tui.engine.redaction import learn, learn_address
+
+
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """A profile, and where its file is, if it has one.
+
+    `problem` says why it is not the one that was asked for, in which case the defaults are looked at;
+    `fix` what to do about that.
+    """
+
+    profile: Profile
+    path: Path | None = None
+    problem: str = ""
+    fix: str = ""
+
+    def __post_init__(self) -> None:
+        """Have what is secret in it taken out of the report."""
+        learn(self.profile.api_key)
+        learn_address(self.profile.api_base)
+
+
+def usual() -> InUse:
+    """The settings of a start without flags. Writes nothing. Raises ProfileError or OSError."""
+    profile, path = profiles.open_profile(None, write=False)
+    return InUse(profile.with_environment(), path)
+
+
+def without(problem: ProfileError | OSError) -> InUse:
+    """The defaults, instead of what cannot be used."""
+    words = str(problem)
+    if isinstance(problem, OSError):
+        words = f"{problem.filename or ''}: {problem.strerror or problem}".removeprefix(": ")
+        fix = f"See to it that {problem.filename or 'it'} can be read, or name another with --profile."
+    elif isinstance(problem.path, Path):
+        fix = f"Correct {problem.path}, or name another with --profile."
+    elif problem.path is None and problem.key is None:
+        fix = "oi-tui --profiles lists the profiles."
+    else:
+        fix = "Correct it, or leave it out."
+    return InUse(Profile(), problem=words, fix=fix)

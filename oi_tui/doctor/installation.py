@@ -1,0 +1,130 @@
+"""The installation: Python, the packages that are needed, our own files."""
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from oi_tui.doctor.finding import Finding
+
+#: The oldest Python that works.
+OLDEST = (3, 11)
+#: The modules of packages whose name is another.
+_MODULES = {"pillow": "PIL", "pyyaml": "yaml", "ruamel-yaml": "ruamel.yaml"}
+_ROOT = Path(__file__).resolve().parents[1]
+#: Releases of LiteLLM that nobody should have, and why.
+_STOLEN = ("1.82.7", "1.82.8")
+_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(.*)")
+
+
+def python() -> Iterator[Finding]:
+    """The interpreter that runs us."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    where = f"Python {version}, {sys.executable or 'of unknown place'}"
+    if sys.version_info < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        yield Finding(False, where, f"Python {wanted} or newer is needed: make PYTHON=python{wanted}")
+    else:
+        yield Finding(True, where)
+    if sys.prefix == sys.base_prefix:
+        yield Finding(None, "no virtual environment: packages are shared with the rest of the system")
+
+
+def packages() -> Iterator[Finding]:
+    """Every package that we were declared to need, in a version that works, and importable."""
+    try:
+        wanted = metadata.requires("oi-tui") or []
+    except metadata.PackageNotFoundError:
+        yield Finding(False, "oi-tui itself is not installed", "pip install . in its folder")
+        return
+    good = []
+    for line in wanted:
+        requirement, _, marker = line.partition(";")
+        if "extra" in marker or not (found := _REQUIREMENT.match(requirement.strip())):
+            continue
+        name, limits = found[1], found[2].strip(" ()")
+        problem = _package(name, limits)
+        if problem:
+            yield problem
+        else:
+            good.append(f"{name} {metadata.version(name)}")
+    if good:
+        yield Finding(True, ", ".join(good))
+
+
+def files() -> Iterator[Finding]:
+    """Our own files that are no modules."""
+    styles = _ROOT / "styles" if (_ROOT / "styles").is_dir() else _ROOT.parent / "styles"
+    drivers = _ROOT / "runtimes" / "drivers"
+    missing = [
+        str(path) for path in (styles / "app.tcss", drivers / "python_driver.py") if not path.is_file()
+    ]
+    if missing:
+        yield Finding(False, f"not there: {', '.join(missing)}", "Install oi-tui again.")
+    else:
+        yield Finding(True, f"style sheets and drivers are in {_ROOT}")
+
+
+def _package(name: str, limits: str) -> Finding | None:
+    """What is wrong with a package; None when nothing is."""
+    fix = f"{sys.executable} -m pip install '{name}{limits}'"
+    try:
+        version = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return Finding(False, f"{name} is missing", fix)
+    if name == "litellm" and version in _STOLEN:
+        return Finding(
+            False,
+            f"litellm {version} was taken over by an attacker",
+            f"Remove it now ({fix}), and change every key that this machine holds.",
+        )
+    if not _within(version, limits):
+        return Finding(False, f"{name} {version} is not among {limits}", fix)
+    usual = re.sub(r"[-_.]+", "-", name).lower()
+    module = _MODULES.get(usual, usual.replace("-", "_"))
+    try:
+        there = importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        there = False
+    if not there:
+        return Finding(
+            False, f"{name} {version} is installed, but cannot be imported", f"{fix} --force-reinstall"
+        )
+    return None
+
+
+def _within(version: str, limits: str) -> bool:
+    """Whether a version satisfies limits such as `>=8.2,<9`, by its numbers alone."""
+    return all(_satisfies(version, limit.strip()) for limit in limits.split(",") if limit.strip())
+
+
+def _satisfies(version: str, limit: str) -> bool:
+    found = re.match(r"(>=|<=|==|!=|~=|<|>)\s*(\S+)", limit)
+    if not found:
+        return True
+    mine, theirs = _numbers(version), _numbers(found[2])
+    match found[1]:
+        case ">=":
+            return mine >= theirs
+        case "<=":
+            return mine <= theirs
+        case "<":
+            return mine < theirs
+        case ">":
+            return mine > theirs
+        case "!=":
+            return mine != theirs
+        case "==":
+            return mine == theirs
+        case _:
+            return mine >= theirs and mine[: len(theirs) - 1] == theirs[:-1]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a release, without zeros at its end: 8.2.0 is 8.2."""
+    numbers = [int(part) for part in re.findall(r"\d+", re.split(r"[a-zA-Z+]", version)[0])]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)

@@ -1,0 +1,93 @@
+"""The examination in words, for a person or for a report of a fault."""
+
+import getpass
+import os
+import platform
+import textwrap
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oi_tui import __version__
+from oi_tui.doctor.examination import checks, examine
+from oi_tui.doctor.finding import Finding
+from oi_tui.text import visible
+
+if TYPE_CHECKING:
+    from oi_tui.doctor.in_use import InUse
+
+#: Columns of a line.
+WIDTH = 80
+_MARKS = {True: "ok", False: "PROBLEM", None: "-"}
+_INDENT = 10
+
+
+def run(target: str | None, in_use: "InUse | None" = None) -> int:
+    """Examine, print, and write the report to a file where one is named. Returns the exit code."""
+    text, problems = report(in_use, ask_terminal=True)
+    with suppress(BrokenPipeError):
+        print(text, flush=True)  # noqa: T201
+    if target:
+        try:
+            path = _write(Path(target).expanduser(), text)
+        except OSError as error:
+            print(f"oi-tui: the report is not written: {target}: {error.strerror}")  # noqa: T201
+            return 2
+        print(f"Written to {path}, without keys and without your name.")  # noqa: T201
+    return 1 if problems else 0
+
+
+def report(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[str, int]:
+    """The report, and how many problems it tells of. Nothing secret is in it."""
+    lines = [f"oi-tui {__version__} on {platform.system()} {platform.release()}, {platform.machine()}"]
+    problems = 0
+    for title, findings in examine(checks(in_use, ask_terminal=ask_terminal)):
+        problems += sum(each.good is False for each in findings)
+        lines += ["", title, *_lines(findings)]
+    verdict = f"{problems} problem{'s' * (problems != 1)}." if problems else "No problem was found."
+    return _anonymous("\n".join([*lines, "", verdict])), problems
+
+
+def _lines(findings: Iterable[Finding]) -> Iterable[str]:
+    for each in findings:
+        yield from _wrapped(f"  {_MARKS[each.good]:<{_INDENT - 2}}", visible(each.words))
+        if each.fix:
+            yield from _wrapped(f"{'':<{_INDENT}}> ", visible(each.fix))
+
+
+def _wrapped(first: str, words: str) -> list[str]:
+    return textwrap.wrap(
+        " ".join(words.split()),
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=" " * len(first),
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [first.rstrip()]
+
+
+def _anonymous(text: str) -> str:
+    """The text without keys, and without the person's name in paths."""
+    from oi_tui.engine.redaction import redact
+
+    home = os.path.expanduser("~")  # noqa: PTH111
+    if len(home) > 1:
+        text = text.replace(home + os.sep, "~" + os.sep)
+    with suppress(OSError, KeyError, ImportError):
+        user = getpass.getuser()
+        text = text.replace(f"{os.sep}{user}{os.sep}", f"{os.sep}…{os.sep}")
+    return redact(text)
+
+
+def _write(path: Path, text: str) -> Path:
+    """Write a file that is not there yet, for its owner only. Raises OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+            file.write(text + "\n")
+    except OSError:
+        # Half of it would stand in the way the next time.
+        path.unlink(missing_ok=True)
+        raise
+    return path.absolute()

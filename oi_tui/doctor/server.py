@@ -1,0 +1,63 @@
+"""The model server that the profile names: whether anything answers there."""
+
+import socket
+import ssl
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from oi_tui import __version__
+from oi_tui.doctor.finding import Finding
+
+if TYPE_CHECKING:
+    from oi_tui.engine.profile import Profile
+
+#: So long the server may take to answer, in seconds.
+PATIENCE = 2.0
+_CHANGE = "change llm.api_base (f2 in oi-tui, or --api-base)"
+
+
+def finding(profile: "Profile") -> Finding:
+    """What the server at the profile's address says to a question without a key; any answer is one."""
+    from oi_tui.engine import reach
+
+    parts = urlsplit(str(profile.api_base))
+    # A name and password in it are the key, which is not sent.
+    address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl().rstrip("/")
+    if forbidden := reach.refusal(profile):
+        return Finding(False, forbidden.sentence, f"Change llm.model, llm.api_base or {forbidden.setting}.")
+    request = urllib.request.Request(f"{address}/models", headers={"User-Agent": f"oi-tui/{__version__}"})
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE):
+            return Finding(True, f"{address} answers")
+    except urllib.error.HTTPError as error:
+        if error.code in (502, 503, 504):
+            words = f"{address} answers that what is behind it does not (status {error.code})"
+            return Finding(False, words, f"Start the model server, or {_CHANGE}.")
+        return Finding(True, f"{address} answers")
+    except (OSError, ValueError) as error:
+        return _silent(address, getattr(error, "reason", error))
+
+
+def _silent(address: str, reason: object) -> Finding:
+    """Why nothing answers there, and what to do about it."""
+    match reason:
+        case TimeoutError():
+            words, fix = (
+                f"does not answer within {PATIENCE:g} seconds",
+                f"Look after the server, or {_CHANGE}.",
+            )
+        case ConnectionRefusedError():
+            words, fix = "refuses the connection: nothing listens there", f"Start the server, or {_CHANGE}."
+        case socket.gaierror():
+            words, fix = (
+                "is not known by that name",
+                f"Look at its spelling and at the network, or {_CHANGE}.",
+            )
+        case ssl.SSLError():
+            words = f"cannot be spoken to safely: {reason.reason or reason}"
+            fix = f"Have its certificate trusted (SSL_CERT_FILE), or {_CHANGE}."
+        case _:
+            words, fix = f"cannot be reached: {reason}", f"Start the server, or {_CHANGE}."
+    return Finding(False, f"{address} {words}", fix)

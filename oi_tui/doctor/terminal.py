@@ -1,0 +1,220 @@
+"""The terminal: what it says it can do, and what it answers when it is asked."""
+
+import codecs
+import locale
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+
+from oi_tui.doctor.finding import Finding
+from oi_tui.graphics import ask_tmux, manner
+from oi_tui.replies import Replies
+
+#: Kitty's keyboard protocol, and frames as a whole; what is asked about pictures follows.
+_QUESTIONS = "\x1b[?u\x1b[?2026$p"
+_NUMBER = 31
+#: The answer to the last question, which every terminal gives, says that no other answer will come.
+_LAST = re.compile(rb"\x1b\[\?[0-9;]*c")
+#: So long the terminal may take to answer, in seconds.
+PATIENCE = 0.4
+#: What TERM begins with in tmux and in screen.
+_MULTIPLEXERS = ("tmux", "screen")
+_TOOLS = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
+
+
+def terminal(*, ask: bool = True) -> Iterator[Finding]:
+    """What it can show and take, and what lies between; `ask` it only when nobody else reads its keys."""
+    environment = os.environ
+    if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
+        yield Finding(None, "standard input or output is no terminal: oi-tui would speak in plain lines")
+        ask = False
+    yield from _kind(environment)
+    yield from _size()
+    yield from _encoding(environment)
+    yield _colours(environment)
+    yield from _between(environment)
+    yield _clipboard(environment)
+    if ask:
+        yield from _answers(_asked())
+
+
+def _kind(environment: Mapping[str, str]) -> Iterator[Finding]:
+    term = environment.get("TERM", "")
+    program = environment.get("TERM_PROGRAM", "")
+    if not term:
+        yield Finding(False, "TERM is not set", "export TERM=xterm-256color, or what your terminal is")
+    elif term == "dumb":
+        yield Finding(None, "TERM is dumb: oi-tui speaks in plain lines", "export TERM=xterm-256color")
+    else:
+        yield Finding(True, f"TERM is {term}" + (f", in {program}" if program else ""))
+
+
+def _size() -> Iterator[Finding]:
+    try:
+        columns, rows = os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    except (OSError, ValueError):
+        return
+    if columns < 80 or rows < 24:
+        yield Finding(None, f"{columns} columns, {rows} rows", "80 by 24 and more is comfortable.")
+    else:
+        yield Finding(True, f"{columns} columns, {rows} rows")
+
+
+def _encoding(environment: Mapping[str, str]) -> Iterator[Finding]:
+    told = next((environment[n] for n in ("LC_ALL", "LC_CTYPE", "LANG") if environment.get(n)), "")
+    try:
+        encoding = codecs.lookup(locale.getpreferredencoding(False)).name
+    except LookupError:
+        encoding = "unknown"
+    if encoding != "utf-8" or (told and "utf" not in told.lower()):
+        fix = "export LC_ALL=C.UTF-8, or another locale of `locale -a` that ends in UTF-8"
+        yield Finding(False, f"the locale is {told or 'not set'}, which is not UTF-8", fix)
+    else:
+        yield Finding(True, f"UTF-8, locale {told or 'not set'}")
+
+
+def _colours(environment: Mapping[str, str]) -> Finding:
+    term = environment.get("TERM", "")
+    if environment.get("NO_COLOR"):
+        return Finding(None, "NO_COLOR is set: everything is told without colours")
+    if environment.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return Finding(True, "16 million colours")
+    if "256" in term or "direct" in term or "kitty" in term:
+        fix = "If it can show more: export COLORTERM=truecolor"
+        return Finding(None, "256 colours", fix)
+    return Finding(None, "16 colours", "If it can show more: export COLORTERM=truecolor")
+
+
+def _between(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """What lies between us and the terminal: tmux, screen, SSH."""
+    if environment.get("TMUX"):
+        yield from _tmux(environment)
+    elif environment.get("STY"):
+        yield Finding(None, "GNU screen: no pictures, and no clipboard beyond it")
+    if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
+        yield Finding(None, "over SSH: what is copied goes through the terminal (OSC 52)")
+
+
+def _tmux(environment: Mapping[str, str]) -> Iterator[Finding]:
+    tmux = ask_tmux()
+    around = [term for term, _, _ in tmux.clients if term.startswith(_MULTIPLEXERS)] if tmux else []
+    if around:
+        fix = "What is said of tmux here has to be set in the outer one, too."
+        yield Finding(None, f"in tmux, within another tmux or screen ({around[0]})", fix)
+    else:
+        yield Finding(None, "in tmux" if tmux else "in tmux, which does not answer")
+    term = environment.get("TERM", "")
+    if term != "dumb" and not term.startswith(_MULTIPLEXERS):
+        fix = "In ~/.tmux.conf: set -g default-terminal tmux-256color; and set no TERM in your shell's files."
+        yield Finding(False, f"TERM is {term or 'not set'}, which is not tmux", fix)
+    wanted = (
+        (
+            "set-clipboard",
+            ("on", "external"),
+            "copying does not reach the terminal",
+            "set -s set-clipboard on",
+        ),
+        (
+            "allow-passthrough",
+            ("on", "all"),
+            "pictures are drawn in half blocks",
+            "set -g allow-passthrough on",
+        ),
+        ("focus-events", ("on",), "you are not called when you look elsewhere", "set -g focus-events on"),
+    )
+    for option, good, loss, fix in wanted:
+        value = _tmux_option(option)
+        if value is not None and value not in good:
+            yield Finding(None, f"tmux: {option} is {value or 'off'}, so {loss}", f"In ~/.tmux.conf: {fix}")
+
+
+def _tmux_option(name: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["tmux", "show", "-Av", name],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=0.4,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
+
+
+def _clipboard(environment: Mapping[str, str]) -> Finding:
+    display = sys.platform == "darwin" or environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
+    tool = next((name for name in _TOOLS if shutil.which(name)), None)
+    if display and not environment.get("SSH_CONNECTION"):
+        if tool:
+            return Finding(True, f"copying uses {tool}")
+        return Finding(
+            None, "copying asks the terminal (OSC 52), which may not obey", "Install xclip or wl-clipboard."
+        )
+    return Finding(None, "copying asks the terminal (OSC 52), which cannot tell whether it obeyed")
+
+
+def _answers(answer: bytes | None) -> Iterator[Finding]:
+    if answer is None:
+        yield Finding(None, "the terminal did not say in time what it can do")
+        return
+    yield _pictures(answer)
+    if re.search(rb"\x1b\[\?\d+u", answer):
+        yield Finding(True, "the keyboard tells all keys apart")
+    else:
+        yield Finding(None, "the keyboard cannot tell ctrl+enter from enter; f5 does the same")
+    frames = re.search(rb"\x1b\[\?2026;(\d)\$y", answer)
+    if frames and frames[1] in b"123":
+        yield Finding(True, "frames are shown as a whole")
+
+
+def _pictures(answer: bytes) -> Finding:
+    """How pictures are shown where the setting `images` leaves it to the terminal."""
+    replies = Replies(number=_NUMBER)
+    replies.questions()
+    replies.feed(answer.decode("utf-8", "replace"))
+    match manner("auto", replies.answers, ask_tmux()):
+        case "kitty":
+            return Finding(True, "pictures by Kitty's protocol")
+        case "sixel":
+            return Finding(True, "pictures by sixel, where they stand still")
+        case _:
+            return Finding(None, "pictures are drawn in half blocks")
+
+
+def _asked() -> bytes | None:
+    """What the terminal answers; None when it says nothing whole in time. Keys typed meanwhile are lost."""
+    import termios
+    import tty
+
+    source, target = sys.stdin.fileno(), sys.stdout.fileno()
+    try:
+        before = termios.tcgetattr(source)
+    except termios.error:
+        return None
+    answer = b""
+    try:
+        tty.setraw(source, termios.TCSANOW)
+        os.write(target, (_QUESTIONS + Replies(number=_NUMBER).questions()).encode())
+        until = time.monotonic() + PATIENCE
+        while not _LAST.search(answer) and (left := until - time.monotonic()) > 0:
+            if select.select([source], [], [], left)[0]:
+                answer += os.read(source, 4096)
+    except OSError:
+        return None
+    finally:
+        # An answer that comes too late must not be typed into the shell.
+        termios.tcsetattr(source, termios.TCSAFLUSH, before)
+    return answer if _LAST.search(answer) else None
+
+
+def _is_terminal(stream: object) -> bool:
+    try:
+        return bool(stream is not None and stream.isatty())  # type: ignore[attr-defined]
+    except ValueError:
+        return False

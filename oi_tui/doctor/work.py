@@ -1,0 +1,213 @@
+"""What the work needs: languages to run code in, a model to write it, settings that can be read."""
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oi_tui import paths
+from oi_tui.doctor import server
+from oi_tui.doctor.finding import Finding
+
+if TYPE_CHECKING:
+    from oi_tui.doctor.in_use import InUse
+    from oi_tui.engine.local_models import LocalModel
+    from oi_tui.engine.profile import Profile
+
+_SWITCH = "Read before you press y, or switch it on: --sandbox"
+#: Providers' variables that are looked for first; others are found by their names.
+_ENDINGS = ("_API_KEY", "_API_TOKEN")
+
+
+def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
+    """The profile in use, the others of its folder, and what cannot act on this machine."""
+    from oi_tui.engine.profile import Profile, ProfileError
+    from oi_tui.engine.profile import settings as declared
+
+    in_use = in_use or _usual()
+    yield from _in_use(in_use)
+    folder = paths.profiles()
+    for each in sorted(folder.glob("*.y*ml")) if folder.is_dir() else ():
+        if each == in_use.path:
+            continue
+        try:
+            profile = Profile.load(each)
+        except (ProfileError, OSError) as error:
+            yield Finding(False, str(error), f"Correct {paths.short(each)}, or move it away.")
+            continue
+        yield Finding(None, f"another profile is {paths.short(each)}: the model is {profile.model}")
+        yield from _remarks(profile, each)
+    for setting in declared():
+        if reason := setting.cannot():
+            yield Finding(None, f"{setting.key} has no effect here: {reason}")
+
+
+def _in_use(in_use: "InUse") -> Iterator[Finding]:
+    """The settings that hold, where they come from, and what is to be said of them."""
+    from oi_tui.engine.profile import Profile, ProfileError
+    from oi_tui.engine.profile import settings as declared
+
+    profile, path = in_use.profile, in_use.path
+    if in_use.problem:
+        yield Finding(False, f"{in_use.problem}; the defaults are looked at instead", in_use.fix)
+        return
+    model = f"the model is {profile.model}"
+    broken = ""
+    if path is None:
+        yield Finding(True, f"the profile in use is no file of yours: {model}")
+    elif path.exists():
+        try:
+            Profile.load(path) if path.suffix != ".py" else None
+        except (ProfileError, OSError) as error:
+            broken = str(error)
+            fix = f"Correct {paths.short(path)}, or move it away."
+            yield Finding(False, f"{broken}; the defaults are used instead", fix)
+        else:
+            yield Finding(True, f"in use is {paths.short(path)}: {model}")
+    elif path.stem == "default":
+        yield Finding(True, f"no profile yet: the defaults hold, {model}")
+    else:
+        yield Finding(True, f"in use is the ready-made profile {path.stem}: {model}")
+    for origin, words in (
+        ("environment", "the environment"),
+        ("flag", "flags"),
+        ("changed", "you, just now"),
+    ):
+        keys = [each.key for each in declared() if profile.origins.get(each.name) == origin]
+        if keys:
+            yield Finding(None, f"set by {words}: {', '.join(keys)}")
+    yield from _remarks(profile, path, broken)
+
+
+def _remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterator[Finding]:
+    """What is to be said of a profile, but for what was told of it already."""
+    from oi_tui.engine.profile import without_effect
+
+    for remark in (*profile.unknown, *without_effect(profile)):
+        if not (broken and broken in remark):
+            # What begins with a line is about the file.
+            place = f"{path.name}, " if path and remark.startswith("line ") else ""
+            yield Finding(None, f"{place}{remark}")
+    if path and profile.api_key and profile.origins.get("api_key") == "profile":
+        fix = "f2, then f3 in oi-tui takes it out and keeps it for you only."
+        yield Finding(None, f"{path.name} holds a key, which whoever gets the file gets too", fix)
+
+
+def languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
+    """Every language that is known, with its program's version or how to get it."""
+    from oi_tui.runtimes.computer import Computer
+    from oi_tui.runtimes.languages import LANGUAGES
+
+    profile = (in_use or _usual()).profile
+    chosen = {name: value for name in ("python", "shell") if (value := getattr(profile, name))}
+    computer = Computer(cwd=Path(os.sep), python=chosen.get("python"), shell=chosen.get("shell"))
+    there = set(computer.languages)
+    with ThreadPoolExecutor(max_workers=8, thread_name_prefix="doctor-language") as pool:
+        for language, words in zip(
+            LANGUAGES, pool.map(computer.describe, (each.name for each in LANGUAGES)), strict=True
+        ):
+            if language.name in there:
+                named = words.startswith((language.title, language.name))
+                yield Finding(True, words if named else f"{language.title}: {words}")
+            elif language.name in chosen:
+                yield Finding(False, f"{language.title}: {chosen[language.name]} is not there", language.hint)
+            else:
+                yield Finding(None, f"{language.title} is not here", language.hint)
+
+
+def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
+    """What holds programs back: whether it is on, and whether it can be had, which is tried."""
+    from oi_tui.runtimes import sandbox as walls
+
+    found = walls.finding()
+    on = (in_use or _usual()).profile.sandbox
+    if on and found:
+        yield Finding(False, f"the sandbox is on, and nothing can run: {found[0]}", found[1])
+    elif on:
+        yield Finding(True, "the sandbox is on: programs reach the working directory and nothing else")
+    else:
+        yield Finding(None, "the sandbox is off: what you approve runs with all your rights", _SWITCH)
+        if found:
+            yield Finding(None, f"it could not be had here: {found[0]}", found[1])
+
+
+def kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
+    """The keys that were given to us to keep, by name, the model's own, and where a new one would go."""
+    from oi_tui.engine import private_file
+    from oi_tui.engine.key_place import key_place
+    from oi_tui.engine.secrets import ORDER, Secrets
+
+    secrets = Secrets()
+    try:
+        names = sorted(private_file.read(secrets.path))
+    except OSError as error:
+        yield Finding(False, str(error), f"Look at {paths.short(secrets.path)}, or move it away.")
+    else:
+        for name in names:
+            yield Finding(True, f"{name} is kept in {paths.short(secrets.path)}")
+    profile = (in_use or _usual()).profile
+    place = key_place(profile, secrets)
+    if place.name:
+        fix = "" if place.found else "Type it in the settings: f2 in oi-tui."
+        yield Finding(place.found or None, f"{profile.model}: {place.words}", fix)
+    yield Finding(True, f"a new key would go to {secrets.place()}. {ORDER}")
+
+
+def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
+    """Keys, by name and never by value; servers on this machine; and whether the model's own one answers."""
+    from oi_tui.engine import local_models
+    from oi_tui.engine.secrets import provider_of
+
+    profile = (in_use or _usual()).profile
+    keys = [name for name in sorted(os.environ) if name.endswith(_ENDINGS) and os.environ[name].strip()]
+    for name in keys:
+        value = os.environ[name]
+        if value != value.strip() or value[:1] in "\"'":
+            yield Finding(False, f"{name} has blanks or quotation marks around it", f"Set {name} again.")
+        else:
+            yield Finding(True, f"{name} is set")
+    if not keys:
+        yield Finding(None, "no provider's key is in the environment")
+    found = local_models.find()
+    for name, served in groupby(found, key=lambda each: each.server):
+        names = [each.model for each in served]
+        more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+        yield Finding(True, f"{name} is running: {', '.join(names[:4])}{more}")
+    if not found:
+        yield Finding(None, "no model server answers on this machine")
+    if profile.api_base:
+        yield server.finding(profile)
+    elif provider_of(profile.model) in ("ollama", "ollama_chat") and not os.environ.get("OLLAMA_API_BASE"):
+        yield from _ollama(profile.model, found)
+    elif not (found or keys or profile.api_key or profile.model == "demo"):
+        yield Finding(
+            None,
+            "no model can be reached yet: oi-tui is a console for its languages",
+            "export OPENAI_API_KEY=…, or get Ollama from https://ollama.com; oi-tui --demo needs neither.",
+        )
+
+
+def _ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding]:
+    """Whether Ollama on this machine can be asked for the model."""
+    from oi_tui.engine.local_models import is_named
+
+    there = [each for each in found if each.server == "Ollama"]
+    if not there:
+        fix = "Start it (ollama serve), or choose another model: %model lists those that are here."
+        yield Finding(False, f"{model} is asked of Ollama, which does not answer or has no model", fix)
+    elif not any(is_named(each, model) for each in there):
+        fix = f"ollama pull {model.partition('/')[2]}, or choose another model: %model lists those here."
+        yield Finding(False, f"Ollama has no model {model.partition('/')[2]}", fix)
+
+
+def _usual() -> "InUse":
+    """The settings of a start without flags, as far as they can be read."""
+    from oi_tui.doctor import in_use
+    from oi_tui.engine.profile import ProfileError
+
+    try:
+        return in_use.usual()
+    except (ProfileError, OSError) as error:
+        return in_use.without(error)

@@ -1,0 +1,90 @@
+"""What requests take and cost while a session goes on, and what a person is told of that."""
+
+from collections.abc import Iterator
+
+from oi_tui.engine.events import Event, Noticed, UsageReported
+from oi_tui.engine.ledger import Ledger
+from oi_tui.engine.llm import Usage
+from oi_tui.engine.model_facts import ModelFacts
+from oi_tui.engine.profile import Profile
+from oi_tui.engine.request_writer import Written
+
+#: A server that read less of a request than this share of its estimated size has left out some of it; of
+#: small requests the estimate is too rough to tell.
+_READ = 0.6
+_WORTH_TELLING = 1500
+
+
+class OverBudget(Exception):  # noqa: N818 -- it is what would happen, not an error
+    """The next request would exceed the budget; the text is a sentence."""
+
+
+class Account:
+    """The books of a session. `ledger` says what all requests so far took."""
+
+    def __init__(self) -> None:
+        self.ledger = Ledger()
+        #: How many messages were left out when that was last told, and models whose servers cut requests.
+        self._left_out = 0
+        self._cut: set[str] = set()
+        self._told_unpriced = False
+
+    def enter(self, usage: Usage | None) -> Iterator[Event]:
+        """Enter a request; None where the provider did not say what it used."""
+        self.ledger = self.ledger.sent(usage)
+        if usage:
+            yield UsageReported(usage.prompt_tokens, usage.completion_tokens, usage.cost, usage.cached_tokens)
+
+    def keep_to_budget(self, tokens: int, profile: Profile, facts: ModelFacts) -> Iterator[Event]:
+        """Raise OverBudget before a request of so many tokens that would cost more than there is left.
+
+        Its price is estimated from its size, and from the length of the replies so far.
+        """
+        limit, spent = profile.max_budget, self.ledger.cost
+        if limit is None:
+            return
+        if spent >= limit:
+            raise OverBudget(f"${spent:.2f} of the budget of ${limit:.2f} is spent.")
+        if facts.prompt_price is None:
+            if self.ledger.unpriced == self.ledger.requests and not self._told_unpriced:
+                self._told_unpriced = True
+                yield Noticed(
+                    f"What {profile.model} costs is not known, so max_budget can only be kept where the "
+                    "provider says what it charged.",
+                    "warning",
+                )
+            return
+        replies = self.ledger.requests - self.ledger.unreported
+        reply = self.ledger.completion_tokens / replies if replies else 0
+        price = tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
+        if spent + price > limit:
+            raise OverBudget(
+                f"The next request would cost about ${price:.4f}; with the ${spent:.4f} spent so far that is "
+                f"more than the budget of ${limit:.2f}."
+            )
+
+    def tell_left_out(self, written: Written) -> Iterator[Event]:
+        """Announce that messages are left out: when it begins, and when it has become much more."""
+        if written.left_out > 2 * self._left_out:
+            self._left_out = written.left_out
+            yield Noticed(
+                f"The conversation no longer fits the model's window of {written.window or 0:,} tokens: the "
+                f"{written.left_out} oldest messages are left out of the request. %compact has the model "
+                "summarise them instead."
+            )
+        elif not written.left_out:
+            self._left_out = 0
+
+    def tell_cut(self, written: Written) -> Iterator[Event]:
+        """Compare what Ollama read with what it was sent: it leaves the beginning out without a word."""
+        model, last = written.request.model, self.ledger.last
+        if not model.startswith("ollama") or model in self._cut or last is None:
+            return
+        if 0 < last.prompt_tokens < written.tokens * _READ and written.tokens > _WORTH_TELLING:
+            self._cut.add(model)
+            yield Noticed(
+                f"Ollama read {last.prompt_tokens:,} of the ~{written.tokens:,} tokens that it was sent: it "
+                "has left out the beginning of the conversation. Set context_window to what it can take in; "
+                "%tokens tells what is in use.",
+                "warning",
+            )

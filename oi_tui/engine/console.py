@@ -1,0 +1,115 @@
+"""What a program prints, kept within bounds: the ends in memory, all of it in a file."""
+
+import re
+from pathlib import Path
+from types import TracebackType
+from typing import TextIO
+
+#: Characters of one run's output that are kept whole; of anything longer, half from each end.
+KEPT = 100_000
+#: Characters that the file of one run may take; what a runaway program prints beyond them is let go.
+FILE_LIMIT = 1_000_000_000
+_KEPT_IN = re.compile("^… [0-9,]+ lines not shown; (?:all|most) of it is in (.+) …$", re.MULTILINE)
+
+
+class ConsoleText:
+    """Collects the output of one run.
+
+    Up to `KEPT` characters stay as they are. Beyond that the whole output goes to a file in `folder`,
+    and `content` is its two ends with a line between them that says how much is missing and where it is.
+    """
+
+    def __init__(self, name: str, folder: Path | None) -> None:
+        self._name = name
+        self._folder = folder
+        self._head: list[str] = []
+        self._tail: list[str] = []
+        self._head_size = 0
+        self._tail_size = 0
+        self._newlines = 0
+        self._file: TextIO | None = None
+        self._file_size = 0
+        self._path: Path | None = None
+
+    def __enter__(self) -> "ConsoleText":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def whole(self) -> bool:
+        """True while nothing had to be left out."""
+        return not self._tail_size
+
+    def write(self, text: str) -> None:
+        """Take the next piece of output."""
+        self._newlines += text.count("\n")
+        room = KEPT - self._head_size
+        if room > 0:
+            self._head.append(text[:room])
+            self._head_size += min(len(text), room)
+            text = text[room:]
+        if not text:
+            return
+        if self.whole:
+            self._spill("".join(self._head))
+        self._spill(text)
+        self._tail.append(text)
+        self._tail_size += len(text)
+        if self._tail_size > 2 * KEPT:
+            self._tail = ["".join(self._tail)[-KEPT // 2 :]]
+            self._tail_size = KEPT // 2
+
+    def content(self) -> str:
+        """The output as it is recorded."""
+        head = "".join(self._head)
+        if self.whole:
+            return head
+        joined = head + "".join(self._tail)
+        first = head[: KEPT // 2]
+        first = first[: first.rfind("\n") + 1] or first + "\n"
+        last = joined[-KEPT // 2 :]
+        last = last[last.find("\n") + 1 :] if "\n" in last[:-1] else last
+        missing = self._newlines - first.count("\n") - last.count("\n")
+        most = "most" if self._file_size >= FILE_LIMIT else "all"
+        where = f"; {most} of it is in {self._path}" if self._path else ""
+        return f"{first}… {max(missing, 1):,} lines not shown{where} …\n{last}"
+
+    def close(self) -> None:
+        """Finish the file, if there is one."""
+        if self._file:
+            self._file.close()
+            self._file = None
+
+    def _spill(self, text: str) -> None:
+        """Write to the file; a full or read-only disk costs only the file, never the run."""
+        if self._folder is None:
+            return
+        try:
+            if self._path is None:
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._path = self._folder / f"{self._name}.txt"
+                self._file = self._path.open("w", encoding="utf-8", errors="replace", newline="")
+                self._path.chmod(0o600)
+            if self._file and self._file_size < FILE_LIMIT:
+                self._file.write(text)
+                self._file_size += len(text)
+        except OSError:
+            self._folder = self._path = None
+            self.close()
+
+
+def file_of(content: str, folder: Path) -> Path | None:
+    """The file that holds all of an output, if its recorded text says so and the file is in `folder`.
+
+    A program can print such a line, and a stored conversation may have come from anywhere, so no other place
+    is believed.
+    """
+    for found in _KEPT_IN.finditer(content):
+        path = Path(found[1])
+        if path.parent == folder and path.is_file() and not path.is_symlink():
+            return path
+    return None

@@ -1,0 +1,1 @@
+"""The declarations of all settings, a file for each part of the profile."""

@@ -1,0 +1,116 @@
+"""The settings of running code."""
+
+from dataclasses import dataclass
+
+from oi_tui.engine.settings import setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningSettings:
+    """How code is approved and run."""
+
+    # ---- Running code
+    auto_run: bool = setting(
+        False,
+        "Run code without asking. Whatever the model writes then happens on this machine at once.",
+        key="auto_run",
+        section="Running code",
+        flags=("-y",),
+    )
+    safe_mode: str = setting(
+        "off",
+        "With ask or auto, code in which something risky was found is asked for even with auto_run. "
+        "With off, what was found is only shown with the question. Code is looked through on this machine, "
+        "always and at once, so that ask does not ask first whether to look, as it did in Open Interpreter: "
+        "the two are the same here.",
+        key="safe_mode",
+        section="Running code",
+        flags=("-safe", "--safe"),
+        choices=("off", "ask", "auto"),
+    )
+    sandbox: bool = setting(
+        False,
+        "Hold programs in the working directory: no other file of yours, no network, no other process, and "
+        "nothing of oi-tui. Where that cannot be had, nothing runs. Switching it makes the languages forget.",
+        key="sandbox",
+        section="Running code",
+    )
+    loop: bool = setting(
+        False,
+        "Keep the model going until it says that the task is done, or cannot be done.",
+        key="loop",
+        section="Running code",
+    )
+    python: str | None = setting(
+        None,
+        "The Python interpreter that runs Python code.",
+        later="with the next start",
+        key="python",
+        section="Running code",
+        unset="the active environment's",
+    )
+    shell: str | None = setting(
+        None,
+        "The shell that runs shell code.",
+        later="with the next start",
+        key="shell",
+        section="Running code",
+        unset="your login shell",
+    )
+    highlight_active_line: bool = setting(
+        True,
+        "Mark the line of code that runs just now.",
+        later="with the next start",
+        key="highlight_active_line",
+        section="Running code",
+        off_flags=("-nhl",),
+    )
+    languages: tuple[str, ...] = setting(
+        (),
+        "The only languages that code may be in, by name; all that are here if none is named.",
+        key="computer.languages",
+        section="Running code",
+        long=True,
+    )
+    custom_languages: tuple[str, ...] = setting(
+        (),
+        "Languages of your own, each a class in a file, as shout.py, shout.py:Shout or package.module:Shout.",
+        later="with the next start",
+        key="computer.custom_languages",
+        section="Running code",
+        long=True,
+    )
+    emit_images: bool = setting(
+        True,
+        "Let the model have the images that programs show.",
+        key="computer.emit_images",
+        section="Running code",
+    )
+    shrink_images: bool = setting(
+        True,
+        "Make images smaller that are too large for a provider; otherwise they are only described.",
+        key="shrink_images",
+        section="Running code",
+    )
+    share_keys: bool = setting(
+        False,
+        "Let programs see the keys in your environment. Whatever the model writes could then send them away.",
+        key="share_keys",
+        section="Running code",
+        later="with the next start",
+    )
+    import_computer_api: bool = setting(
+        False,
+        "Open Interpreter's Python module for mouse, screen and mail. It is not part of this program.",
+        key="computer.import_computer_api",
+        section="Running code",
+        cannot=lambda: "there is no computer API here; the languages reach everything that programs reach",
+    )
+    os: bool = setting(
+        False,
+        "Open Interpreter's control of mouse and screen. It is not part of this program.",
+        key="os",
+        section="Running code",
+        flags=("-os",),
+        cannot=lambda: "mouse and screen are not controlled from here; code is run in languages instead",
+    )

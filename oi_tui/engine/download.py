@@ -1,0 +1,215 @@
+"""A large file from the network: shown on its way, resumed after a break, checked at the end."""
+
+import hashlib
+import http.client
+import json
+import os
+import re
+import shutil
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from oi_tui import paths
+
+_PIECE = 1 << 18
+#: Seconds of silence that are taken for a break, and how often the rest is asked for after one.
+SILENCE = 30.0
+ATTEMPTS = 5
+#: Left free on the disk, in bytes.
+_SPARE = 200_000_000
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
+
+
+class DownloadError(Exception):
+    """The file cannot be had; the message says why, and what of it is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How many bytes are here, of how many (None: not known)."""
+
+    done: int
+    total: int | None
+
+    def __str__(self) -> str:
+        if not self.total:
+            return f"{self.done / 1e6:,.1f} MB"
+        return f"{self.done / 1e6:,.1f} of {self.total / 1e6:,.1f} MB ({self.done / self.total:.0%})"
+
+
+def name_of(url: str) -> str:
+    """The name that a file gets: the last part of its address. Raises DownloadError for one that has none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise DownloadError(f"{url} is not an address: {error}.") from None
+    name = re.sub(r"[^\w.+-]+", "-", unquote(parts.path.rpartition("/")[2])).strip(".-")[:150]
+    if parts.scheme not in ("http", "https") or not parts.netloc or not name:
+        raise DownloadError(f"{url} is not the address of a file that can be downloaded (https://.../NAME).")
+    return name
+
+
+def fetch(
+    url: str, folder: Path, *, stopped: threading.Event, sha256: str | None = None
+) -> Iterator[Progress]:
+    """Download the file into `folder` under its own name, going on where an earlier attempt ended.
+
+    `sha256` is what its checksum must be; it may also stand at the end of the address, as #sha256=..., and
+    Hugging Face tells it by itself. While it is on its way it is called NAME.part; what came stays when this
+    is `stopped` or breaks. Raises DownloadError.
+    """
+    address, _, fragment = url.partition("#")
+    sha256 = sha256 or fragment.removeprefix("sha256=") or None
+    if sha256 is not None and not _SHA256.fullmatch(sha256):
+        raise DownloadError("The checksum is not one: sha256 takes 64 hexadecimal digits.")
+    target = folder / name_of(address)
+    if target.exists():
+        yield Progress(target.stat().st_size, target.stat().st_size)
+        return
+    try:
+        paths.make_private(folder)
+        yield from _Download(address, target, stopped, sha256).work()
+    except OSError as error:
+        raise DownloadError(f"{target.name} cannot be written: {error.strerror or error}.") from error
+
+
+class _Download:
+    """One file on its way."""
+
+    def __init__(self, url: str, target: Path, stopped: threading.Event, sha256: str | None) -> None:
+        self._url = url
+        self._target = target
+        self._part = target.with_name(target.name + ".part")
+        self._about = target.with_name(target.name + ".part.json")
+        self._stopped = stopped
+        self._sha256 = sha256
+        self._total: int | None = None
+
+    def work(self) -> Iterator[Progress]:
+        """Ask for the file, and for the rest of it when the connection breaks."""
+        failures = 0
+        while True:
+            before = self._here()
+            try:
+                yield from self._once()
+                break
+            except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
+                # Whoever sends something each time is worth asking again.
+                failures = 1 if self._here() > before else failures + 1
+                reason = _reason(error)
+                if isinstance(error, urllib.error.HTTPError) or failures >= ATTEMPTS:
+                    kept = f" {self._here():,} bytes are kept; it goes on from there." if self._here() else ""
+                    raise DownloadError(f"{self._url} cannot be downloaded: {reason}.{kept}") from None
+                if self._stopped.wait(min(2.0**failures, 10.0) / 4):
+                    raise DownloadError(self._stopped_words()) from None
+        self._check()
+        self._part.rename(self._target)
+        self._about.unlink(missing_ok=True)
+
+    def _once(self) -> Iterator[Progress]:
+        at, known = self._here(), self._known()
+        headers = {"User-Agent": "oi-tui", "Accept-Encoding": "identity"}
+        if at:
+            headers["Range"] = f"bytes={at}-"
+            if mark := known.get("mark"):
+                headers["If-Range"] = str(mark)
+        try:
+            answer = urllib.request.urlopen(
+                urllib.request.Request(self._url, headers=headers), timeout=SILENCE
+            )
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code == 416 and at and known.get("total") == at:
+                return
+            if error.code == 416 and at:
+                self._part.unlink()
+                yield from self._once()
+                return
+            raise
+        with answer:
+            if answer.status != 206:
+                at = 0
+            length = answer.headers.get("Content-Length")
+            self._total = at + int(length) if length and length.isdecimal() else None
+            self._note(answer.headers)
+            self._need_room(at)
+            with self._part.open("r+b" if at else "wb") as file:
+                file.seek(at)
+                file.truncate()
+                while piece := answer.read(_PIECE):
+                    file.write(piece)
+                    at += len(piece)
+                    yield Progress(at, self._total)
+                    if self._stopped.is_set():
+                        raise DownloadError(self._stopped_words())
+        if self._total is not None and at < self._total:
+            raise ConnectionError("the connection broke")
+
+    def _stopped_words(self) -> str:
+        return f"Stopped. {self._here():,} bytes of {self._target.name} are kept; it goes on from there."
+
+    def _here(self) -> int:
+        return self._part.stat().st_size if self._part.exists() else 0
+
+    def _known(self) -> dict[str, Any]:
+        """What the server said of the file that was begun; another file is begun anew."""
+        try:
+            known = json.loads(self._about.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            known = {}
+        return known if isinstance(known, dict) and known.get("url") == self._url else {}
+
+    def _note(self, headers: Any) -> None:
+        mark = headers.get("ETag") or headers.get("Last-Modified")
+        told = (headers.get("X-Linked-ETag") or "").strip('"')
+        if self._sha256 is None and _SHA256.fullmatch(told):
+            self._sha256 = told
+        record = {"url": self._url, "mark": mark, "total": self._total}
+        self._about.write_text(json.dumps(record), encoding="utf-8")
+
+    def _need_room(self, at: int) -> None:
+        if self._total is None:
+            return
+        free = shutil.disk_usage(self._target.parent).free
+        missing = self._total - at + _SPARE - free
+        if missing > 0:
+            raise DownloadError(
+                f"{self._target.name} has {self._total / 1e9:.1f} GB; the disk lacks {missing / 1e9:.1f} GB "
+                "for it."
+            )
+
+    def _check(self) -> None:
+        if self._sha256 is None:
+            return
+        found = hashlib.sha256()
+        with self._part.open("rb") as file:
+            while piece := file.read(1 << 20):
+                if self._stopped.is_set():
+                    raise DownloadError(self._stopped_words())
+                found.update(piece)
+        if found.hexdigest() != self._sha256.lower():
+            with suppress(OSError):
+                self._part.unlink()
+                self._about.unlink()
+            raise DownloadError(
+                f"{self._target.name} is not what it should be: its checksum is {found.hexdigest()[:16]}..., "
+                f"not {self._sha256.lower()[:16]}.... It was removed; download it again, or from elsewhere."
+            )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        return f"the server answers {error.code} {error.reason}"
+    inner = getattr(error, "reason", error)
+    if isinstance(inner, TimeoutError):
+        return f"nothing came for {SILENCE:g} s"
+    if isinstance(inner, OSError) and inner.strerror:
+        return os.strerror(inner.errno) if inner.errno and inner.errno > 0 else inner.strerror
+    return " ".join(str(inner).split())[:200] or type(error).__name__

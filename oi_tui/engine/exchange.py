@@ -1,0 +1,301 @@
+"""A request to the model and its reply, tried again where that may help."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from oi_tui.engine import compaction, reach, request_writer
+from oi_tui.engine.account import Account
+from oi_tui.engine.events import Event, ModelCalled, Noticed, RetryScheduled, Steps
+from oi_tui.engine.llm import CallPiece, Delta, Fault, Finish, Gap, Llm, LlmError, Reply, Request, Text, Usage
+from oi_tui.engine.message_writers import ReplyWriter
+from oi_tui.engine.model_facts import ModelFacts
+from oi_tui.engine.profile import Profile
+from oi_tui.engine.reply_parser import ReplyParser
+from oi_tui.engine.request_writer import Written
+from oi_tui.engine.window import CHARACTERS
+from oi_tui.lmc import Message
+
+#: A request that failed for a passing reason is sent again this often, after these many seconds.
+RETRIES = (1.0, 3.0, 8.0)
+#: A wait that the provider asks for is kept up to this length; beyond it the person decides.
+LONGEST_WAIT = 60.0
+
+
+#: Ends of a reply that a person should know of.
+_ENDS = {
+    "content_filter": "The provider held the rest of the reply back (content filter).",
+    "missing": "The server closed the reply without saying that it is complete: it may be cut off. "
+    "%continue goes on.",
+}
+
+
+class Stopped(Exception):  # noqa: N818 -- it is what happened, not an error
+    """Somebody interrupted the turn."""
+
+
+class Exchange:
+    """Asks the model what comes next, in the manner that it understands.
+
+    `stopped` is the session's own flag: once it is set, whatever is in progress raises `Stopped`. `window` is
+    what the model of the last request takes in, in tokens, as far as that is known. `pictures` is the folder
+    in which programs' pictures are kept.
+    """
+
+    def __init__(
+        self,
+        llm: Llm,
+        resolve: Callable[[str], str | None],
+        facts: Callable[[Profile], ModelFacts],
+        stopped: threading.Event,
+        account: Account | None = None,
+        pictures: Path | None = None,
+    ) -> None:
+        self.account = account or Account()
+        self.window: int | None = None
+        self._pictures = pictures
+        self._llm = llm
+        self._resolve = resolve
+        self._facts = facts
+        self._stopped = stopped
+        #: Models that refused tools, and models that have called one.
+        self._without_tools: set[str] = set()
+        self._with_tools: set[str] = set()
+        #: Calls in a row that could not be read.
+        self._unreadable = 0
+        self._lock = threading.Lock()
+        self._reply: Reply | None = None
+
+    def ask(
+        self,
+        messages: Sequence[Message],
+        profile: Profile,
+        languages: Sequence[str],
+        cwd: Path,
+        notes: Sequence[str] = (),
+    ) -> Steps[list[Message]]:
+        """Send the conversation. Returns the pieces of code of the reply, in order.
+
+        Raises LlmError when there is no reply, or only half of one (what came of it is told before), and
+        OverBudget when there must not be one.
+        """
+        if forbidden := reach.refusal(profile):
+            raise LlmError(forbidden)
+        self._stay_local(profile)
+        for attempt in range(len(RETRIES) + 2):
+            facts = self._known(profile)
+            written = self.written(messages, profile, languages, cwd, facts, notes)
+            self.window = written.window
+            yield from self.account.keep_to_budget(written.tokens, profile, facts)
+            yield from self.account.tell_left_out(written)
+            _, fences = self._manner(profile, facts)
+            writer = ReplyWriter(self._resolve)
+            parser = ReplyParser(self._resolve, fences=fences)
+            fault, began = yield from self._one_reply(written.request, parser, writer)
+            if self._stopped.is_set():
+                raise Stopped
+            if fault is None:
+                yield from self.account.tell_cut(written)
+                yield from self._tell_unreadable(writer)
+                if any(code.call for code in writer.codes):
+                    self._with_tools.add(profile.model)
+                return writer.codes
+            if began:
+                raise LlmError(fault)
+            yield from self._before_another_try(fault, profile, attempt)
+        raise AssertionError("the last try returns or raises")
+
+    def summarise(self, messages: Sequence[Message], profile: Profile) -> Steps[Message | None]:
+        """Have the model summarise older history. Returns the summary; None: there is nothing to shorten.
+
+        Raises what `ask` raises.
+        """
+        self._stay_local(profile)
+        for attempt in range(len(RETRIES) + 2):
+            facts = self._known(profile)
+            window = profile.context_window or facts.context_window
+            plan = compaction.plan(messages, profile, window)
+            if plan is None:
+                return None
+            yield from self.account.keep_to_budget(plan.tokens, profile, facts)
+            said: list[str] = []
+            fault = yield from self._words(plan.request, said)
+            text = "".join(said).strip()
+            if self._stopped.is_set():
+                raise Stopped
+            if fault is None and text:
+                yield Noticed(
+                    f"From here on the model gets this summary (~{len(text) // CHARACTERS:,} tokens) "
+                    f"instead of the {plan.count:,} messages before it (~{plan.size // CHARACTERS:,}), "
+                    "which stay where they are. %compact undo has them sent again."
+                )
+                return Message(
+                    role="assistant",
+                    type="message",
+                    content=f"**Summary of the conversation so far**\n\n{text}",
+                    covers=plan.covers,
+                )
+            yield from self._before_another_try(
+                fault
+                or Fault("empty", "The summary had no words in it. Try again, or another model.", "model"),
+                profile,
+                attempt,
+            )
+        raise AssertionError("the last try returns or raises")
+
+    def written(
+        self,
+        messages: Sequence[Message],
+        profile: Profile,
+        languages: Sequence[str],
+        cwd: Path,
+        facts: ModelFacts,
+        notes: Sequence[str] = (),
+    ) -> Written:
+        """The request as it would be sent now."""
+        return request_writer.write(
+            messages,
+            profile,
+            languages,
+            tools=self._manner(profile, facts)[0],
+            cwd=cwd,
+            notes=notes,
+            vision=facts.supports_vision,
+            window=facts.context_window,
+            longest_reply=facts.longest_reply,
+            pictures=self._pictures,
+        )
+
+    def cancel(self) -> None:
+        """End the reply that is on its way, from any thread; `stopped` is set before."""
+        with self._lock:
+            if self._reply:
+                self._reply.cancel()
+
+    def _stay_local(self, profile: Profile) -> None:
+        """Raise LlmError where a request would leave the machine although the profile says that none does."""
+        inside = profile.completions or reach.is_this_machine(reach.server(profile))
+        if profile.local and not inside:
+            told = f"Local mode is on, and {profile.model} is not on this machine. %model chooses another."
+            raise LlmError(Fault("model", told, "local"))
+
+    def _before_another_try(self, fault: Fault, profile: Profile, attempt: int) -> Steps[None]:
+        """Change what can be changed, or wait. Raises LlmError when another try is of no use."""
+        if fault.kind == "tools" and profile.supports_functions is None:
+            if profile.model in self._without_tools:
+                raise LlmError(fault)
+            self._without_tools.add(profile.model)
+            yield Noticed("This model takes no tool calls; it is asked for code as text instead.")
+            return
+        if not fault.retryable or attempt >= len(RETRIES):
+            raise LlmError(fault)
+        # A time that has passed already is no wait: asked at once and again, a busy server stays busy.
+        wait = fault.retry_after or RETRIES[attempt]
+        if wait > LONGEST_WAIT:
+            raise LlmError(fault)
+        yield RetryScheduled(fault.sentence, wait)
+        if self._stopped.wait(wait):
+            raise Stopped
+
+    def _one_reply(
+        self, request: Request, parser: ReplyParser, writer: ReplyWriter
+    ) -> Steps[tuple[Fault | None, bool]]:
+        """Returns the fault that ended the reply, and whether anything had come by then."""
+        yield ModelCalled(request.model)
+        began = full = called = False
+        gaps = 0
+        reason = ""
+        fault = usage = None
+        try:
+            for delta in self._deltas(request):
+                if isinstance(delta, Usage):
+                    usage = delta
+                began = began or not isinstance(delta, Usage | Finish)
+                full = full or delta == Finish("length")
+                reason = delta.reason if isinstance(delta, Finish) else reason
+                called = called or isinstance(delta, CallPiece)
+                if isinstance(delta, Gap):
+                    gaps += delta.lines
+                    writer.tear(call=called)
+                    continue
+                for part in parser.feed(delta):
+                    yield from writer.take(part)
+        except LlmError as error:
+            fault = error.fault
+        if began or usage:
+            yield from self.account.enter(usage)
+        for part in parser.finish():
+            yield from writer.take(part)
+        yield from writer.finish(cut=fault is not None or self._stopped.is_set())
+        if gaps:
+            lines = "A line" if gaps == 1 else f"{gaps} lines"
+            yield Noticed(f"{lines} of the reply could not be read: something is missing in it.", "warning")
+        if fault is None and reason in _ENDS:
+            yield Noticed(_ENDS[reason], "warning")
+        if full and fault is None:
+            yield Noticed("The reply reached its greatest length and was cut off; see max_tokens.", "warning")
+        return fault, began
+
+    def _words(self, request: Request, said: list[str]) -> Steps[Fault | None]:
+        """Collect the words of a reply that nobody sees grow. Returns the fault that ended it."""
+        yield ModelCalled(request.model)
+        usage = None
+        try:
+            for delta in self._deltas(request):
+                if isinstance(delta, Text):
+                    said.append(delta.text)
+                elif isinstance(delta, Usage):
+                    usage = delta
+        except LlmError as error:
+            said.clear()
+            return error.fault
+        yield from self.account.enter(usage)
+        return None
+
+    def _tell_unreadable(self, writer: ReplyWriter) -> Iterator[Event]:
+        self._unreadable = self._unreadable + 1 if writer.unreadable and not writer.codes else 0
+        if self._unreadable >= 2:
+            self._unreadable = 0
+            yield Noticed(
+                "The calls of this model could not be read twice in a row. With supports_functions set to "
+                "false (f2) it writes its code as text instead, which is easier for many models.",
+                "warning",
+            )
+
+    # -- how the model is reached -------------------------------------------------------------
+
+    def _deltas(self, request: Request) -> Iterator[Delta]:
+        with self._lock:
+            if self._stopped.is_set():
+                return
+            self._reply = reply = self._llm.reply(request)
+        try:
+            yield from reply
+        finally:
+            reply.cancel()
+            with self._lock:
+                self._reply = None
+
+    def _known(self, profile: Profile) -> ModelFacts:
+        """What is known of the model. Asking can take seconds while LiteLLM starts; a stop does not wait."""
+        found: list[ModelFacts] = []
+        asking = threading.Thread(target=lambda: found.append(self._facts(profile)), daemon=True)
+        asking.start()
+        while asking.is_alive():
+            if self._stopped.is_set():
+                raise Stopped
+            asking.join(0.02)
+        return found[0] if found else ModelFacts()
+
+    def _manner(self, profile: Profile, facts: ModelFacts) -> tuple[bool, bool]:
+        """Whether to offer the tool, and whether fenced text of the reply is code to run.
+
+        Nobody knows for sure which models call tools. So the tool is offered until a model refuses it, and
+        fences count until the model is known to call tools or has done so.
+        """
+        told = profile.supports_functions
+        if told is not None:
+            return told, not told
+        tools = profile.model not in self._without_tools
+        knows = profile.model in self._with_tools or bool(facts.supports_functions)
+        return tools, not (tools and knows)

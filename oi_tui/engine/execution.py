@@ -1,0 +1,189 @@
+"""A piece of code: asked about, unless a person said it need not be, and run."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from oi_tui.engine.events import (
+    Answer,
+    ApprovalRequested,
+    Event,
+    FilesChanged,
+    Noticed,
+    Reject,
+    Run,
+    RunReported,
+    Steps,
+)
+from oi_tui.engine.grants import Grant, Grants
+from oi_tui.engine.look_through import look_through
+from oi_tui.engine.message_log import MessageLog
+from oi_tui.engine.message_writers import RunWriter
+from oi_tui.engine.ports import Computer
+from oi_tui.engine.profile import Profile
+from oi_tui.engine.witness import Witness
+from oi_tui.lmc import Displayed, Message, Printed, RunEnded
+
+
+class Execution:
+    """Has code approved and run, and knows what needs no approval.
+
+    `stopped` is the session's own flag: once it is set, nothing is asked and nothing begins. `outputs` is the
+    folder for what programs print.
+    """
+
+    def __init__(
+        self,
+        computer: Computer,
+        log: MessageLog,
+        grants: Grants,
+        stopped: threading.Event,
+        outputs: Path | None = None,
+        witness: Witness | None = None,
+    ) -> None:
+        self._computer = computer
+        self._log = log
+        self._grants = grants
+        self._stopped = stopped
+        self._outputs = outputs
+        self._witness = witness
+        self._lock = threading.Lock()
+        self._question: Answer | None = None
+        self._running = False
+
+    def languages(self, profile: Profile) -> tuple[str, ...]:
+        """The languages that the model may use: those that are here, or what the profile leaves of them."""
+        here = self._computer.languages
+        wanted = {self._computer.resolve(name) for name in profile.languages}
+        return tuple(name for name in here if name in wanted) if wanted else here
+
+    def interrupt(self) -> None:
+        """End the question or the run; a run is stopped harder each time."""
+        with self._lock:
+            if self._question:
+                self._question.give(Reject(stop=True))
+            running = self._running
+        if running:
+            self._computer.interrupt()
+
+    def cell(self, code: Message, profile: Profile, note: str = "") -> Steps[tuple[str | None, bool]]:
+        """Ask for one piece of code and run it. Returns its final state, and whether a person was asked."""
+        language = self._computer.resolve(code.format or "")
+        caution = ""
+        if code.state == "unfinished" and code.call is None:
+            # A block that was never closed, by a model that may well have said all it wanted to.
+            caution = "The model did not close this block of code: it may have been cut off."
+            code = code.but(state="queued")
+        refusal = self._refusal(code, language, profile)
+        if refusal:
+            state = "unfinished" if code.state == "unfinished" else "failed"
+            yield from self._log.record(code.but(state=state, reason=refusal))
+            return state, False
+        grant = None
+        if not (caution or self._grants.everything or language is None):
+            grant = self._grants.use(language, code.content, self._computer.cwd)
+        unasked = bool(self._grants.everything or grant) and not caution
+        if unasked and (risks := self._risks(language or "", code.content, profile)):
+            caution, unasked = risks, False
+        if unasked:
+            answer: Run | Reject = Run(code.content)
+            code = code.but(decision="auto", grant=grant.words if grant else None)
+        else:
+            answer = yield from self._approval(ApprovalRequested(code, caution, note))
+            if isinstance(answer, Reject):
+                yield from self._log.record(
+                    code.but(state="rejected", decision="rejected", reason=answer.reason or None)
+                )
+                if answer.stop:
+                    self._stopped.set()
+                return "rejected", True
+            if answer.grant is not None:
+                yield self._granted(answer.grant)
+            edited = answer.code != code.content
+            code = code.but(
+                content=answer.code,
+                decision="edited" if edited else "approved",
+                proposed=code.content if edited else None,
+            )
+        yield from self.run(code)
+        return self._log[code.id].state, code.decision != "auto"
+
+    def _refusal(self, code: Message, language: str | None, profile: Profile) -> str | None:
+        """Why a piece of code is not even asked about; None when it may run."""
+        if code.state == "unfinished":
+            return "The code was cut off while it was written."
+        if language is None or (profile.languages and language not in self.languages(profile)):
+            return (
+                f"There is no language “{code.format}” here. There are: {', '.join(self.languages(profile))}."
+            )
+        if missing := self._computer.missing(language):
+            return missing
+        if not code.content.strip():
+            return "There was no code in the call."
+        if "\0" in code.content:
+            return "The code holds a NUL character, which no language accepts."
+        return None
+
+    def _risks(self, language: str, code: str, profile: Profile) -> str:
+        """What `safe_mode` asks about although nothing else would: a sentence, or nothing."""
+        if profile.safe_mode == "off":
+            return ""
+        found = look_through(language, code, self._computer.cwd)
+        if not found.risks:
+            return ""
+        return f"safe_mode asks, because this {', '.join(found.sentences)}."
+
+    def _granted(self, grant: Grant) -> Noticed:
+        """Ask no longer for what a person granted; the notice says what that is, and the way back."""
+        self._grants.give(grant)
+        if grant.scope == "everything":
+            return Noticed("From now on code runs without asking. %auto_run off asks again.", "warning")
+        return Noticed(
+            f"From now on runs without asking: {grant.words}, until this conversation is left. "
+            "%permissions takes it back.",
+            "warning",
+        )
+
+    def _approval(self, question: ApprovalRequested) -> Steps[Run | Reject]:
+        with self._lock:
+            if self._stopped.is_set():
+                return Reject(stop=True)
+            self._question = question.answer
+        yield question
+        answer = question.answer.wait()
+        with self._lock:
+            self._question = None
+        return answer
+
+    def run(self, code: Message) -> Iterator[Event]:
+        """Run a piece of code that nobody need be asked about any more."""
+        code = code.but(state="running")
+        yield from self._log.record(code)
+        ended = RunEnded("interrupted", 0.0)
+        if self._witness:
+            self._witness.before(self._stopped.is_set)
+        with self._lock:
+            may_run = not self._stopped.is_set()
+            self._running = may_run
+        if may_run:
+            writer = RunWriter(code, self._outputs)
+            try:
+                for report in self._computer.run(code.format or "", code.content):
+                    if isinstance(report, RunEnded):
+                        ended = report
+                    elif isinstance(report, Printed | Displayed):
+                        yield from self._log.note(writer.take(report), growth=writer.whole)
+                    else:
+                        yield RunReported(code.id, report)
+            finally:
+                with self._lock:
+                    self._running = False
+            yield from self._log.note(writer.finish())
+            if self._witness and (step := self._witness.after(code.id)):
+                yield FilesChanged(code.id, step)
+        yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
+
+    def skip(self, codes: Sequence[Message]) -> Iterator[Event]:
+        """Say that these pieces of code did not run."""
+        for code in codes:
+            yield from self._log.record(code.but(state="skipped"))

@@ -1,0 +1,29 @@
+"""The keys that a person chose, as they stand in the profile: one `name: key, key` a line."""
+
+from collections.abc import Mapping
+
+MODIFIERS = ("ctrl", "shift", "alt", "super", "hyper", "meta")
+
+
+def parse(text: str) -> Mapping[str, str]:
+    """Keys, separated by commas, by the name of what they do. Raises ValueError naming the line."""
+    chosen: dict[str, str] = {}
+    for line in text.splitlines():
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        name, colon, keys = line.partition(":")
+        wanted = [key.strip() for key in keys.split(",") if key.strip()]
+        if not colon or not name.strip() or not wanted or any(" " in key for key in wanted):
+            raise ValueError(f"{line[:60]!r} is not of the form command.new: ctrl+t")
+        chosen[name.strip()] = ",".join(wanted)
+    return chosen
+
+
+def problem(text: str) -> str | None:
+    """What the text must be, where it is not; None when all is well."""
+    try:
+        parse(text)
+    except ValueError:
+        return "lines such as command.new: ctrl+t (%keys lists the names)"
+    return None

@@ -1,0 +1,137 @@
+"""The border to language models: a request goes out, pieces of a reply come back."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a model is asked, in the chat-completion format of OpenAI, which LiteLLM translates for others."""
+
+    model: str
+    messages: Sequence[Mapping[str, Any]]
+    tools: Sequence[Mapping[str, Any]] = ()
+    api_base: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    api_version: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    #: The longest silence, in seconds, that is taken for life.
+    timeout: float = 120.0
+    #: How many tokens the model takes in; sent to servers that must be told (Ollama cuts off what is more).
+    context_window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words of the reply."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoning:
+    """What the model thinks before it speaks."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallPiece:
+    """A piece of a tool call. `id` and `name` come with the first piece of a call, where they come at all."""
+
+    index: int
+    id: str | None
+    name: str | None
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the request used, as the provider counted it; `cost` in USD, None where the price is not known.
+
+    `cached_tokens` of the prompt were in the provider's memory from before, and are cheaper.
+    """
+
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None = None
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The provider's reason for the end: `stop`, `length`, `tool_calls` or its own word; often wrong."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """So many lines of the reply could not be read and are missing from here on."""
+
+    lines: int
+
+
+Delta = Text | Reasoning | CallPiece | Usage | Finish | Gap
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why there is no (whole) reply, in a sentence for a person.
+
+    `setting` names the profile's setting that would help, `retry_after` is in seconds, `retryable` says
+    that the same request may well succeed later, and `detail` is what the provider itself said, with keys
+    taken out.
+    """
+
+    kind: Literal[
+        "no_key",
+        "key",
+        "model",
+        "address",
+        "refused",
+        "network",
+        "rate",
+        "quota",
+        "timeout",
+        "server",
+        "context",
+        "tools",
+        "request",
+        "empty",
+        "cut",
+        "process",
+        "unknown",
+    ]
+    sentence: str
+    setting: str | None = None
+    retryable: bool = False
+    retry_after: float | None = None
+    detail: str = ""
+
+
+class LlmError(Exception):
+    """Raised while a reply is read when it cannot go on."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.sentence)
+        self.fault = fault
+
+
+class Reply(Protocol):
+    """A reply on its way. Iterating it yields its pieces and raises `LlmError` when it breaks off."""
+
+    def __iter__(self) -> Iterator[Delta]: ...
+
+    def cancel(self) -> None:
+        """End the reply, from any thread: the iteration stops at once and the connection is closed."""
+
+
+class Llm(Protocol):
+    """Something that answers requests: LiteLLM in its process, or a function."""
+
+    def reply(self, request: Request) -> Reply:
+        """Send the request. Returns at once; waiting happens while iterating."""
+        ...

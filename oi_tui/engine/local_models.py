@@ -1,0 +1,274 @@
+"""Model servers on this machine: which ones answer, and what they serve."""
+
+import http.client
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+#: Seconds that all the asking together may take; what has not answered by then is not there.
+PATIENCE = 0.3
+#: Bytes of an answer that are read; lists of models are short.
+_LONGEST = 2_000_000
+_HERE = ("127.0.0.1", "localhost", "0.0.0.0", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model that a server on this machine can run: `model` and `api_base` are what the profile needs.
+
+    `size` is in bytes on disk, `context_window` in tokens; None where the server does not say.
+    """
+
+    server: str
+    model: str
+    api_base: str
+    size: int | None = None
+    context_window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """What a server on this machine says of one of its models.
+
+    `context_window` is what the model can take in, `loaded_window` what it was told to take in, in tokens;
+    None where the server does not say.
+    """
+
+    server: str
+    context_window: int | None = None
+    loaded_window: int | None = None
+    tools: bool | None = None
+    vision: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A kind of model server: where it usually listens, and how to get it going."""
+
+    name: str
+    port: int
+    #: Where the models are listed, likeliest first.
+    lists: Sequence[str]
+    #: What LiteLLM wants before the model's name, and after the address.
+    prefix: str
+    suffix: str
+    hint: str
+
+
+SERVERS = (
+    Server(
+        "Ollama",
+        11434,
+        ("/api/tags",),
+        "ollama/",
+        "",
+        "https://ollama.com, then get a model: ollama pull llama3.1",
+    ),
+    Server(
+        "LM Studio",
+        1234,
+        ("/api/v0/models", "/v1/models"),
+        "openai/",
+        "/v1",
+        "https://lmstudio.ai, then start its server (Developer tab)",
+    ),
+    Server(
+        "llama.cpp",
+        8080,
+        ("/v1/models",),
+        "openai/",
+        "/v1",
+        "llama-server -m MODEL.gguf --jinja",
+    ),
+    Server(
+        "Jan",
+        1337,
+        ("/v1/models",),
+        "openai/",
+        "/v1",
+        "https://jan.ai, then start its local API server (settings)",
+    ),
+    Server(
+        "vLLM",
+        8000,
+        ("/v1/models",),
+        "openai/",
+        "/v1",
+        "vllm serve MODEL --enable-auto-tool-choice --tool-call-parser ...",
+    ),
+)
+
+
+def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> list[LocalModel]:
+    """The models of all servers that answer on 127.0.0.1, in the order of `servers`.
+
+    Takes at most about `patience` seconds, and never raises. `OLLAMA_HOST` is heeded as Ollama does itself,
+    as long as it names this machine.
+    """
+    until = time.monotonic() + patience
+    asked = [
+        replace(each, port=_ollama_port(each.port)) if each.name == "Ollama" else each for each in servers
+    ]
+    found: dict[int, list[LocalModel]] = {}
+
+    def ask(number: int, server: Server) -> None:
+        found[number] = _models(server, until)
+
+    # Daemons: one that is fed a byte now and then must not keep the application from ending.
+    threads = [threading.Thread(target=ask, args=each, daemon=True) for each in enumerate(asked)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    return [model for number in range(len(asked)) for model in found.get(number, ())]
+
+
+def hints(servers: Iterable[Server] = SERVERS) -> list[str]:
+    """How to get each kind of server going, for a person who has none."""
+    told = [f"{server.name}: {server.hint}" for server in servers]
+    return [*told, "Llamafile: give its address (https://...) or its file below"]
+
+
+def is_named(found: LocalModel, wanted: str) -> bool:
+    """Whether a person who wrote `wanted` means this model: its name with or without prefix or tag."""
+    name = found.model.partition("/")[2]
+    bare = wanted.partition("/")[2] if wanted.startswith(("ollama/", "ollama_chat/", "openai/")) else wanted
+    return bare in (name, name.removesuffix(":latest"))
+
+
+def is_local(model: str, api_base: str | None) -> bool:
+    """Whether a model is served on this machine, as far as its name and base tell."""
+    if api_base:
+        try:
+            return urlsplit(api_base).hostname in _HERE
+        except ValueError:
+            return False
+    return model.startswith(("ollama/", "ollama_chat/"))
+
+
+def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | None:
+    """What the server of a model says of it, if that is a server on this machine; else None.
+
+    Takes at most about `patience` seconds for each question, and never raises.
+    """
+    if not is_local(model, api_base):
+        return None
+    until = time.monotonic() + patience
+    name = model.partition("/")[2] or model
+    if model.startswith(("ollama/", "ollama_chat/")):
+        port = _port(api_base) if api_base else _ollama_port(11434)
+        shown = _get(port, "/api/show", until, {"model": name}) if port else None
+        return _ollama_words(shown) if isinstance(shown, dict) else None
+    port = _port(api_base or "")
+    if port is None:
+        return None
+    by_name = {each.name: replace(each, port=port) for each in SERVERS}
+    # LM Studio's two lists are those of all the others, too.
+    listed = [each for each in _models(by_name["LM Studio"], until) if each.model.partition("/")[2] == name]
+    told = _with_window(by_name["llama.cpp"], listed, until)
+    window = told[0].context_window if told else None
+    return OwnWords(f"the server at port {port}", loaded_window=window) if window else None
+
+
+def _ollama_words(shown: dict[str, Any]) -> OwnWords:
+    details = shown.get("model_info")
+    lengths = [
+        value
+        for key, value in (details.items() if isinstance(details, dict) else ())
+        if str(key).endswith(".context_length") and isinstance(value, int)
+    ]
+    told = re.search(r"^num_ctx\s+(\d{1,9})$", str(shown.get("parameters") or ""), re.MULTILINE)
+    able = shown.get("capabilities")
+    return OwnWords(
+        "Ollama",
+        lengths[0] if lengths else None,
+        int(told[1]) if told else None,
+        "tools" in able if isinstance(able, list) else None,
+        "vision" in able if isinstance(able, list) else None,
+    )
+
+
+def _port(api_base: str) -> int | None:
+    try:
+        parts = urlsplit(api_base)
+        return None if parts.scheme == "https" else parts.port or 80
+    except ValueError:
+        return None
+
+
+def _ollama_port(usual: int) -> int:
+    told = os.environ.get("OLLAMA_HOST", "")
+    try:
+        address = urlsplit(told if "//" in told else f"//{told}")
+        local = address.hostname in _HERE
+        return address.port or usual if local else usual
+    except ValueError:
+        return usual
+
+
+def _models(server: Server, until: float) -> list[LocalModel]:
+    for path in server.lists:
+        answer = _get(server.port, path, until)
+        listed = answer.get("models" if path == "/api/tags" else "data") if isinstance(answer, dict) else None
+        if isinstance(listed, list):
+            found = [_model(server, entry) for entry in listed if isinstance(entry, dict)]
+            models = [model for model in found if model is not None]
+            return _with_window(server, models, until)
+    return []
+
+
+def _model(server: Server, entry: dict[str, Any]) -> LocalModel | None:
+    name = entry.get("name") or entry.get("id")
+    kind = entry.get("type", "llm")
+    if not isinstance(name, str) or not name or kind in ("embeddings", "embedding"):
+        return None
+    meta = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
+    window = (
+        entry.get("loaded_context_length")
+        or entry.get("max_model_len")
+        or entry.get("max_context_length")
+        or (meta or {}).get("n_ctx")
+    )
+    size = entry.get("size") or (meta or {}).get("size")
+    return LocalModel(
+        server.name,
+        server.prefix + name,
+        f"http://127.0.0.1:{server.port}{server.suffix}",
+        size if isinstance(size, int) else None,
+        window if isinstance(window, int) else None,
+    )
+
+
+def _with_window(server: Server, models: list[LocalModel], until: float) -> list[LocalModel]:
+    """What llama.cpp does not list, it says elsewhere: the window that it was started with."""
+    if server.name != "llama.cpp" or not models or models[0].context_window:
+        return models
+    properties = _get(server.port, "/props", until)
+    defaults = properties.get("default_generation_settings") if isinstance(properties, dict) else None
+    window = defaults.get("n_ctx") if isinstance(defaults, dict) else None
+    return [replace(model, context_window=window if isinstance(window, int) else None) for model in models]
+
+
+def _get(port: int, path: str, until: float, question: dict[str, str] | None = None) -> Any:
+    """The JSON at a path of a server on this machine, asked a `question` or not; else None."""
+    left = until - time.monotonic()
+    if left <= 0:
+        return None
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=left)
+    try:
+        if question is None:
+            connection.request("GET", path, headers={"Accept": "application/json"})
+        else:
+            connection.request("POST", path, json.dumps(question), {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return json.loads(answer.read(_LONGEST)) if answer.status == 200 else None
+    except (OSError, ValueError, http.client.HTTPException, RecursionError):
+        return None
+    finally:
+        connection.close()

@@ -1,0 +1,113 @@
+"""The messages of a conversation at work, each saved before anybody is told of it."""
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from oi_tui.engine import images
+from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, Noticed, Steps
+from oi_tui.engine.ports import Nowhere, Recorder
+from oi_tui.lmc import Message
+
+
+class MessageLog:
+    """What was said and done so far, in order; may be read and cut from any thread at any time."""
+
+    def __init__(
+        self, recorder: Recorder, messages: Iterable[Message] = (), outputs: Path | None = None
+    ) -> None:
+        self._recorder = recorder
+        self._messages = {message.id: message for message in messages}
+        self._outputs = outputs
+        self._trouble: str | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All of them, in order."""
+        with self._lock:
+            return tuple(self._messages.values())
+
+    def __getitem__(self, id: str) -> Message:
+        """The message as it stands now."""
+        return self._messages[id]
+
+    def record(self, message: Message) -> Iterator[Event]:
+        """Save a message, or what became of it, then tell of it; and of trouble with saving, once."""
+        self._put(message)
+        yield MessageRecorded(message)
+        trouble = self._recorder.trouble
+        if trouble and trouble != self._trouble:
+            self._trouble = trouble
+            yield Noticed(trouble, "warning")
+
+    def note(self, events: Iterable[Event], *, growth: bool = True) -> Steps[Any]:
+        """Keep what the events say before anybody sees it; text in flight only with `growth`.
+
+        Returns what the events' own generator returns.
+        """
+        steps = iter(events)
+        while True:
+            try:
+                event = next(steps)
+            except StopIteration as end:
+                return end.value
+            match event:
+                case MessageRecorded(message):
+                    if self._outputs and message.role == "computer" and message.type == "image":
+                        images.keep(message, self._outputs)
+                    yield from self.record(message)
+                    continue
+                case MessageStarted(message):
+                    self._recorder.put(message)
+                case MessageGrew(id, text) if growth:
+                    self._recorder.grow(id, text)
+            yield event
+
+    def forget(self, dropped: Sequence[Message]) -> None:
+        """Drop these messages, here and where they are saved."""
+        ids = [message.id for message in dropped]
+        with self._lock:
+            for each in ids:
+                del self._messages[each]
+        self._recorder.forget(ids)
+
+    def from_on(self, id: str, *, keep: bool = False) -> tuple[Message, ...]:
+        """The message and all that followed; with `keep` only what followed it and what it printed."""
+        messages = self.messages
+        place = next((i for i, m in enumerate(messages) if m.id == id), len(messages))
+        if keep:
+            own = (i for i, m in enumerate(messages) if m.role == "computer" and m.parent == id)
+            place = max((place, *own)) + 1
+        return messages[place:]
+
+    def bring_back(self, dropped: Iterable[Message]) -> None:
+        """Put what was dropped at the end again."""
+        for message in dropped:
+            self._put(message)
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """Meanwhile nothing is saved, and what comes is forgotten afterwards."""
+        recorder, self._recorder = self._recorder, Nowhere()
+        before = set(self._messages)
+        try:
+            yield
+        finally:
+            self._recorder = recorder
+            with self._lock:
+                self._messages = {each: m for each, m in self._messages.items() if each in before}
+
+    def saves_again(self) -> bool:
+        """Whether what could not be saved before is saved by now; true once."""
+        recovered = self._trouble is not None and self._recorder.trouble is None
+        if recovered:
+            self._trouble = None
+        return recovered
+
+    def _put(self, message: Message) -> None:
+        with self._lock:
+            self._messages[message.id] = message
+        self._recorder.put(message)

@@ -1,0 +1,179 @@
+"""Makes odd values in a chunk of a streamed reply what clients expect, in the format of OpenAI."""
+
+import json
+from typing import Any
+
+
+def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
+    """Put odd values of a chunk right, in place. Returns whether there were any.
+
+    `error`: the event was announced as one.
+    """
+    changed = _told_as_error(record, error=error)
+    if "usage" in record and record["usage"] is not None and not _is_usage(record["usage"]):
+        del record["usage"]
+        changed = True
+    choices = record.get("choices")
+    if choices is None:
+        return changed
+    good = [each for each in choices if isinstance(each, dict)] if isinstance(choices, list) else []
+    if good != choices:
+        record["choices"] = good
+        changed = True
+    for choice in good:
+        changed = _choice(choice) or changed
+    return changed
+
+
+def is_chunk(record: dict[str, Any]) -> bool:
+    """Whether the record is a chunk in the format of OpenAI, or an error as any server may send it."""
+    return bool(record.keys() & {"choices", "usage", "error", "detail"}) or record.keys() == {"message"}
+
+
+def words(content: Any) -> str:
+    """The text of a content, which some servers give in parts, or as something else than text."""
+    match content:
+        case None:
+            return ""
+        case str():
+            return content
+        case list():
+            return "".join(map(words, content))
+        case {"text": text} | {"thinking": text}:
+            return words(text)
+        case dict():
+            return ""
+    return json.dumps(content)
+
+
+def error_words(body: Any) -> str:
+    """What an error of a server says, wherever it keeps its words; "" when it says nothing."""
+    match body:
+        case str():
+            try:
+                inner = json.loads(body) if body.lstrip()[:1] in ("{", "[") else None
+            except (ValueError, RecursionError):
+                inner = None
+            return (error_words(inner) if inner is not None else "") or body
+        case [first, *_]:
+            return error_words(first)
+        case {"msg": str(told), "loc": [*place]}:
+            return f"{'.'.join(map(str, place))}: {told}"
+        case {"error": told} if told:
+            return error_words(told)
+        case {"message": told} | {"detail": told} | {"msg": told} | {"errors": told} if told:
+            return error_words(told)
+    return ""
+
+
+def error_code(body: Any) -> int | None:
+    """The number of an error, where it is a status of HTTP."""
+    match body:
+        case [first, *_]:
+            return error_code(first)
+        case {"error": dict(inner)}:
+            return error_code(inner)
+        case {"code": code} | {"status": code} | {"status_code": code}:
+            number = int(code) if str(code).isdecimal() else 0
+            return number if 400 <= number < 600 else None
+    return None
+
+
+def _told_as_error(record: dict[str, Any], *, error: bool) -> bool:
+    """An error whose words are not where clients look for them."""
+    told = record.get("error")
+    if isinstance(told, dict) and isinstance(told.get("message"), str):
+        return False
+    if told or (not record.get("choices") and "type" not in record and ("detail" in record or error)):
+        found = error_words(record)
+        if found:
+            record["error"] = {"message": found, "code": error_code(record)}
+            return True
+    return False
+
+
+def _choice(choice: dict[str, Any]) -> bool:
+    changed = False
+    if not isinstance(choice.get("index", 0), int):
+        choice["index"] = int(choice["index"]) if str(choice["index"]).isdecimal() else 0
+        changed = True
+    reason = choice.get("finish_reason")
+    if not isinstance(reason, str | None):
+        choice["finish_reason"] = words(reason) or "stop"
+        changed = True
+    if choice.get("delta") is None and isinstance(choice.get("message"), dict):
+        choice["delta"] = choice.pop("message")
+        changed = True
+    if choice.get("delta") is None and isinstance(choice.get("text"), str):
+        choice["delta"] = {"content": choice["text"]}
+        changed = True
+    delta = choice.get("delta")
+    if delta is None:
+        return changed
+    if not isinstance(delta, dict):
+        choice["delta"] = {"content": words(delta)}
+        return True
+    return _delta(delta) or changed
+
+
+def _delta(delta: dict[str, Any]) -> bool:
+    changed = False
+    for key in ("content", "reasoning_content", "reasoning"):
+        if not isinstance(delta.get(key), str | None):
+            delta[key] = words(delta[key])
+            changed = True
+    if not (delta.get("reasoning_content") or delta.get("reasoning")):
+        thought = words(delta.get("thinking") or delta.get("reasoning_details"))
+        if thought:
+            delta["reasoning_content"] = thought
+            changed = True
+    if not delta.get("content"):
+        audio = delta.get("audio")
+        said = delta.get("refusal") or (audio.get("transcript") if isinstance(audio, dict) else None)
+        if isinstance(said, str) and said:
+            delta["content"] = said
+            changed = True
+    return _calls(delta) or changed
+
+
+def _calls(delta: dict[str, Any]) -> bool:
+    calls = delta.get("tool_calls")
+    if calls is None:
+        return False
+    changed = False
+    if not isinstance(calls, list):
+        calls = delta["tool_calls"] = [calls]
+        changed = True
+    good = [call for call in calls if isinstance(call, dict) and isinstance(call.get("function"), dict)]
+    if len(good) != len(calls):
+        delta["tool_calls"] = good
+        changed = True
+    for number, call in enumerate(good):
+        function = call["function"]
+        if not isinstance(call.get("index"), int):
+            index = str(call.get("index"))
+            call["index"] = int(index) if index.isdecimal() else number
+            changed = True
+        if not isinstance(call.get("id"), str | None):
+            call["id"] = str(call["id"])
+            changed = True
+        if not isinstance(function.get("name"), str | None):
+            function["name"] = words(function["name"])
+            changed = True
+        arguments = function.get("arguments")
+        if not isinstance(arguments, str):
+            function["arguments"] = "" if arguments is None else json.dumps(arguments)
+            changed = True
+    return changed
+
+
+def _is_usage(usage: Any) -> bool:
+    """Whether the numbers of a usage are numbers."""
+    if not isinstance(usage, dict):
+        return False
+    counts = [usage.get(f"{kind}_tokens") for kind in ("prompt", "completion", "total")]
+    details = [usage.get(f"{kind}_tokens_details") for kind in ("prompt", "completion")]
+    return all(
+        each is None or (isinstance(each, int) and not isinstance(each, bool) and 0 <= each < 2**53)
+        for each in counts
+    ) and all(each is None or isinstance(each, dict) for each in details)

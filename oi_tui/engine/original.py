@@ -1,0 +1,198 @@
+"""Conversations that Open Interpreter 0.4.3 left on this machine, brought into our store.
+
+They are JSON lists of messages in `conversations` below its configuration folder. Its files are only read.
+"""
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oi_tui.engine.old_messages import is_odd, linked, messages_of, with_silent
+from oi_tui.engine.records import Contents
+from oi_tui.engine.store import Store
+from oi_tui.lmc import Message
+from oi_tui.text import one_line
+
+_MAX_BYTES = 500_000_000
+_BETWEEN = re.compile(r"[\s,]*")
+#: What the original writes for the person when a piece of code is declined.
+_DECLINED = "I have declined to run this code."
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of the files: how many came in, how many were there before, what is wrong with others."""
+
+    brought: int
+    known: int
+    #: For each file that could not be read, or not wholly: its name and what is wrong, in words.
+    problems: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        told = [f"{self.brought} conversation{'s' * (self.brought != 1)} of Open Interpreter brought in"]
+        if self.known:
+            told.append(f"{self.known} were here already")
+        told += [f"{one_line(name, 60)}: {problem}" for name, problem in self.problems[:3]]
+        if len(self.problems) > 3:
+            told.append(f"and {len(self.problems) - 3} more with problems")
+        return "; ".join(told) + "."
+
+
+def folders() -> list[Path]:
+    """Where the original keeps its conversations on this platform; earlier versions last.
+
+    Its own migrations copied what lay in the earlier folders and left the first copies there.
+    """
+    import platformdirs
+
+    names = ("open-interpreter", "Open Interpreter Terminal", "Open Interpreter")
+    return [Path(platformdirs.user_config_dir(name)) / "conversations" for name in names]
+
+
+def waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
+    """The original's conversations that were not brought in yet, nor deleted since."""
+    return [path for path, id_ in _files(sources) if not store.knows(id_)]
+
+
+def bring_in(store: Store, sources: Sequence[Path], stopped: Callable[[], bool] = lambda: False) -> Report:
+    """Copy the original's conversations into the store, each once. Raises OSError when that cannot be."""
+    brought = known = 0
+    problems: list[tuple[str, str]] = []
+    for path, id_ in _files(sources):
+        if stopped():
+            break
+        if store.knows(id_):
+            known += 1
+            continue
+        try:
+            found = read(path)
+        except ValueError as error:
+            problems.append((path.name, str(error)))
+            continue
+        problems += [(path.name, problem) for problem in found.problems]
+        title = path.stem.partition("__")[0].replace("_", " ").strip()
+        store.add(found.contents, id=id_, title=title, cwd="", model="", updated=path.lstat().st_mtime)
+        brought += 1
+    return Report(brought, known, tuple(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a file says, and what is odd about it, in words."""
+
+    contents: Contents
+    problems: tuple[str, ...] = ()
+
+
+def read(path: Path) -> Found:
+    """The messages of one of the original's files. Raises ValueError in words when it has none.
+
+    A list that is cut off, as the original leaves it behind when it is killed, is read as far as it goes.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise ValueError("not a regular file")
+            if status.st_size > _MAX_BYTES:
+                raise ValueError("too large")
+            raw = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from None
+    problems: list[str] = []
+    try:
+        stored = json.loads(raw)
+    except RecursionError:
+        raise ValueError("nested too deep to be read") from None
+    except ValueError:
+        stored = _whole_entries(raw)
+        if not stored:
+            raise ValueError("not readable as JSON") from None
+        entries = "1 message" if len(stored) == 1 else f"{len(stored):,} messages"
+        problems.append(f"it is damaged or cut off; its first {entries} could be read")
+    if isinstance(stored, dict) and isinstance(stored.get("messages"), list):
+        stored = stored["messages"]
+    if not isinstance(stored, list):
+        raise ValueError("not a list of messages")
+    if not stored:
+        raise ValueError("no messages in it")
+    try:
+        contents = contents_of(stored)
+    except RecursionError:
+        raise ValueError("nested too deep to be read") from None
+    if count := sum(map(is_odd, contents.messages.values())):
+        some = "1 entry is no message" if count == 1 else f"{count:,} entries are no messages"
+        problems.append(f"{some} and shown as stored")
+    return Found(contents, tuple(problems))
+
+
+def _whole_entries(raw: bytes) -> list[Any]:
+    """The entries of a list that does not come to its end, as far as they are whole."""
+    text = raw.decode("utf-8-sig", "replace")
+    decoder = json.JSONDecoder(strict=False)
+    found: list[Any] = []
+    start = text.find("[") + 1
+    while 0 < start < len(text):
+        try:
+            entry, start = decoder.raw_decode(text, _BETWEEN.match(text, start).end())  # type: ignore[union-attr]
+        except (ValueError, RecursionError):
+            break
+        found.append(entry)
+    return found if any(isinstance(each, dict) for each in found) else []
+
+
+def contents_of(stored: Iterable[object]) -> Contents:
+    """The original's messages as ours, with what became of the code as far as it can be told.
+
+    Raises RecursionError where an entry is nested too deep.
+    """
+    read: list[Message] = []
+    for entry in stored:
+        found = messages_of(entry)
+        read += found
+        if not found and read:
+            read[-1] = with_silent(read[-1], entry)
+    messages = linked(read)
+    contents = Contents()
+    for position, message in enumerate(messages):
+        if message.type == "code":
+            state = _state(messages[position + 1 : position + 2])
+            message = message.but(state=state, decision="rejected" if state == "rejected" else None)
+        contents.messages[message.id] = message
+    return contents
+
+
+def _state(after: Sequence[Message]) -> Any:
+    if after and after[0].role == "computer":
+        return "finished"
+    if after and after[0].role == "user" and after[0].content == _DECLINED:
+        return "rejected"
+    return "skipped"
+
+
+def _files(sources: Sequence[Path]) -> list[tuple[Path, str]]:
+    """The files, with the ids that they have or would have in our store; a changed file is another one."""
+    found: list[tuple[Path, str]] = []
+    seen: set[tuple[str, int]] = set()
+    for source in sources:
+        here: set[tuple[str, int]] = set()
+        try:
+            for path in sorted(source.glob("*.json")):
+                status = path.lstat()
+                # What a migration copied has the same name and size in both folders.
+                if stat.S_ISREG(status.st_mode) and (path.name, status.st_size) not in seen:
+                    here.add((path.name, status.st_size))
+                    stamp = f"{path.name}\0{status.st_size}\0{status.st_mtime_ns}"
+                    name = hashlib.sha256(stamp.encode("utf-8", "surrogateescape")).hexdigest()[:14]
+                    found.append((path, f"oi{name}"))
+        except OSError:
+            pass
+        seen |= here
+    return found

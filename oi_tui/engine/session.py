@@ -1,0 +1,335 @@
+"""The loop between a person, a model and a computer, as a generator of events."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from oi_tui.engine import again, compaction, images, token_report
+from oi_tui.engine.account import Account, OverBudget
+from oi_tui.engine.events import (
+    Event,
+    FilesChanged,
+    MessageRecorded,
+    Noticed,
+    Steps,
+    TurnEnded,
+    TurnStarted,
+)
+from oi_tui.engine.exchange import Exchange, Stopped
+from oi_tui.engine.execution import Execution
+from oi_tui.engine.grants import Grant, Grants
+from oi_tui.engine.ledger import Ledger
+from oi_tui.engine.llm import Llm, LlmError, Usage
+from oi_tui.engine.message_log import MessageLog
+from oi_tui.engine.model_facts import ModelFacts
+from oi_tui.engine.ports import Computer, Recorder
+from oi_tui.engine.profile import Profile
+from oi_tui.engine.token_report import Count
+from oi_tui.engine.witness import Witness
+from oi_tui.lmc import Message
+from oi_tui.text import duration
+
+#: Rounds of model and code that may follow each other without a person having a say in any of them.
+UNATTENDED_ROUNDS = 30
+#: The same code with the same result, this often in a row, is a loop.
+SAME_RESULTS = 3
+
+
+class Session:
+    """One conversation at work.
+
+    `turn` is meant to be iterated in a thread of its own; everything else may be called from any
+    thread at any time.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        llm: Llm,
+        computer: Computer,
+        recorder: Recorder,
+        messages: Sequence[Message] = (),
+        *,
+        outputs: Path | None = None,
+        facts: Callable[[Profile], ModelFacts] = lambda _profile: ModelFacts(),
+        account: Account | None = None,
+        witness: Witness | None = None,
+    ) -> None:
+        self.profile = profile
+        self.grants = Grants(everything=profile.auto_run)
+        self._computer = computer
+        self._log = MessageLog(recorder, messages, outputs)
+        self._witness = witness
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._execution = Execution(computer, self._log, self.grants, self._stopped, outputs, witness)
+        self._facts = facts
+        self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, account, outputs)
+        self._closed = False
+
+    @property
+    def ledger(self) -> Ledger:
+        """What the session's requests took and cost so far."""
+        return self._exchange.account.ledger
+
+    @property
+    def window(self) -> int | None:
+        """What the model of the last request takes in, in tokens, as far as it is known."""
+        return self._exchange.window
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation so far, in order."""
+        return self._log.messages
+
+    def replay(self) -> Iterator[Event]:
+        """Tell the conversation so far as events."""
+        messages = self.messages
+        witness = self._witness
+        known = set(witness.snapshots.known(m.id for m in messages if m.type == "code")) if witness else ()
+        for message in messages:
+            yield MessageRecorded(message)
+            if witness and message.id in known and (step := witness.snapshots.step(message.id)):
+                yield FilesChanged(message.id, step)
+
+    def turn(self, prompt: str | Message | Callable[[], str] | None) -> Iterator[Event]:
+        """Work on what the person said until there is nothing left to run; `TurnEnded` comes last.
+
+        None goes on with the conversation as it stands; a function is asked for the words within the turn.
+        """
+        self._begin()
+        yield TurnStarted()
+        if prompt is not None:
+            said = prompt() if callable(prompt) else prompt
+            message = Message(role="user", type="message", content=said) if isinstance(said, str) else said
+            yield from self._log.record(message)
+            words = message.content if message.type == "message" else ""
+            for path in images.named_in(words, self._computer.cwd):
+                yield from self._log.record(
+                    Message(role="user", type="image", format="path", content=str(path))
+                )
+        try:
+            yield (yield from self._rounds())
+        except LlmError as error:
+            fault = error.fault
+            yield TurnEnded("failed", fault.sentence, fault.setting)
+        except OverBudget as over:
+            yield TurnEnded("paused", str(over), setting="max_budget")
+        except Stopped:
+            yield TurnEnded("interrupted")
+
+    def compact(self) -> Iterator[Event]:
+        """Have the model summarise older history; from then on it gets the summary instead."""
+        self._begin()
+        yield TurnStarted()
+        try:
+            summary = yield from self._exchange.summarise(self.messages, self.profile)
+        except LlmError as error:
+            yield TurnEnded("failed", error.fault.sentence, error.fault.setting)
+        except OverBudget as over:
+            yield TurnEnded("paused", str(over), setting="max_budget")
+        except Stopped:
+            yield TurnEnded("interrupted")
+        else:
+            if summary:
+                yield from self._log.record(summary)
+            else:
+                yield Noticed("There is nothing to summarise yet: all of the conversation is recent.")
+            yield TurnEnded("done")
+
+    def enter(self, usage: Usage | None) -> None:
+        """Enter a request into the books that was made beside the turns."""
+        for _ in self._exchange.account.enter(usage):
+            pass
+
+    @property
+    def over_budget(self) -> bool:
+        """Whether all that may be spent is spent."""
+        limit = self.profile.max_budget
+        return limit is not None and self.ledger.cost >= limit
+
+    def uncompact(self) -> bool:
+        """Take the last summary back, so that what it stands for is sent again; False if there is none."""
+        summary = compaction.latest(self.messages)
+        if summary is None:
+            return False
+        self._log.forget([summary])
+        return True
+
+    def count_tokens(self, count: Count | None, prompt: str = "") -> Iterator[Event]:
+        """Tell what the next request consists of, what `prompt` adds to it, and what all of them cost."""
+        self._begin()
+        yield TurnStarted()
+        yield Noticed(self.token_report(count, prompt))
+        yield TurnEnded("done")
+
+    def token_report(self, count: Count | None, prompt: str = "") -> str:
+        """What the next request consists of and what all of them cost; may block, while LiteLLM starts."""
+        facts = self._facts(self.profile)
+        languages, cwd = self._computer.languages, self._computer.cwd
+        written = self._exchange.written(
+            self.messages, self.profile, languages, cwd, facts, self._computer.notes
+        )
+        return token_report.report(written, facts, self.profile, self.ledger, count, prompt)
+
+    def run(self, language: str, code: str) -> Iterator[Event]:
+        """Run code of the person's own; the model does not see it."""
+        self._begin()
+        yield TurnStarted()
+        message = Message(
+            role="user", type="code", format=language, content=code, recipient="user", decision="approved"
+        )
+        yield from self._execution.run(message)
+        yield TurnEnded("done")
+
+    def rehearse(self, language: str, code: str) -> Iterator[Event]:
+        """Ask for and run a piece of the application's own, as if a model had written it; nothing is kept."""
+        self._begin()
+        yield TurnStarted()
+        message = Message(
+            role="assistant", type="code", format=language, content=code, recipient="user", state="queued"
+        )
+        with self._log.rehearsal():
+            yield from self._log.record(message)
+            yield from self._execution.cell(message, self.profile)
+        yield TurnEnded("done")
+
+    def run_again(self, codes: Sequence[Message]) -> Iterator[Event]:
+        """Run earlier code once more, each piece asked for anew, until one does not come to its end.
+
+        The model does not see it. A piece that is rejected is left out.
+        """
+        self._begin()
+        yield TurnStarted()
+        done: list[Message] = []
+        for place, earlier in enumerate(codes, 1):
+            code = again.anew(earlier)
+            yield from self._log.record(code)
+            before = f", took {duration(earlier.seconds)} before" if earlier.seconds is not None else ""
+            state, _ = yield from self._execution.cell(code, self.profile, f"{place} of {len(codes)}{before}")
+            if self._stopped.is_set():
+                yield TurnEnded("rejected" if state == "rejected" else "interrupted")
+                return
+            if state == "finished":
+                done.append(self._log[code.id])
+            elif state != "rejected":
+                rest = len(codes) - place
+                others = f"; the {again.cells(rest)} after it did not run" if rest else ""
+                yield TurnEnded("paused", f"Run {place} of {len(codes)} did not come to its end{others}.")
+                return
+        took = f"in {duration(again.seconds(done))}; before, all took {duration(again.seconds(codes))}"
+        yield Noticed(f"{again.cells(len(done))} ran again {took}.")
+        yield TurnEnded("done")
+
+    def send_input(self, text: str) -> None:
+        """Type to the running program; what is typed is kept nowhere."""
+        self._computer.send_input(text)
+
+    def interrupt(self) -> None:
+        """End what is in progress: the reply, the question or the run; a run is stopped harder each time."""
+        self._stopped.set()
+        self._exchange.cancel()
+        self._execution.interrupt()
+
+    def undo(self) -> tuple[Message, ...]:
+        """Take back the person's last message and all that followed; returns what was dropped."""
+        own = [m.id for m in self.messages if m.role == "user" and m.type == "message"]
+        return self.rewind(own[-1]) if own else ()
+
+    def rewind(self, id: str, *, keep: bool = False) -> tuple[Message, ...]:
+        """Take back the message and all that followed; with `keep` only what followed it and what it printed.
+
+        Returns what was dropped, in order; nothing when there is no such message.
+        """
+        dropped = self._log.from_on(id, keep=keep)
+        self._log.forget(dropped)
+        return dropped
+
+    def bring_back(self, dropped: Sequence[Message]) -> None:
+        """Put what `rewind` dropped at the end again."""
+        self._log.bring_back(dropped)
+
+    @property
+    def auto_run(self) -> bool:
+        """Whether everything runs without a question."""
+        return self.grants.everything
+
+    @auto_run.setter
+    def auto_run(self, on: bool) -> None:
+        self.grants.everything = on
+
+    @property
+    def permissions(self) -> tuple[Grant, ...]:
+        """What runs without a question now, auto-run first."""
+        return self.grants.in_force
+
+    def revoke(self, grant: Grant) -> None:
+        """Ask again for what was granted."""
+        self.grants.revoke(grant)
+
+    def saves_again(self) -> bool:
+        """Whether what could not be saved before is saved by now; true once."""
+        return self._log.saves_again()
+
+    def close(self) -> None:
+        """End everything, for good."""
+        with self._lock:
+            self._closed = True
+        self.interrupt()
+
+    def _begin(self) -> None:
+        with self._lock:
+            if not self._closed:
+                self._stopped.clear()
+
+    # -- the loop -----------------------------------------------------------------------------
+
+    def _rounds(self) -> Steps[TurnEnded]:
+        """Ask, run what comes, ask again. Returns the event that ends the turn."""
+        unattended = 0
+        results: list[tuple[str, ...]] = []
+        while True:
+            if unattended >= UNATTENDED_ROUNDS:
+                return TurnEnded("paused", f"{unattended} rounds without you. Say “go on” to continue.")
+            codes = yield from self._ask()
+            if not codes:
+                if self._goes_on():
+                    unattended += 1
+                    continue
+                return TurnEnded("done")
+            asked = False
+            for position, code in enumerate(codes):
+                outcome, was_asked = yield from self._execution.cell(code, self.profile)
+                asked = asked or was_asked
+                if outcome == "rejected" or self._stopped.is_set():
+                    yield from self._execution.skip(codes[position + 1 :])
+                    if self._stopped.is_set():
+                        return TurnEnded("rejected" if outcome == "rejected" else "interrupted")
+                    break
+            unattended = 0 if asked else unattended + 1
+            results.append(self._result(codes))
+            if len(results) >= SAME_RESULTS and len(set(results[-SAME_RESULTS:])) == 1:
+                return TurnEnded(
+                    "paused", f"The same code gave the same result {SAME_RESULTS} times. Say how to go on."
+                )
+
+    def _result(self, codes: Sequence[Message]) -> tuple[str, ...]:
+        """What the codes were and what came of them, for comparison."""
+        ids = {code.id for code in codes}
+        return tuple(m.content for m in self.messages if m.id in ids or m.parent in ids)
+
+    def _goes_on(self) -> bool:
+        """In loop mode, whether the model's last words call for another round."""
+        last = self.messages[-1]
+        if not self.profile.loop or last.role != "assistant" or last.type != "message":
+            return False
+        return not any(phrase in last.content for phrase in self.profile.loop_breakers)
+
+    # -- the model ----------------------------------------------------------------------------
+
+    def _ask(self) -> Steps[list[Message]]:
+        """Send the conversation to the model. Returns the code messages of its reply, in order."""
+        languages, cwd = self._execution.languages(self.profile), self._computer.cwd
+        asked = self._exchange.ask(self.messages, self.profile, languages, cwd, self._computer.notes)
+        codes: list[Message] = yield from self._log.note(asked)
+        return codes

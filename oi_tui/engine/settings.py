@@ -1,0 +1,238 @@
+"""What a setting is: one declaration from which key, flag, check, help and editor row follow."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+Value = str | int | float | bool | tuple[str, ...] | None
+
+#: No setting is a larger number.
+_ENORMOUS = 10**15
+_YES = ("true", "yes", "on")
+_NO = ("false", "no", "off")
+
+
+class ProfileError(ValueError):
+    """A setting or a profile that cannot be used, in one line that names it.
+
+    `key` is the setting's YAML key, `path` and `line` say where it stands, as far as that is known.
+    """
+
+    def __init__(
+        self, problem: str, *, key: str | None = None, path: object = None, line: int | None = None
+    ) -> None:
+        self.problem = problem
+        self.key = key
+        self.path = path
+        self.line = line
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        where = "" if self.path is None else str(self.path)
+        if self.line is not None:
+            where += f"{', ' if where else ''}line {self.line}"
+        return ": ".join(part for part in (where, self.key, self.problem) if part)
+
+    def at(self, path: object, line: int | None = None) -> "ProfileError":
+        """The same error with the place where it was found."""
+        return ProfileError(self.problem, key=self.key, path=path, line=self.line if line is None else line)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting as it was declared. `kind` is bool, int, float, str, or tuple for a list of texts.
+
+    None is allowed where `optional`.
+    """
+
+    name: str
+    key: str
+    kind: type
+    optional: bool
+    default: Value
+    help: str
+    section: str
+    #: Short flags, and long ones that differ from the name; underscores stand for dashes too.
+    flags: tuple[str, ...] = ()
+    #: Flags that switch a yes-or-no setting off, besides `--no-NAME`.
+    off_flags: tuple[str, ...] = ()
+    #: What switching it off does, in a sentence; from its help where that is empty.
+    off_help: str = ""
+    choices: tuple[str, ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    #: Never shown in clear.
+    masked: bool = False
+    #: The text may well have several lines.
+    long: bool = False
+    #: Other keys under which it may stand in a file.
+    also: tuple[str, ...] = ()
+    #: The environment variable that sets it.
+    variable: str | None = None
+    #: What the text must be, in words, unless it satisfies the function; None when all is well.
+    must: Callable[[str], str | None] | None = field(default=None, compare=False)
+    #: A text that is refused, as it may be shown.
+    shown: Callable[[str], str] = field(default=str, compare=False)
+    #: What None means, in words: "the provider's own".
+    unset: str = "not set"
+    #: Why it has no effect on this machine, in a sentence; None where it has one.
+    cannot: Callable[[], str | None] = field(default=lambda: None, compare=False)
+    #: Why there is nothing for it to do: a setting of Open Interpreter that is taken and told of.
+    needless: str = ""
+    #: It takes effect at the next start, or with the next conversation; empty where it does at once.
+    later: str = ""
+
+    @property
+    def long_flag(self) -> str:
+        """The flag's name: `--api-base`."""
+        return "--" + self.name.replace("_", "-")
+
+    def check(self, value: object) -> Value:
+        """The value as the profile keeps it. Raises ProfileError when it is not one."""
+        if value is None:
+            if self.optional:
+                return None
+            raise self.error(f"expected {self.expected}, not nothing")
+        if self.kind is bool:
+            if isinstance(value, bool):
+                return value
+        elif self.kind is str:
+            if isinstance(value, bool) and self.choices:
+                # YAML takes a bare off for false.
+                value = "on" if value else "off"
+                if value in self.choices:
+                    return value
+                value = value == "on"
+            if isinstance(value, str):
+                return self._checked_text(value)
+        elif self.kind is tuple:
+            if isinstance(value, (list, tuple)):
+                return self._checked_list(value)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            return self._checked_number(value)
+        quotes = ""
+        if self.kind is str and not self.choices and not isinstance(value, (list, tuple, dict)):
+            quotes = "; write it in quotes"
+        raise self.error(f"expected {self.expected}, not {self._told(value)}{quotes}")
+
+    def parse(self, text: str) -> Value:
+        """The value that a person typed, at the command line or in the editor. Raises ProfileError."""
+        stripped = text.strip()
+        if self.optional and not stripped:
+            return None
+        if self.kind is bool:
+            if stripped.lower() in _YES + _NO:
+                return stripped.lower() in _YES
+            raise self.error(f"expected {self.expected}, not {self._told(stripped)}")
+        if self.kind is str:
+            return self.check(text if self.long else stripped)
+        if self.kind is tuple:
+            return self.check([part.strip() for part in re.split(r"[\n;]", text) if part.strip()])
+        try:
+            number = float(stripped) if self.kind is float else int(stripped.replace("_", ""))
+        except ValueError:
+            raise self.error(f"expected {self.expected}, not {self._told(stripped)}") from None
+        return self.check(number)
+
+    def show(self, value: Value) -> str:
+        """The value as a person would type it; None is empty, a masked value is not shown."""
+        if value is None:
+            return ""
+        if self.masked:
+            return "\u2022" * 8
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, tuple):
+            return "\n".join(value)
+        return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+    @property
+    def told_off(self) -> str:
+        """What the flag that switches it off does, in a sentence."""
+        return self.off_help or f"Do not {self.help[0].lower()}{self.help[1:]}"
+
+    @property
+    def expected(self) -> str:
+        """What a value of this setting is, in words."""
+        if self.kind is tuple:
+            return "a list of texts" + (f" out of {', '.join(self.choices)}" if self.choices else "")
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        if self.kind is bool:
+            return "true or false"
+        if self.kind is str:
+            return "text"
+        number = "a whole number" if self.kind is int else "a number"
+        if self.minimum is not None and self.maximum is not None:
+            return f"{number} from {self.minimum:g} to {self.maximum:g}"
+        if self.minimum is not None:
+            return f"{number} of at least {self.minimum:g}"
+        return number
+
+    def error(self, problem: str) -> ProfileError:
+        """An error that names this setting."""
+        return ProfileError(problem, key=self.key)
+
+    def _checked_text(self, value: str) -> str:
+        if self.choices and value not in self.choices:
+            raise self.error(
+                f"expected {self.expected}, not {self._told(value)}{nearest(value, self.choices)}"
+            )
+        if "\0" in value:
+            raise self.error("expected text, not a NUL character")
+        if not self.optional and not value.strip() and not self.long:
+            raise self.error("expected text, not nothing")
+        wanted = self.must(value) if self.must and value else None
+        if wanted:
+            raise self.error(f"expected {wanted}, not {self._told(self.shown(value))}")
+        if not self.long and any(end in value for end in "\r\n"):
+            raise self.error(f"expected text in one line, not {self._told(self.shown(value))}")
+        return value
+
+    def _checked_list(self, value: Iterable[object]) -> tuple[str, ...]:
+        found = []
+        for each in value:
+            if not isinstance(each, str) or not each.strip() or "\0" in each or "\n" in each:
+                raise self.error(f"expected {self.expected}, each in one line, not {self._told(each)}")
+            if self.choices and each not in self.choices:
+                hint = nearest(each, self.choices)
+                raise self.error(f"expected {self.expected}, not {self._told(each)}{hint}")
+            found.append(each)
+        return tuple(found)
+
+    def _checked_number(self, value: float) -> float | int:
+        limits = (
+            -_ENORMOUS if self.minimum is None else self.minimum,
+            _ENORMOUS if self.maximum is None else self.maximum,
+        )
+        # The comparison is false for "not a number" too.
+        within = limits[0] <= value <= limits[1]
+        if not within or (self.kind is int and value != int(value)):
+            raise self.error(f"expected {self.expected}, not {self._told(value)}")
+        return int(value) if self.kind is int else float(value)
+
+    def _told(self, value: object) -> str:
+        if self.masked:
+            return "this"
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, (list, tuple)):
+            return "a list"
+        if isinstance(value, dict):
+            return "a group of settings"
+        text = repr(value) if isinstance(value, str) else str(value).removesuffix(".0")
+        return text if len(text) <= 60 else text[:59] + "\u2026"
+
+
+def setting(default: Value, help: str, **more: Any) -> Any:
+    """Declare a setting: its default, its help in a sentence or two, and the rest of `Setting`'s fields."""
+    return field(default=default, metadata={"setting": {"help": help, **more}})
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return "; did you mean X?" with the known word that is probably meant, or nothing."""
+    import difflib
+
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {found[0]}?" if found else ""

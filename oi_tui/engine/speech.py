@@ -1,0 +1,83 @@
+"""Words read aloud by the voice of the system."""
+
+import contextlib
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Sequence
+
+#: The programs that can speak, likeliest first. They read the words from their standard input.
+_VOICES: tuple[tuple[str, ...], ...] = (
+    ("say", "-f", "-"),
+    ("spd-say", "--pipe-mode"),
+    ("espeak-ng", "--stdin"),
+    ("espeak", "--stdin"),
+)
+#: Longer texts are cut: nobody listens to more, and nothing else says "stop" to a voice.
+_LONGEST = 2000
+_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_MARKUP = re.compile(r"[*_`#>|]+")
+
+
+def voice() -> Sequence[str] | None:
+    """The program that speaks here, with its arguments; None where there is none."""
+    return next((each for each in _VOICES if shutil.which(each[0])), None)
+
+
+def why_silent() -> str | None:
+    """Why nothing can be read aloud here, in words; None where it can."""
+    if voice():
+        return None
+    return "there is no program here that speaks; install speech-dispatcher (spd-say) or espeak-ng"
+
+
+def speakable(text: str) -> str:
+    """The words of Markdown text, without code and marks."""
+    words = _MARKUP.sub(" ", _FENCE.sub(" ", text))
+    return " ".join("".join(c if c.isprintable() else " " for c in words).split())[:_LONGEST]
+
+
+class Voice:
+    """Speaks one text after the other, in threads of its own; stops at once when it is told to."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._speaking: subprocess.Popen[bytes] | None = None
+
+    def say(self, text: str) -> None:
+        """Begin to speak, in place of what is being spoken; without a voice nothing happens."""
+        words, program = speakable(text), voice()
+        self.hush()
+        if not words or program is None:
+            return
+        try:
+            speaking = subprocess.Popen(
+                program,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError:
+            return
+        with self._lock:
+            self._speaking = speaking
+        threading.Thread(target=_feed, args=(speaking, words), name="voice", daemon=True).start()
+
+    def hush(self) -> None:
+        """Stop speaking."""
+        with self._lock:
+            speaking, self._speaking = self._speaking, None
+        if speaking is not None and speaking.poll() is None:
+            speaking.terminate()
+            try:
+                speaking.wait(1)
+            except subprocess.TimeoutExpired:
+                speaking.kill()
+                speaking.wait()
+
+
+def _feed(speaking: "subprocess.Popen[bytes]", words: str) -> None:
+    with contextlib.suppress(OSError):
+        speaking.communicate(words.encode())

@@ -1,0 +1,230 @@
+"""The files under a folder, listed in the background and found by a few letters of their names."""
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from oi_tui.text import visible
+
+#: How many files are listed, and how many seconds that may take.
+MOST = 200_000
+PATIENCE = 30.0
+#: A list older than this, in seconds, is made anew when somebody asks.
+FRESH = 5.0
+#: So many that match are compared with each other; they are looked at from the top of the tree down.
+_COMPARED = 3000
+#: How many entries of a single folder are looked at, where the folder was named.
+_MOST_BESIDE = 5000
+#: Folders that nobody means; where git keeps a list, it knows better.
+_SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "target", "vendor"})
+#: Settings of a repository can name programs; this is a listing, and none of them is started.
+_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "ls-files", "-z")
+
+
+class Files:
+    """The files and folders below `root`, as far as they are known by now. Any thread may ask.
+
+    Where `root` is in a git repository, what git ignores is left out; elsewhere hidden folders and those of
+    package managers are. Names that could not be typed, because they hold control characters, are left out.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._lock = threading.Lock()
+        self._listed_at = float("-inf")
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._paths: list[str] = []
+        self._hidden: list[str] = []
+
+    @property
+    def listing(self) -> bool:
+        """Whether the list is still being made."""
+        return self._thread is not None
+
+    def refresh(self) -> None:
+        """Begin to list the files, unless that is under way or was done a moment ago."""
+        with self._lock:
+            if self._thread or self._closed or time.monotonic() - self._listed_at < FRESH:
+                return
+            self._thread = threading.Thread(target=self._list, name="files", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stop listing."""
+        self._closed = True
+
+    def find(self, fragment: str, most: int = 50) -> list[str]:
+        """Paths that a person may mean by what they have typed, the likeliest first; folders end with "/".
+
+        A path that begins at the root, at home, or with a dot is looked up where it leads to; hidden files
+        are found when a dot was typed.
+        """
+        if fragment.startswith(("/", "~", "./", "../")) or fragment in (".", ".."):
+            return _beside(self.root, fragment, most)
+        lowered = fragment.lower()
+        wanted = self._hidden if lowered.startswith(".") or "/." in lowered else self._paths
+        found = _matching(wanted, lowered)
+        best = sorted(found, key=lambda path: _rank(path, lowered))
+        # What git still lists may be gone by now.
+        return [path for path in best[: most * 2] if os.path.lexists(self.root / path)][:most]
+
+    # -- the listing
+
+    def _list(self) -> None:
+        paths: list[str] = []
+        hidden: list[str] = []
+        by_depth: dict[int, list[str]] = {}
+        first = not self._paths and not self._hidden
+        if first:
+            self._paths, self._hidden = paths, hidden
+        try:
+            for path in _few(self._below()):
+                if self._closed:
+                    return
+                if path.startswith(".") or "/." in path:
+                    hidden.append(path)
+                else:
+                    by_depth.setdefault(path.rstrip("/").count("/"), []).append(path)
+                    if first:
+                        paths.append(path)
+            self._paths = [path for depth in sorted(by_depth) for path in by_depth[depth]]
+            self._hidden = hidden
+        finally:
+            with self._lock:
+                self._listed_at = time.monotonic()
+                self._thread = None
+
+    def _below(self) -> Iterator[str]:
+        """Every path below the root: from git where it knows them, else from the folders themselves."""
+        known = False
+        for path in _from_git(self.root):
+            known = True
+            yield path
+        if not known:
+            yield from _from_folders(self.root)
+
+
+def _few(paths: Iterable[str]) -> Iterator[str]:
+    """The paths that can be typed, as many as are kept, for as long as there is patience."""
+    until = time.monotonic() + PATIENCE
+    for number, path in enumerate(paths):
+        if number >= MOST or (number % 1000 == 0 and time.monotonic() > until):
+            return
+        if (path.isascii() and path.isprintable()) or visible(path) == path.replace("\n", ""):
+            yield path
+
+
+def _from_git(root: Path) -> Iterator[str]:
+    """What git tracks or would track below the folder, and the folders it is in; nothing outside of git."""
+    try:
+        git = subprocess.Popen(
+            [*_GIT, "--cached", "--others", "--exclude-standard"],
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except OSError:
+        return
+    folders: set[str] = set()
+    rest = b""
+    try:
+        with git:
+            assert git.stdout is not None
+            while piece := os.read(git.stdout.fileno(), 65536):
+                *names, rest = (rest + piece).split(b"\0")
+                for name in names:
+                    path = os.fsdecode(name)
+                    folder = path
+                    above = []
+                    while (folder := folder.rpartition("/")[0]) and folder not in folders:
+                        folders.add(folder)
+                        above.append(folder + "/")
+                    yield from reversed(above)
+                    yield path
+    finally:
+        if git.poll() is None:
+            git.kill()
+            git.wait()
+
+
+def _from_folders(root: Path) -> Iterator[str]:
+    """What is in the folder and in those below it, from the top down."""
+    waiting = deque([""])
+    while waiting:
+        folder = waiting.popleft()
+        with contextlib.suppress(OSError), os.scandir(root / folder) as entries:
+            for entry in sorted(entries, key=lambda each: each.name):
+                path = folder + entry.name
+                is_folder = _is_folder(entry)
+                yield path + "/" if is_folder else path
+                if is_folder and not entry.name.startswith(".") and entry.name not in _SKIPPED:
+                    waiting.append(path + "/")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+# -- finding
+
+
+def _matching(paths: list[str], fragment: str) -> list[str]:
+    """Paths with the fragment in them; where there is none, those with its letters in their order."""
+    found: list[str] = []
+    for path in paths:
+        if fragment in path.lower():
+            found.append(path)
+            if len(found) == _COMPARED:
+                return found
+    if found or len(fragment) < 2:
+        return found
+    for path in paths:
+        letters = iter(path.lower())
+        if all(letter in letters for letter in fragment):
+            found.append(path)
+            if len(found) == _COMPARED:
+                break
+    return found
+
+
+def _rank(path: str, fragment: str) -> tuple[bool, bool, int, int, str]:
+    lowered = path.lower()
+    name = lowered.rstrip("/").rpartition("/")[2]
+    begins = name.startswith(fragment) or lowered.startswith(fragment)
+    return not begins, fragment not in name, lowered.rstrip("/").count("/"), len(path), path
+
+
+def _beside(root: Path, fragment: str, most: int) -> list[str]:
+    """The entries of the folder that a path leads to which begin as its last part does."""
+    folder, slash, begun = fragment.rpartition("/")
+    if not slash:
+        return ["./", "../"] if fragment == "." else ["../"] if fragment == ".." else ["~/"]
+    begun = begun.lower()
+    found = []
+    with (
+        contextlib.suppress(OSError, RuntimeError),
+        os.scandir(root / Path(folder + "/").expanduser()) as entries,
+    ):
+        for number, entry in enumerate(entries):
+            if number >= _MOST_BESIDE:
+                break
+            name = entry.name
+            if (
+                name.lower().startswith(begun)
+                and (begun or not name.startswith("."))
+                and visible(name) == name
+            ):
+                with contextlib.suppress(OSError):
+                    found.append(f"{folder}/{name}" + ("/" if entry.is_dir() else ""))
+    return sorted(found, key=lambda path: (len(path.rstrip("/")) > 200, path.lower()))[:most]

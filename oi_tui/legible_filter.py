@@ -1,0 +1,48 @@
+"""What can be read: words whose colour is too near to their ground are moved away from it, in every theme."""
+
+from functools import lru_cache
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
+
+from oi_tui.themes import LEGIBLE, contrast, legible
+
+
+class LegibleFilter(LineFilter):
+    """Gives words a contrast of at least 4.5:1, whichever theme and widget chose their colours.
+
+    Lines, bars and other signs that say nothing stay as faint as they were meant to be.
+    """
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """The segments, the same list where all of it could be read."""
+        for _, style, _ in segments:
+            if style is not None and readable(style) is not style:
+                return [
+                    Segment(text, readable(style), control)
+                    if style and _says(text)
+                    else Segment(text, style, control)
+                    for text, style, control in segments
+                ]
+        return segments
+
+
+@lru_cache(maxsize=4096)
+def readable(style: Style) -> Style:
+    """The style, or one with a colour that can be read on its ground."""
+    if style.color is None or style.bgcolor is None or style.color.is_default or style.bgcolor.is_default:
+        return style
+    ink, ground = Color.from_rich_color(style.color), Color.from_rich_color(style.bgcolor)
+    if style.reverse:
+        ink, ground = ground, ink
+    if contrast(ink, ground) >= LEGIBLE:
+        return style
+    moved = legible(ink, ground).rich_color
+    return style + (Style(bgcolor=moved) if style.reverse else Style(color=moved))
+
+
+@lru_cache(maxsize=4096)
+def _says(text: str) -> bool:
+    return any(character.isalnum() for character in text)

@@ -1,0 +1,147 @@
+"""The vocabulary: what user, model and computer say to each other.
+
+Messages are those of Open Interpreter 0.4.3 (its "LMC" messages: language model, computer), with a few
+fields of our own that say what became of a piece of code. Reports are what a running program says of itself.
+Everything here is a frozen value; nothing here knows who uses it.
+"""
+
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+Role = Literal["user", "assistant", "computer"]
+MessageType = Literal["message", "reasoning", "code", "console", "image", "file"]
+
+#: What became of a code message. The first four are passing, the others final:
+#: `finished` ran to its end, `failed` ended with an error or a non-zero status, `interrupted` was stopped
+#: with the language's memory kept, `lost` took the language process with it, `rejected` was refused by the
+#: person, `skipped` was not asked for because an earlier piece of the same reply was rejected or interrupted,
+#: `unfinished` was cut off while the model wrote it and can never be run as it stands.
+State = Literal[
+    "writing",
+    "queued",
+    "running",
+    "waiting",
+    "finished",
+    "failed",
+    "interrupted",
+    "lost",
+    "rejected",
+    "skipped",
+    "unfinished",
+]
+#: How a code message came to run, or not: a person approved it as it was, edited it first, or refused it; or
+#: it was let through by auto-run or by a grant for its language.
+Decision = Literal["approved", "edited", "rejected", "auto"]
+
+
+def new_id() -> str:
+    """A name for a message that no other message has."""
+    return uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One message of a conversation, whole.
+
+    `format` is the language of code, `output` for console text, and `path`, `base64.png` or `base64.jpeg` for
+    images. `recipient` limits who may see it ("user" or "assistant"; None is both). `created` is in seconds
+    since 1970. The fields from `parent` on are ours; the original neither writes nor reads them.
+    """
+
+    role: Role
+    type: MessageType
+    content: str = ""
+    format: str | None = None
+    recipient: Literal["user", "assistant"] | None = None
+    id: str = field(default_factory=new_id)
+    created: float = field(default_factory=time.time)
+    #: Of a computer message: the id of the code message whose run said this. Of code that was run again: the
+    #: id of the code as it ran first.
+    parent: str | None = None
+    state: State | None = None
+    decision: Decision | None = None
+    #: The model's own version, where the person changed the code before it ran.
+    proposed: str | None = None
+    #: Why the person rejected the code, or why a run ended as it did.
+    reason: str | None = None
+    #: Which grant of the person's let the code run without a question, in words; None for auto-run.
+    grant: str | None = None
+    #: How long the code ran.
+    seconds: float | None = None
+    #: The provider's id of the tool call that carried the code; None where it came as fenced text.
+    call: str | None = None
+    #: Of a summary: the id of the last message that it stands for when the model is asked.
+    covers: str | None = None
+    #: Fields of a stored record that this version does not know; kept so that saving loses nothing.
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+
+    def but(self, **changes: Any) -> "Message":
+        """The same message (the same id) with some fields changed."""
+        return replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The message as a JSON object; fields that say nothing are left out."""
+        known = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "unknown"}
+        return {**self.unknown, **{name: value for name, value in known.items() if value is not None}}
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """The program wrote `text` to its terminal, escape sequences and all."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineReached:
+    """Line `line` of the code as it was given, counted from 1, runs now; None when no line does."""
+
+    line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Displayed:
+    """The program showed something that is not text: `base64.png`, `base64.jpeg` or `html`."""
+
+    format: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class InputRequested:
+    """The program waits for a line of input. `masked`: what is typed must be shown and stored nowhere."""
+
+    prompt: str
+    masked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InputReceived:
+    """The program no longer waits for input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """An interrupt is under way: this step was taken; the next follows in `seconds` unless the run ends.
+
+    `interrupt` keeps what the language remembers, `terminate` may, `kill` does not.
+    """
+
+    step: Literal["interrupt", "terminate", "kill"]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """The run is over; always the last report. `reason` is a sentence where there is something to explain."""
+
+    state: Literal["finished", "failed", "interrupted", "lost"]
+    seconds: float
+    reason: str | None = None
+
+
+#: What a run reports while it goes on.
+Report = Printed | LineReached | Displayed | InputRequested | InputReceived | Stopping | RunEnded

@@ -1,0 +1,172 @@
+"""What a person points at in a message: files and variables by `@name`, and files dropped in."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.text import one_line, visible
+
+#: An `@` that begins a word, and what it points at, in quotes where there are spaces.
+MENTION = re.compile(r"(?<![^\s(\[{<,;:=\"'])@(?:\"([^\"\n]+)\"|([^\s\"]+))")
+#: The same while it is being typed, at the end of what stands before the caret.
+_TYPED = re.compile(r"(?<![^\s(\[{<,;:=\"'])@(?:\"([^\"\n]*)|([^\s\"]*))$")
+#: What may follow a name in a sentence without being part of it.
+_AFTER = ".,;:!?)]}>'\""
+#: A longer paste is text, whatever it looks like, in characters.
+_LONGEST_DROP = 8000
+
+
+class Remembering(Protocol):
+    """What knows the variables of languages."""
+
+    def memories(self) -> Iterable[Memory]:
+        """What each language remembers."""
+
+    def look_at(self, language: str, name: str) -> Detail | None:
+        """One variable in words."""
+
+
+def being_typed(before: str) -> str | None:
+    """The mention that is being typed at the end of the text, without its `@`; None if there is none."""
+    found = _TYPED.search(before[-1000:])
+    if found is None:
+        return None
+    return found[1] if found[1] is not None else found[2]
+
+
+def written(name: str) -> str:
+    """How a name is mentioned: `@name`, in quotes where it would not end at its end."""
+    plain = not re.search(r"[\s\"]", name) and name[-1:] not in _AFTER
+    return f"@{name}" if plain else f'@"{name}"'
+
+
+def dropped(text: str, root: Path) -> list[str] | None:
+    """The paths that a paste consists of, as files dropped into a terminal arrive; None if it is text.
+
+    Quoted, escaped and `file://` forms are understood. Paths below `root` are given relative to it.
+    """
+    text = text.strip()
+    if not text or len(text) > _LONGEST_DROP or "\0" in text:
+        return None
+    if text[0] not in "/~'\"" and not text.startswith("file://"):
+        return None
+    paths = _whole_lines(text) or _words(text)
+    if not paths or not all(map(_exists, paths)):
+        return None
+    return [_short(path, root) for path in paths]
+
+
+def _whole_lines(text: str) -> list[str] | None:
+    """One path a line, spaces and all, as some terminals drop them."""
+    lines = [_plain(line.strip()) for line in text.splitlines() if line.strip()]
+    return lines if all(line.startswith(("/", "~/")) and _exists(line) for line in lines) else None
+
+
+def _words(text: str) -> list[str] | None:
+    try:
+        words = [_plain(word) for word in shlex.split(text)]
+    except ValueError:
+        return None
+    return words if all(word.startswith(("/", "~/")) for word in words) else None
+
+
+def _plain(path: str) -> str:
+    if not path.startswith("file://"):
+        return path
+    parts = urlsplit(path)
+    return unquote(parts.path) if parts.netloc in ("", "localhost") else path
+
+
+def _exists(path: str) -> bool:
+    try:
+        return visible(path) == path and '"' not in path and Path(path).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):
+        return False
+
+
+def _short(path: str, root: Path) -> str:
+    full = Path(path).expanduser()
+    return str(full.relative_to(root)) if full.is_relative_to(root) and full != root else path
+
+
+def expand(text: str, root: Path, known: Remembering) -> str:
+    """The message that a prompt stands for.
+
+    `@path` becomes the path, `@name` the variable's name; what a model should know of the variables (type,
+    shape, columns; never what they hold) is said at the end. What points at nothing stays as it was typed.
+    """
+    meanings = _Meanings(root, known)
+    content = MENTION.sub(meanings.replace, text)
+    return "\n\n".join(part for part in (content, "\n".join(meanings.notes)) if part)
+
+
+class _Meanings:
+    """What the mentions of one message point at."""
+
+    def __init__(self, root: Path, known: Remembering) -> None:
+        self.notes: dict[str, None] = {}
+        self._root = root
+        self._known = known
+        self._memories: list[Memory] | None = None
+
+    def replace(self, found: re.Match[str]) -> str:
+        """What stands in the message for a mention."""
+        if found[1] is not None:
+            return self._meaning(found[1]) or found[0]
+        name = found[2]
+        for candidate in _candidates(name):
+            if meaning := self._meaning(candidate):
+                return meaning + name[len(candidate) :]
+        return found[0]
+
+    def _meaning(self, name: str) -> str | None:
+        return self._variable(name) or self._file(name)
+
+    def _variable(self, name: str) -> str | None:
+        if self._memories is None:
+            self._memories = list(self._known.memories())
+        told = None
+        for language, variable in _variables(name, self._memories):
+            if detail := self._known.look_at(language, variable):
+                words = one_line(detail.description, 1500)
+                self.notes[f"(`{variable}` is a {language} variable: {words})"] = None
+                told = variable
+        return told
+
+    def _file(self, name: str) -> str | None:
+        path = _path(name, self._root)
+        if path is None:
+            return None
+        shown = str(path) if name.startswith("~") else name
+        return f'"{shown}"' if re.search(r"\s", shown) else shown
+
+
+def _candidates(name: str) -> Iterator[str]:
+    """The name, and the name without what may follow it in a sentence."""
+    yield name
+    while name and name[-1] in _AFTER:
+        name = name[:-1]
+        if name:
+            yield name
+
+
+def _variables(name: str, memories: Iterable[Memory]) -> Iterator[tuple[str, str]]:
+    """The languages that remember the name, each with the name; `python:name` means that of one language."""
+    language, colon, rest = name.partition(":")
+    for memory in memories:
+        wanted = rest if colon and language == memory.language else name
+        if any(variable.name == wanted for variable in memory.variables):
+            yield memory.language, wanted
+
+
+def _path(name: str, root: Path) -> Path | None:
+    try:
+        path = root / Path(name).expanduser()
+        return path if os.path.lexists(path) else None
+    except (OSError, RuntimeError, ValueError):
+        return None

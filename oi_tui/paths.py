@@ -1,0 +1,111 @@
+"""Where things lie: a person's data, configuration and state, and our own style sheets.
+
+The folders are those of the platform (platformdirs). `OI_TUI_HOME` names one folder that holds all three
+instead, as `data`, `config` and `state`; tests and portable installations use it.
+"""
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+_NAME = "oi-tui"
+#: The name of the profile that a project's folder brings along.
+PROJECT = ".oi-tui.yaml"
+
+
+def data() -> Path:
+    """The folder of what a person made: the conversations."""
+    return _folder("data")
+
+
+def config() -> Path:
+    """The folder of what a person set: the profiles."""
+    return _folder("config")
+
+
+def state() -> Path:
+    """The folder of what may be lost without grief: logs, caches, histories."""
+    return _folder("state")
+
+
+def conversations() -> Path:
+    """The folder with one journal for each conversation."""
+    return data() / "conversations"
+
+
+def profiles() -> Path:
+    """The folder with one YAML file for each profile."""
+    return config() / "profiles"
+
+
+def styles() -> Path:
+    """The folder of the style sheets: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).resolve().parent
+    inside = package / "styles"
+    return inside if inside.is_dir() else package.parent / "styles"
+
+
+def make_private(folder: Path) -> Path:
+    """Create the folder, and those above it that are missing, for its owner only (0700).
+
+    A folder of ours that others could enter (because an older program or a person made it so) is closed to
+    them, where it is ours to close. Raises OSError when the folder cannot be made.
+    """
+    missing = []
+    each = folder
+    while not each.exists():
+        missing.append(each)
+        each = each.parent
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
+        with contextlib.suppress(OSError):  # a folder above may be one that we cannot read
+            sync(each.parent)
+    found = folder.stat()
+    if found.st_mode & 0o077 and found.st_uid == os.getuid():
+        folder.chmod(0o700)
+    return folder
+
+
+def sync(folder: Path) -> None:
+    """Make what was created, renamed or removed in the folder survive a power cut. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _folder(kind: str) -> Path:
+    home = os.environ.get("OI_TUI_HOME")
+    if home:
+        return Path(os.path.abspath(os.path.expanduser(home))) / kind  # noqa: PTH100, PTH111
+    import platformdirs
+
+    found = Path(
+        {
+            "data": platformdirs.user_data_dir,
+            "config": platformdirs.user_config_dir,
+            "state": platformdirs.user_state_dir,
+        }[kind](_NAME, appauthor=False)
+    )
+    # Without HOME and without an entry in the password file "~" stays as it is, and a folder of that name
+    # would be made wherever we happen to stand.
+    return found if found.is_absolute() else Path(found.anchor or os.sep, *found.parts[1:])
+
+
+def short(path: str | Path) -> str:
+    """The path as a person writes it, with "~" for the home folder."""
+    text = str(path)
+    home = os.path.expanduser("~")  # noqa: PTH111
+    if home not in ("/", "~") and (text == home or text.startswith(home + os.sep)):
+        return "~" + text[len(home) :]
+    return text
+
+
+def safe_to_trust(folder: Path) -> bool:
+    """Whether nobody else could have put files there: it belongs to us (or root) and only we may write."""
+    if sys.platform == "win32":
+        return True
+    found = folder.stat()
+    return found.st_uid in (os.getuid(), 0) and not found.st_mode & 0o022

@@ -1,0 +1,74 @@
+"""What wakes a plain session that waits: something happened, or the person pressed ctrl+c."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+#: How long the line editor may overlook ctrl+c, in seconds.
+_TICK = 0.2
+
+
+class Alarm:
+    """Rings from any thread, and from a signal; whoever waits watches `descriptor` beside all else."""
+
+    def __init__(self) -> None:
+        self.descriptor, self._bell = os.pipe()
+        os.set_blocking(self.descriptor, False)
+        os.set_blocking(self._bell, False)
+        self._lock = threading.RLock()
+        self._closed = False
+        #: Whether ctrl+c was pressed and nobody has seen to it yet.
+        self.interrupted = False
+
+    def ring(self) -> None:
+        """Wake whoever waits; ringing twice is as good as once."""
+        with self._lock, suppress(BlockingIOError):
+            if not self._closed:
+                os.write(self._bell, b"!")
+
+    def silence(self) -> None:
+        """Wait for the next ring."""
+        with suppress(BlockingIOError):
+            while os.read(self.descriptor, 4096):
+                pass
+
+    @contextmanager
+    def on_interrupt(self) -> Iterator[None]:
+        """Meanwhile ctrl+c rings instead of breaking off whatever is just being done."""
+
+        def note(_number: int, _frame: FrameType | None) -> None:
+            self.interrupted = True
+            self.ring()
+
+        self.interrupted = False
+        before = signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    @contextmanager
+    def breaking_off(self) -> Iterator[None]:
+        """Meanwhile ctrl+c raises KeyboardInterrupt, even where whoever started us ignores it.
+
+        The line editor overlooks a signal that comes just before it waits for keys; a clock wakes it.
+        """
+        interrupt = signal.signal(signal.SIGINT, signal.default_int_handler)
+        tick = signal.signal(signal.SIGALRM, lambda *_: None)
+        signal.setitimer(signal.ITIMER_REAL, _TICK, _TICK)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, tick)
+            signal.signal(signal.SIGINT, interrupt)
+
+    def close(self) -> None:
+        """Give the descriptors back; ringing does nothing from now on."""
+        with self._lock:
+            self._closed = True
+            os.close(self.descriptor)
+            os.close(self._bell)

@@ -1,0 +1,292 @@
+"""A conversation in plain lines: says what happens, asks, and takes answers."""
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+from oi_tui import commands
+from oi_tui.commands import CommandError
+from oi_tui.engine.events import (
+    ApprovalRequested,
+    Event,
+    MessageRecorded,
+    Reject,
+    Run,
+    RunReported,
+    TurnEnded,
+)
+from oi_tui.engine.grants import Grant
+from oi_tui.engine.look_through import look_through
+from oi_tui.external_editor import edit
+from oi_tui.history import History
+from oi_tui.lmc import InputReceived, InputRequested, Message
+from oi_tui.plain.alarm import Alarm
+from oi_tui.plain.desk import PlainDesk
+from oi_tui.plain.keyboard import Keyboard
+from oi_tui.plain.story import PlainStory
+from oi_tui.text import one_line
+from oi_tui.turn import Turn
+from oi_tui.workspace import Workspace
+
+#: A second ctrl+c at the prompt within so many seconds leaves.
+TWICE = 2.0
+_QUESTION = "Run this {language} code? y yes, n no, e edit, a always for {language}: "
+_NOBODY = "Nobody at a terminal could approve it; -y runs code without asking."
+_END_OF_INPUT = "\x04"
+
+
+class PlainConversation:
+    """Works through turns in the terminal, or in whatever standard input and output are.
+
+    `seen` says that a person can see what is written; without that, or without a terminal to answer at,
+    nothing is approved. `refused` is true once code was not run for that reason.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        story: PlainStory,
+        keyboard: Keyboard,
+        alarm: Alarm,
+        *,
+        seen: bool,
+        reads: bool = True,
+    ) -> None:
+        self._workspace = workspace
+        self.story = story
+        self.keyboard = keyboard
+        self._alarm = alarm
+        self._may_approve = seen and keyboard.is_terminal and reads
+        self._reads = reads
+        self._history = History()
+        self._sent = self._history.load() if keyboard.is_terminal else []
+        self.desk = PlainDesk(self, workspace)
+        self.left = False
+        self.refused = False
+        #: How the last turn ended.
+        self.outcome: TurnEnded | None = None
+        self._question: ApprovalRequested | None = None
+        self._code = ""
+        self._why = False
+        self._input: InputRequested | None = None
+        self._language = ""
+        self._echo = ExitStack()
+
+    def converse(self) -> None:
+        """Take lines until the person leaves or there are no more."""
+        interrupted = 0.0
+        while not self.left:
+            try:
+                line = self.keyboard.prompt("> ", self._sent)
+            except KeyboardInterrupt:
+                self._alarm.interrupted = False
+                if time.monotonic() - interrupted < TWICE:
+                    return
+                interrupted = time.monotonic()
+                self.story.note("\nctrl+c again leaves.")
+                continue
+            if line is None:
+                if self.keyboard.is_terminal:
+                    self.story.note("")
+                return
+            if line.strip():
+                self.take(line.strip())
+
+    def take(self, text: str) -> None:
+        """Carry out a command, or say a message."""
+        if self.keyboard.is_terminal:
+            self._history.add(text)
+            self._sent.append(text)
+        if not commands.is_command(text):
+            self.say(text)
+            return
+        try:
+            commands.carry_out(text, self.desk)
+        except CommandError as error:
+            self.desk.put_back(text)
+            self.story.note(str(error))
+
+    def say(self, text: str | None) -> None:
+        """Let the model work on it; None lets it go on."""
+        self.work(self._workspace.session.turn(text))
+
+    def work(self, events: Iterator[Event]) -> None:
+        """Work through a session's events, answering what they ask."""
+        columns, rows = shutil.get_terminal_size()
+        self._workspace.computer.resize(max(20, columns - 2), rows)
+        turn = Turn(events, lambda _turn: self._alarm.ring())
+        worker = threading.Thread(target=turn.run, name="turn", daemon=True)
+        ended: TurnEnded | None = None
+        with self._alarm.on_interrupt():
+            worker.start()
+            try:
+                while ended is None:
+                    self._wait()
+                    self._heed()
+                    for event in turn.take():
+                        self.story.tell(event)
+                        self._follow(event)
+                        self._heed()
+                        ended = event if isinstance(event, TurnEnded) else None
+            except BaseException:
+                # Whoever leaves from here closes the session; nobody will take what it still tells.
+                turn.abandon()
+                self._end_input()
+                raise
+            worker.join()
+        self.outcome = ended
+        if ended.outcome != "done" and self._may_approve:
+            self.keyboard.give_back()
+        if self._workspace.session.saves_again():
+            self.story.note("Saving works again.")
+
+    def ask_number(self, question: str, most: int) -> int | None:
+        """One of so many, counted from 0; None for anything else."""
+        try:
+            typed = self.keyboard.prompt(question) if self.keyboard.is_terminal else None
+        except KeyboardInterrupt:
+            typed = None
+        if typed and typed.strip().isdecimal() and 0 < int(typed.strip()[:6]) <= most:
+            return int(typed.strip()[:6]) - 1
+        return None
+
+    # -- while a turn is at work ---------------------------------------------------------------
+
+    def _wait(self) -> None:
+        """Wait for an event, for ctrl+c, or for the line that something waits for."""
+        if not (self._question or self._input):
+            self.keyboard.watch()
+            return
+        try:
+            line = self.keyboard.line()
+        except EOFError:
+            line = None
+        else:
+            if line is None:
+                self._alarm.silence()
+                return
+        if self._question:
+            self._answer(self._question, line)
+        elif self._input:
+            self._type(self._input, line)
+
+    def _follow(self, event: Event) -> None:
+        match event:
+            case MessageRecorded(Message(type="code", state="running") as code):
+                self._language = code.format or ""
+            case MessageRecorded(Message(type="code", state=state)) if state not in ("queued", "writing"):
+                self._end_input()
+            case ApprovalRequested():
+                self._ask(event)
+            case RunReported(_, InputRequested() as request):
+                self._ask_input(request)
+            case RunReported(_, InputReceived()) | TurnEnded():
+                self._end_input()
+                self._question = self._question if not isinstance(event, TurnEnded) else None
+
+    def _heed(self) -> None:
+        """Stop what is in progress if ctrl+c was pressed; what is printed from now on nobody waits for."""
+        if self._alarm.interrupted:
+            self._alarm.interrupted = False
+            self._question = None
+            self.story.hurry()
+            self._workspace.session.interrupt()
+
+    # -- approval --------------------------------------------------------------------------------
+
+    def _ask(self, request: ApprovalRequested, code: str | None = None) -> None:
+        self._code = request.message.content if code is None else code
+        self.story.code(request.message, self._code)
+        for told in filter(None, (request.note, request.caution)):
+            self.story.note(told)
+        if not self._may_approve:
+            self.refused = True
+            request.reply(Reject(_NOBODY, stop=True))
+            return
+        computer = self._workspace.computer
+        about = computer.describe(request.message.format or "")
+        walls = ", in the sandbox" if computer.sandbox else ""
+        self.story.note(f"It would run in {one_line(about)}, in {one_line(str(computer.cwd))}{walls}.")
+        self._tell_findings(request.message.format or "")
+        self._question, self._why = request, False
+        self._put_question(request)
+
+    def _tell_findings(self, language: str) -> None:
+        """Say what is recognised in the code, as the screen does."""
+        computer = self._workspace.computer
+        findings = look_through(computer.resolve(language) or language, self._code, computer.cwd)
+        told = [one_line(words, 200) for words in findings.sentences]
+        if not findings.readable:
+            told.append("not looked through")
+        elif not findings.risks:
+            told.append("no findings (no guarantee)")
+        self.story.note(f"What it does: {'; '.join(told)}.")
+
+    def _put_question(self, request: ApprovalRequested) -> None:
+        """Ask, once nobody types; what was typed before is no answer."""
+        if not self.keyboard.hush():
+            return
+        self.story.prompt(_QUESTION.format(language=one_line(request.message.format or "", 20)))
+
+    def _answer(self, request: ApprovalRequested, line: str | None) -> None:
+        self.story.answered()
+        if line is None:
+            self._decide(request, Reject(stop=True))
+        elif self._why:
+            self._decide(request, Reject(line.strip()))
+        elif not self.keyboard.settled(line):
+            self.story.note("Stop typing to answer; what you typed is kept for later.")
+            self._put_question(request)
+        else:
+            self._obey(request, line.strip().lower())
+
+    def _obey(self, request: ApprovalRequested, word: str) -> None:
+        match word:
+            case "y" | "yes":
+                self._decide(request, Run(self._code))
+            case "a" | "always":
+                self._decide(request, Run(self._code, self._grant(request)))
+            case "n" | "no":
+                self._why = True
+                self.story.prompt("Why not? The model is told; enter for no reason: ")
+            case "e" | "edit":
+                code, problem = edit(self._code, f".{request.message.format or 'txt'}")
+                if problem:
+                    self.story.note(problem)
+                self._ask(request, code)
+            case _:
+                self.story.note("Answer y, n, e or a, and enter.")
+                self._put_question(request)
+
+    def _grant(self, request: ApprovalRequested) -> Grant:
+        name = request.message.format or ""
+        return Grant("language", self._workspace.computer.resolve(name) or name)
+
+    def _decide(self, request: ApprovalRequested, decision: Run | Reject) -> None:
+        self._question = None
+        request.reply(decision)
+
+    # -- input for programs ----------------------------------------------------------------------
+
+    def _ask_input(self, request: InputRequested) -> None:
+        self._end_input()
+        if self.keyboard.is_terminal and self._reads and not self.keyboard.hush():
+            return
+        self._input = request
+        self.story.ask_input(self._language, request)
+        if request.masked:
+            self._echo.enter_context(self.keyboard.hidden())
+        if not self._reads:
+            self._type(request, None)
+
+    def _type(self, request: InputRequested, line: str | None) -> None:
+        if line is not None:
+            self.story.take_input(line, masked=request.masked)
+        self._workspace.session.send_input(_END_OF_INPUT if line is None else f"{line}\n")
+        self._end_input()
+
+    def _end_input(self) -> None:
+        self._input = None
+        self._echo.close()

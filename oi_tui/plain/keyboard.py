@@ -1,0 +1,166 @@
+"""The keyboard of a plain session: whole lines, and what was typed too early kept apart."""
+
+import codecs
+import os
+import select
+import sys
+import termios
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from oi_tui.plain.alarm import Alarm
+
+#: Before a question takes an answer the keyboard must have been quiet for so long, in seconds.
+QUIET = 0.5
+#: What follows a line this closely was pasted, or typed by a machine, and the line answers nothing.
+SETTLE = 0.08
+_LONGEST = 1 << 16
+
+
+class Keyboard:
+    """Lines from standard input.
+
+    On a terminal, what was typed before a question was asked goes to `early` and is said later; it never
+    answers. Elsewhere (a pipe, a file) lines come as they are, and nobody could approve anything.
+    """
+
+    def __init__(self, alarm: Alarm, descriptor: int = 0) -> None:
+        self._alarm = alarm
+        self._descriptor = descriptor
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._rest = ""
+        self._ended = False
+        try:
+            self.is_terminal = os.isatty(descriptor)
+        except OSError:
+            self.is_terminal = False
+        #: Whole lines that were typed while something else went on, oldest first.
+        self.early: deque[str] = deque()
+        #: The beginning of a line that was typed then.
+        self.draft = ""
+
+    def prompt(self, mark: str, history: Sequence[str] = ()) -> str | None:
+        """Ask for a line and wait for it; None at the end of input. KeyboardInterrupt gets through."""
+        if self.early:
+            line = self.early.popleft()
+            sys.stdout.write(f"{mark}{line}\n")
+            return line
+        if self.is_terminal and sys.stdout.isatty():
+            return self._edited(mark, history)
+        try:
+            while (found := self.line()) is None:
+                self._alarm.silence()
+        except EOFError:
+            return None
+        return found
+
+    def line(self) -> str | None:
+        """The next line, without its newline; None when the alarm rings first.
+
+        Raises EOFError when there are no more lines, and where a terminal's end of input was typed.
+        """
+        while "\n" not in self._rest and not self._ended:
+            readable = select.select([self._descriptor, self._alarm.descriptor], [], [])[0]
+            if self._alarm.descriptor in readable:
+                return None
+            if not self._read() and self.is_terminal:
+                break
+        line, newline, self._rest = self._rest.partition("\n")
+        if not newline and not line:
+            raise EOFError
+        return line.removesuffix("\r")
+
+    def watch(self) -> None:
+        """Wait until the alarm rings, and read nothing meanwhile."""
+        select.select([self._alarm.descriptor], [], [])
+        self._alarm.silence()
+
+    def hush(self, quiet: float = QUIET) -> bool:
+        """Put by what was typed, until nobody has typed for so long; False when ctrl+c was pressed."""
+        with self._modes(canonical=False):
+            until = time.monotonic() + quiet
+            while not self._alarm.interrupted:
+                left = max(0.0, until - time.monotonic())
+                if select.select([self._descriptor], [], [], min(left, 0.05))[0]:
+                    if not self._read():
+                        break
+                    until = time.monotonic() + quiet
+                elif not left:
+                    break
+        self._put_by()
+        return not self._alarm.interrupted
+
+    def give_back(self) -> None:
+        """Let the next line begin with what was typed meanwhile, rather than sending it unseen."""
+        self.hush(0.0)
+        self.draft = " ".join([*self.early, self.draft]).strip()
+        self.early.clear()
+
+    def settled(self, line: str) -> bool:
+        """Whether the line was an answer; a line with more right behind it is put by instead."""
+        if not self._rest and not select.select([self._descriptor], [], [], SETTLE)[0]:
+            return True
+        self.early.append(line)
+        return False
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Meanwhile what is typed is not shown."""
+        with self._modes(echo=False):
+            yield
+
+    def _edited(self, mark: str, history: Sequence[str]) -> str | None:
+        """A line with the comforts of the line editor."""
+        import readline
+
+        readline.clear_history()
+        for text in history:
+            readline.add_history(text.replace("\n", " "))
+        readline.set_auto_history(False)
+        draft, self.draft = self.draft, ""
+        readline.set_startup_hook(lambda: readline.insert_text(draft))
+        try:
+            with self._alarm.breaking_off():
+                return input(mark)
+        except EOFError:
+            return None
+        finally:
+            readline.set_startup_hook(None)
+
+    def _read(self) -> bool:
+        """Take what there is; False at an end of input, which on a terminal may be followed by more."""
+        try:
+            data = os.read(self._descriptor, _LONGEST)
+            self._ended = not data and not self.is_terminal
+        except OSError:
+            data, self._ended = b"", True
+        self._rest += self._decoder.decode(data, final=not data)
+        return bool(data)
+
+    def _put_by(self) -> None:
+        *lines, rest = self._rest.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        self.early += [self.draft + line if not number else line for number, line in enumerate(lines)]
+        self.draft = rest if lines else self.draft + rest
+        self._rest = ""
+
+    @contextmanager
+    def _modes(self, *, canonical: bool = True, echo: bool = True) -> Iterator[None]:
+        """Set how the terminal hands lines on, and set it back; what was typed stays where it is."""
+        if not self.is_terminal:
+            yield
+            return
+        before = termios.tcgetattr(self._descriptor)
+        changed = termios.tcgetattr(self._descriptor)
+        if not canonical:
+            changed[3] &= ~termios.ICANON
+            changed[6][termios.VMIN], changed[6][termios.VTIME] = 1, 0
+        if not echo:
+            changed[3] = changed[3] & ~termios.ECHO | termios.ECHONL
+        termios.tcsetattr(self._descriptor, termios.TCSANOW, changed)
+        try:
+            yield
+        finally:
+            with suppress(termios.error):
+                termios.tcsetattr(self._descriptor, termios.TCSANOW, before)

@@ -1,0 +1,190 @@
+"""The two ways without a screen: a conversation in lines, and a single request from standard input."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import FrameType
+
+from oi_tui import __version__, log
+from oi_tui.engine import local_models, reach
+from oi_tui.engine.events import TurnEnded
+from oi_tui.engine.profile import Profile
+from oi_tui.plain.alarm import Alarm
+from oi_tui.plain.conversation import PlainConversation
+from oi_tui.plain.keyboard import Keyboard
+from oi_tui.plain.story import PlainStory
+from oi_tui.privacy import close_to_others
+from oi_tui.text import one_line
+from oi_tui.workspace import Workspace
+
+#: Exit codes, beside 0 for "done" and 2 for a command line that cannot be used.
+FAILED, NOT_APPROVED, PAUSED, INTERRUPTED = 1, 3, 4, 130
+#: As the shell tells that a program ended because nobody read on.
+_PIPE_CLOSED = 128 + signal.SIGPIPE
+_ENDS = {"done": 0, "failed": FAILED, "rejected": NOT_APPROVED, "paused": PAUSED, "interrupted": INTERRUPTED}
+#: A request of more bytes is no request.
+_LONGEST = 50_000_000
+_NO_SERVER = "No model server answers on this machine."
+
+
+class _Ended(BaseException):
+    """A signal asks to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def converse(
+    profile: Profile, *, profile_path: Path | None, words: str = "", resume: str | None = None
+) -> int:
+    """Hold a conversation in plain lines. Returns the exit code."""
+
+    def work(stack: ExitStack) -> int:
+        workspace, conversation = _begin(profile, profile_path, stack, notes=_say, reads=True)
+        workspace.warm_up()
+        workspace.look_for_key()
+        _greet(conversation, workspace)
+        if resume:
+            conversation.desk.open_conversation(resume)
+        if words:
+            conversation.take(words)
+        conversation.converse()
+        return 0 if conversation.keyboard.is_terminal else _code(conversation)
+
+    return _guarded(work)
+
+
+def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> int:
+    """Work on one request from standard input, with `words` before it. Returns the exit code.
+
+    What is said, run and printed goes to standard output, the rest to standard error.
+    """
+    data = b"" if sys.stdin is None or (sys.stdin.isatty() and words) else sys.stdin.buffer.read(_LONGEST)
+    request = "\n\n".join(part for part in (words, data.decode("utf-8", "replace").strip()) if part)
+    if not request:
+        _note("oi-tui: there is no request on standard input\n")
+        return 2
+
+    def work(stack: ExitStack) -> int:
+        _, conversation = _begin(profile, profile_path, stack, notes=_note, reads=False)
+        conversation.say(request)
+        return _code(conversation)
+
+    return _guarded(work)
+
+
+def _begin(
+    profile: Profile,
+    profile_path: Path | None,
+    stack: ExitStack,
+    *,
+    notes: Callable[[str], None],
+    reads: bool,
+) -> tuple[Workspace, PlainConversation]:
+    log.begin()
+    log.print_lines(profile.verbose or profile.debug)
+    stack.callback(log.print_lines, False)
+    if profile.local and not reach.is_this_machine(reach.server(profile)):
+        profile = _served_here(profile, notes)
+    workspace = Workspace(profile, profile_path)
+    stack.callback(workspace.close)
+    alarm = Alarm()
+    stack.callback(alarm.close)
+    keyboard = Keyboard(alarm)
+    story = PlainStory(_say, notes, workspace.save_picture, echoes=keyboard.is_terminal and reads)
+    for problem in workspace.remarks:
+        story.note(f"Your profile: {problem}")
+    if unkept := log.problem():
+        story.note(unkept)
+    if unheld := workspace.computer.why_nothing_runs():
+        story.note(unheld)
+    seen = sys.stdout.isatty()
+    return workspace, PlainConversation(workspace, story, keyboard, alarm, seen=seen, reads=reads)
+
+
+def _served_here(profile: Profile, notes: Callable[[str], None]) -> Profile:
+    """The profile with a model of this machine: the one it names, else the first, if any answers."""
+    found = local_models.find()
+    named = profile.model if "model" in profile.origins else None
+    fitting = [each for each in found if named is None or local_models.is_named(each, named)]
+    if not fitting:
+        told = [f"{each.model} ({each.server})" for each in found]
+        known = f"There are: {', '.join(told)}." if told else "\n".join(local_models.hints())
+        notes(one_line(f"No server on this machine has {named}.", 200) if named and told else _NO_SERVER)
+        notes("\n".join(one_line(line, 300) for line in known.splitlines()))
+        return profile
+    chosen = fitting[0]
+    notes(f"The model is {one_line(chosen.model, 60)} ({chosen.server} at {chosen.api_base}).")
+    return profile.with_changes(model=chosen.model, api_base=chosen.api_base)
+
+
+def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
+    model = one_line(workspace.profile.model, 60)
+    asks = "runs without asking" if workspace.profile.auto_run else "waits for your approval"
+    conversation.story.note(
+        f"oi-tui {__version__} in plain lines. "
+        + (f"The model is {model}. Code {asks}." if workspace.has_model else "")
+        + "\n%help lists the commands; ctrl+d leaves."
+    )
+    if not workspace.has_model:
+        conversation.story.note(
+            "There is no model yet: %model chooses one. ! runs a shell command, %python CODE runs Python."
+        )
+
+
+def _code(conversation: PlainConversation) -> int:
+    """The exit code for how the last turn ended."""
+    ended: TurnEnded | None = conversation.outcome
+    if conversation.refused:
+        return NOT_APPROVED
+    return _ENDS[ended.outcome] if ended else 0
+
+
+def _guarded(work: Callable[[ExitStack], int]) -> int:
+    """Do the work; whatever ends it, nothing is left running."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    close_to_others()
+    try:
+        with _signals(), ExitStack() as stack:
+            return work(stack)
+    except BrokenPipeError:
+        # What Python would still flush on the way out has nowhere to go either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except _Ended as ended:
+        return 128 + ended.number
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[None]:
+    """Let the signals that end programs end this one in order."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise _Ended(number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _note(text: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

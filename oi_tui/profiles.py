@@ -1,0 +1,302 @@
+"""Which profile is meant, by name, path or address, and what a project's folder brings along."""
+
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine import migration, profile_file, ready_made
+from oi_tui.engine.profile import Profile, settings
+from oi_tui.engine.profile_texts import starter
+from oi_tui.engine.settings import ProfileError, nearest
+from oi_tui.engine.trust import Shown, Trust
+
+#: The file in a project's folder.
+PROJECT = paths.PROJECT
+#: The longest profile that is fetched, in bytes, and how long that may take, in seconds.
+_LONGEST = 200_000
+_PATIENCE = 20.0
+
+#: Shows a person the whole content; True when they trust it.
+Ask = Callable[[Shown], bool]
+
+
+def nobody(shown: Shown) -> bool:
+    """Answer for a person who cannot be asked."""
+    raise ProfileError("needs to be shown and trusted first, in a terminal", path=shown.place)
+
+
+def default_path() -> Path:
+    """The profile that is used when none is named: the one made default, else `default.yaml`."""
+    folder = paths.profiles()
+    with contextlib.suppress(OSError, ProfileError):
+        name = profile_file.read_text(paths.config() / "default-profile").strip()
+        if name and Path(name).name == name and (folder / name).is_file():
+            return folder / name
+    return folder / "default.yaml"
+
+
+def make_default(path: Path) -> None:
+    """Use this profile, of the folder of profiles, when none is named. Raises OSError."""
+    paths.make_private(paths.config())
+    profile_file.replace_file(paths.config() / "default-profile", path.name + "\n")
+
+
+def names() -> list[str]:
+    """The names of all profiles, a person's own first, each once; programs with their suffix."""
+    folder = paths.profiles()
+    own = sorted(path.stem for path in folder.glob("*.y*ml")) if folder.is_dir() else []
+    own += sorted(path.name for path in folder.glob("*.py")) if folder.is_dir() else []
+    return list(dict.fromkeys([*own, *ready_made.names()]))
+
+
+def find(name: str) -> Path:
+    """The file of the profile with that name. Raises ProfileError when there is none.
+
+    A name is looked up in the profiles folder, then among the ready-made ones, whose path is where it would
+    lie once it is changed. What lies in the working directory is used when it is asked for by a path.
+    """
+    folder = paths.profiles()
+    if os.sep in name or name.startswith("~"):
+        found = Path(name).expanduser().absolute()
+        if not found.exists():
+            raise ProfileError(f"there is no profile {name}")
+        return found
+    if name not in ("", ".", ".."):
+        for candidate in (name, f"{name}.yaml", f"{name}.yml", f"{name}.py"):
+            if (folder / candidate).is_file():
+                return folder / candidate
+        stem = name.removesuffix(".yaml")
+        if stem in ready_made.names():
+            return folder / f"{stem}.yaml"
+        if stem == "default":
+            return folder / "default.yaml"
+    here = f"; for the file in this folder write ./{name}" if name and Path(name).exists() else ""
+    known = names()
+    hint = nearest(name, known) or f"; there are {', '.join(known)}"
+    raise ProfileError(f"there is no profile {name!r} in {paths.short(folder)}{here or hint}")
+
+
+def text_of(path: Path) -> str:
+    """The YAML text of a profile: its file, else the ready-made one. Raises ProfileError or OSError."""
+    try:
+        return profile_file.read_text(path)
+    except FileNotFoundError:
+        made = ready_made.text(path.stem) if path.parent == paths.profiles() else None
+        if made is None:
+            raise
+        return made
+
+
+def load(path: Path, *, write: bool = True) -> Profile:
+    """The YAML profile at the path. Raises ProfileError or OSError.
+
+    One of ours that is written in an older manner is brought up to date first; the old file is kept beside.
+    Without `write` it is read as it would be then, and the file stays as it is.
+    """
+    text = text_of(path)
+    profile = Profile.from_entries(profile_file.parse(text, path), path)
+    if path.parent != paths.profiles():
+        return profile
+    newer, changes = migration.brought_up_to_date(text, path)
+    if not changes:
+        return profile
+    profile = Profile.from_entries(profile_file.parse(newer, path), path)
+    if not write:
+        return profile
+    with contextlib.suppress(OSError):
+        kept = migration.keep(path, text)
+        profile_file.replace_file(path, newer)
+        note = f"{path.name} was brought up to date ({', '.join(changes)}); the old one is {kept.name}"
+        profile = replace(profile, unknown=(note, *profile.unknown))
+    return profile
+
+
+def open_profile(
+    name: str | None, ask: Ask = nobody, *, offline: bool = False, write: bool = True
+) -> tuple[Profile, Path | None]:
+    """The profile that is asked for, and where its changes are saved. Raises ProfileError or OSError.
+
+    What comes from the network, and what is a program, is used after `ask` only, unless exactly that content
+    was trusted before. Their changes are saved nowhere. Without `write` no profile is made or changed.
+    """
+    if name is not None and "://" in name:
+        if offline:
+            raise ProfileError(f"offline is on, so the profile {name} is not fetched")
+        shown = fetch(name)
+        profile = made_of(shown)
+        _ask_once(shown, ask)
+        return profile, None
+    path = default_path() if name is None else find(name)
+    if path.suffix == ".py":
+        shown = Shown("python profile", os.path.realpath(path), profile_file.read_text(path))
+        _ask_once(shown, ask)
+        return made_of(shown), None
+    if path.suffix == ".json":
+        raise ProfileError("JSON profiles are not read; YAML takes the same text: rename it", path=path)
+    if name is not None:
+        return load(path, write=write), path
+    try:
+        return (load(path, write=write) if _ready(path, write=write) else Profile()), path
+    except (ProfileError, OSError) as error:
+        return Profile(unknown=(f"{error}. The defaults are used instead.",)), path
+
+
+def made_of(shown: Shown) -> Profile:
+    """The profile that the content makes; a program is run, and must be trusted. Raises ProfileError."""
+    if shown.kind == "python profile":
+        from oi_tui.engine import python_profile
+
+        return python_profile.run(shown)
+    return Profile.from_entries(profile_file.parse(shown.text, shown.place), shown.place)
+
+
+def beneath(profile: Profile, before: Profile) -> Profile:
+    """The profile with what flags and the environment set in the one before, which still wins."""
+    for origin in ("flag", "environment"):
+        kept = {name: getattr(before, name) for name, each in before.origins.items() if each == origin}
+        profile = profile.with_changes(origin, **kept)
+    return profile
+
+
+def fetch(address: str) -> Shown:
+    """A profile from the network, as text. Raises ProfileError."""
+    import urllib.error
+    import urllib.request
+
+    if not address.startswith(("http://", "https://")):
+        raise ProfileError("only http and https addresses are fetched", path=address)
+    if address.partition("?")[0].endswith(".py"):
+        raise ProfileError(
+            "programs from the network are not run; save it, read it, and give its path", path=address
+        )
+    try:
+        with urllib.request.urlopen(address, timeout=_PATIENCE) as answer:
+            if not answer.url.startswith(("http://", "https://")):
+                raise ProfileError("leads elsewhere than to a web address", path=address)
+            raw = answer.read(_LONGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        words = getattr(reason, "strerror", None) or reason
+        raise ProfileError(f"cannot be fetched: {words}", path=address) from None
+    if len(raw) > _LONGEST:
+        raise ProfileError("too large for a profile", path=address)
+    try:
+        return Shown("profile from the network", address, raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ProfileError("not UTF-8 text", path=address) from None
+
+
+def project(folder: Path) -> Shown | None:
+    """The profile that a project's folder brings along; None where there is none to speak of."""
+    path = folder / PROJECT
+    try:
+        if path.is_symlink() or not path.is_file():
+            return None
+        text = profile_file.read_text(path)
+    except (OSError, ProfileError):
+        return None
+    return Shown("project profile", os.path.realpath(path), text) if text.strip() else None
+
+
+def with_project(profile: Profile, shown: Shown) -> Profile:
+    """The profile with a trusted project's settings on top; flags and the environment still win.
+
+    Raises ProfileError.
+    """
+    theirs = Profile.from_entries(profile_file.parse(shown.text, shown.place), shown.place)
+    changes = {
+        each.name: getattr(theirs, each.name)
+        for each in settings()
+        if each.name in theirs.origins and profile.origins.get(each.name) not in ("flag", "environment")
+    }
+    found = profile.with_changes("profile", **changes)
+    return replace(found, unknown=(*found.unknown, *theirs.unknown))
+
+
+def is_trusted(shown: Shown) -> bool:
+    """Whether exactly this content was trusted before."""
+    return Trust().accepts(shown)
+
+
+def _ask_once(shown: Shown, ask: Ask) -> None:
+    trust = Trust()
+    if trust.accepts(shown):
+        return
+    if not ask(shown):
+        raise ProfileError("not trusted, so it is not used", path=shown.place)
+    with contextlib.suppress(OSError):
+        trust.accept(shown)
+
+
+def _ready(path: Path, *, write: bool) -> bool:
+    """Whether there is a default profile to load; the first use makes it, where it may and can."""
+    if path.exists():
+        if not paths.safe_to_trust(path.parent):
+            raise ProfileError(f"not read: others can write to {paths.short(path.parent)}", path=path)
+        return True
+    if write:
+        with contextlib.suppress(OSError):
+            paths.make_private(path.parent)
+            profile_file.replace_file(path, starter())
+    return False
+
+
+# ---- Files of a person's own
+
+
+def place_for(name: str) -> Path:
+    """Where a new profile of that name lies. Raises ProfileError when the name is none, or is taken."""
+    name = name.strip().removesuffix(".yaml")
+    good = name and len(name) <= 80 and name[0] not in ".-" and name.isprintable()
+    if not good or any(character in name for character in '/\\:*?"<>|'):
+        raise ProfileError("a profile's name is a few words, without / and the like, such as: work")
+    path = paths.profiles() / f"{name}.yaml"
+    if os.path.lexists(path):
+        raise ProfileError(f"there is a profile {name} already")
+    return path
+
+
+def duplicate(path: Path, name: str) -> Path:
+    """Copy a profile, to the byte, under another name. Returns its path. Raises ProfileError or OSError."""
+    target = place_for(name)
+    text = text_of(path)
+    paths.make_private(target.parent)
+    profile_file.replace_file(target, text)
+    return target
+
+
+def rename(path: Path, name: str) -> Path:
+    """Give a profile of the profiles folder another name. Raises ProfileError or OSError."""
+    _of_ours(path)
+    target = place_for(name)
+    default = default_path() == path
+    path.rename(target)
+    paths.sync(target.parent)
+    if default:
+        make_default(target)
+    return target
+
+
+def delete(path: Path) -> Path:
+    """Take a profile away; it is kept where `restore` finds it. Raises ProfileError or OSError."""
+    _of_ours(path)
+    kept = migration.keep(paths.make_private(path.parent / "deleted") / path.name, text_of(path))
+    path.unlink()
+    paths.sync(path.parent)
+    return kept
+
+
+def restore(kept: Path, path: Path) -> None:
+    """Put a deleted profile back. Raises ProfileError or OSError."""
+    if os.path.lexists(path):
+        raise ProfileError(f"there is a profile {path.stem} already")
+    kept.rename(path)
+    paths.sync(path.parent)
+
+
+def _of_ours(path: Path) -> None:
+    if path.parent != paths.profiles() or not path.exists():
+        raise ProfileError("only profiles of your own in the profiles folder can be renamed or deleted")

@@ -1,0 +1,64 @@
+"""What was sent before, as `up` and `down` walk through it and a search finds it."""
+
+from collections.abc import Iterable
+
+
+class Recall:
+    """Entries, oldest first, and the place among them; its end is the text that is not sent yet."""
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self._entries = list(entries)
+        self._place = len(self._entries)
+        self._draft = ""
+        self._beginning = ""
+        self._shown = ""
+
+    def add(self, text: str) -> bool:
+        """Remember what was sent, and leave the walk; False when it repeats the newest entry."""
+        is_new = not self._entries or self._entries[-1] != text
+        if is_new:
+            self._entries.append(text)
+        self._place = len(self._entries)
+        return is_new
+
+    def earlier(self, text: str) -> str | None:
+        """The entry before, given what the prompt holds now; None where there is none.
+
+        What somebody typed is looked for at the beginning of entries.
+        """
+        if not self.is_walking(text):
+            self._place, self._draft, self._beginning = len(self._entries), text, text
+        for place in range(self._place - 1, -1, -1):
+            entry = self._entries[place]
+            if entry.startswith(self._beginning) and entry != text:
+                self._place, self._shown = place, entry
+                return entry
+        return None
+
+    def later(self, text: str) -> str | None:
+        """The entry after, and what was typed after the last one; None when nobody walks."""
+        if not self.is_walking(text):
+            return None
+        for place in range(self._place + 1, len(self._entries)):
+            entry = self._entries[place]
+            if entry.startswith(self._beginning) and entry != text:
+                self._place, self._shown = place, entry
+                return entry
+        self._place = len(self._entries)
+        return self._draft
+
+    def is_walking(self, text: str) -> bool:
+        """Whether what the prompt holds is an entry that was walked to, unchanged."""
+        return self._place < len(self._entries) and text == self._shown
+
+    def containing(self, text: str, most: int) -> list[str]:
+        """Entries with all the words of the text in them, the newest first, each once."""
+        words = text.lower().split()
+        found: dict[str, None] = {}
+        for entry in reversed(self._entries):
+            lowered = entry.lower()
+            if all(word in lowered for word in words):
+                found[entry] = None
+                if len(found) == most:
+                    break
+        return list(found)

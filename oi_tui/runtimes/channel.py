@@ -1,0 +1,135 @@
+"""The way on which a language process is given code and tells what becomes of it, apart from its terminal."""
+
+import contextlib
+import errno
+import json
+import mmap
+import os
+import select
+import shutil
+import stat
+import struct
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+#: A report of a driver: `event` says which, `mark` where in the output it belongs, if anywhere.
+Event = dict[str, Any]
+
+#: More than this no driver puts away, in bytes.
+_LARGEST = 256 * 1024 * 1024
+_LINE = struct.Struct("=i")
+
+
+def _folder_for_pipes() -> str | None:
+    """Memory rather than disk: a full disk or an emptied /tmp then takes no run with it."""
+    memory = "/dev/shm"
+    return memory if os.access(memory, os.W_OK | os.X_OK) else None
+
+
+class Channel:
+    """A private folder with two named pipes, the cells, and four bytes that say which line runs.
+
+    The application holds both ends of both pipes, so that neither side ever waits for the other to open them
+    and a driver sees the end of its requests exactly when the application is gone.
+    """
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="oi-tui-", dir=_folder_for_pipes()))
+        for name in ("requests", "events"):
+            os.mkfifo(self.folder / name, 0o600)
+        flags = os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
+        self._requests = os.open(self.folder / "requests", flags)
+        self.events = os.open(self.folder / "events", flags)
+        self._unread = b""
+        self._cells = 0
+        (self.folder / "line").write_bytes(b"\0" * _LINE.size)
+        with (self.folder / "line").open("r+b") as file:
+            self._line = mmap.mmap(file.fileno(), _LINE.size)
+
+    @property
+    def line(self) -> int:
+        """The line that runs now, as the driver last wrote it; 0 for none."""
+        return int(_LINE.unpack_from(self._line)[0])
+
+    def write_cell(self, code: str) -> Path:
+        """Put code where the driver can read it. Raises OSError."""
+        self._cells += 1
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        previous = self.folder / f"cell-{self._cells - 1}"
+        previous.unlink(missing_ok=True)
+        path = self.folder / f"cell-{self._cells}"
+        # Lines end as they do here: to a shell the other system's ends are part of its words. The mark that
+        # editors put before a text is no part of it either.
+        text = code.removeprefix("\ufeff").replace("\r\n", "\n")
+        self._put(path, text.encode("utf-8", "surrogatepass"))
+        return path
+
+    def write_size(self, columns: int, rows: int) -> None:
+        """Put the size of the terminal where a driver can read it that has no other way to know."""
+        with contextlib.suppress(OSError):
+            fresh = self.folder / "size.new"
+            self._put(fresh, f"{columns} {rows}\n".encode())
+            fresh.replace(self.folder / "size")
+
+    def put_away(self, name: str) -> bytes:
+        """What the program left in a file of the folder. Raises OSError when it is none, or a huge one.
+
+        The program may be in the sandbox, and we are not: no link is followed, and no pipe waited for.
+        """
+        descriptor = os.open(
+            self.folder / Path(name).name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        )
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+                raise OSError(errno.EINVAL, "this is no file that a driver writes", name)
+            return file.read(_LARGEST)
+
+    @staticmethod
+    def _put(path: Path, data: bytes) -> None:
+        """Make a file that was not there; what a program put in its place is taken away, not written to."""
+        path.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+            file.write(data)
+
+    def request(self, line: str, seconds: float = 5.0) -> None:
+        """Send one line to the driver. Raises TimeoutError when it takes no more requests."""
+        left = line.encode() + b"\n"
+        until = time.monotonic() + seconds
+        while left:
+            try:
+                left = left[os.write(self._requests, left) :]
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise TimeoutError("the language process takes no requests") from None
+                select.select([], [self._requests], [], 0.05)
+
+    def read_events(self) -> list[Event]:
+        """The events that have arrived; what is no event is left out."""
+        found = []
+        while True:
+            try:
+                piece = os.read(self.events, 1 << 20)
+            except BlockingIOError:
+                break
+            self._unread += piece
+        if b"\n" in self._unread:
+            *lines, self._unread = self._unread.split(b"\n")
+            for line in lines:
+                try:
+                    event = json.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(event, dict) and isinstance(event.get("event"), str):
+                    found.append(event)
+        return found
+
+    def close(self) -> None:
+        """Close the pipes and remove the folder."""
+        os.close(self._requests)
+        os.close(self.events)
+        self._line.close()
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,294 @@
+"""The computer: every language that can run here, behind one border."""
+
+import re
+import threading
+from collections.abc import Collection, Generator, Sequence
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+
+from oi_tui.lmc import Report, RunEnded
+from oi_tui.runtimes.installations import is_in
+from oi_tui.runtimes.installing import how_to_get
+from oi_tui.runtimes.language import Choices, Language, Runtime
+from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.pty_runtime import PtyRuntime
+from oi_tui.runtimes.sandbox import Sandbox
+from oi_tui.runtimes.standing import Standing
+from oi_tui.runtimes.variables import Detail, Memory, Variable
+
+#: What the model should know.
+_ENCLOSED = (
+    "Code runs in a sandbox: there is no network, only files of the working directory can be read and "
+    "written, beside temporary ones, and nothing can be installed."
+)
+
+
+class Computer:
+    """Runs code in languages that remember, each in a process on a terminal of its own.
+
+    `cwd` is where they start (default: the current directory), `python` and `shell` the person's choice of
+    programs, `hidden` the names of environment variables that no program gets to see, and `active_line` says
+    whether runs report the line they are at. `declared` is every language that may run, whether or not its
+    program is here. Runs come one at a time; all else may come from any thread.
+    """
+
+    def __init__(
+        self,
+        *,
+        cwd: Path | None = None,
+        python: str | None = None,
+        shell: str | None = None,
+        hidden: Collection[str] = (),
+        active_line: bool = True,
+        declared: Sequence[Language] = LANGUAGES,
+        sandbox: bool = False,
+        private: Sequence[Path] = (),
+    ) -> None:
+        self._cwd = Path(cwd).expanduser().absolute() if cwd else Path.cwd()
+        self._choices = Choices(python, shell)
+        self._hidden = frozenset(hidden)
+        self._active_line = active_line
+        self._declared = tuple(declared)
+        self._enclosed = sandbox
+        self._private = tuple(private)
+        self._size = 80, 24
+        self._lock = threading.Lock()
+        self._runtimes: dict[str, Runtime] = {}
+        self._programs: dict[str, str | None] = {}
+        self._running: Runtime | None = None
+        #: Set by an interrupt, so that one which comes before the run has begun is not lost.
+        self._stopped = threading.Event()
+        self._closed = False
+
+    @property
+    def cwd(self) -> Path:
+        """Where the languages start."""
+        return self._cwd
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The names of the languages that can run on this machine, and in the sandbox where that is on."""
+        here = (each for each in self._declared if not (self._enclosed and each.outside))
+        return tuple(dict.fromkeys(each.name for each in here if self._program(each)))
+
+    @property
+    def declared(self) -> tuple[Language, ...]:
+        """Every language that may run, whether its program is here or not."""
+        return self._declared
+
+    def declare(self, languages: Sequence[Language]) -> None:
+        """Have these languages from now on, and no other; what was replaced or left out is ended."""
+        with self._lock:
+            self._declared = tuple(languages)
+            gone = [name for name, each in self._runtimes.items() if each.language not in self._declared]
+            ended = [self._runtimes.pop(name) for name in gone]
+            self._programs.clear()
+        for runtime in ended:
+            runtime.close()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the languages that are here want the model to know."""
+        notes = (each.note for each in self._declared if each.note and self._program(each))
+        return (*notes, *((_ENCLOSED,) if self._enclosed else ()))
+
+    def missing(self, language: str) -> str | None:
+        """Why a language that is known cannot run, and how to get it, in sentences; None when it can."""
+        declared = self._language(self.resolve(language) or language)
+        if declared is None:
+            return None
+        if self._program(declared):
+            return self._refusal(declared)
+        setting = declared.setting
+        if setting and (chosen := getattr(self._choices, setting)):
+            return (
+                f"{declared.title} is not here: there is no program {chosen}; change the setting {setting}."
+            )
+        return f"{declared.title} is not here. {how_to_get(declared)}"
+
+    def standings(self) -> tuple[Standing, ...]:
+        """How it stands with every language. Asks each program for its version, which takes a moment."""
+        return tuple(
+            Standing(
+                each.name,
+                self.describe(each.name),
+                None if self.missing(each.name) else self._program(each),
+                bool(each.active_line),
+            )
+            for each in self._declared
+        )
+
+    def resolve(self, name: str) -> str | None:
+        """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""
+        word = re.sub(r"[\s{].*", "", name.strip().lstrip(".").lower(), flags=re.DOTALL)
+        # The later ones are a person's own, and may take the place of ours.
+        for language in reversed(self._declared):
+            if word == language.name or word in language.aliases:
+                return language.name
+        return None
+
+    def describe(self, language: str) -> str:
+        """The language's program, as `Python 3.11.7 (.venv)`; how to get it where it is missing."""
+        declared = self._language(self.resolve(language) or language)
+        if declared is None:
+            return f"{language} is not known here"
+        program = self._program(declared)
+        if program is None:
+            return self.missing(declared.name) or ""
+        if not self._enclosed:
+            return declared.describe(program)
+        if refusal := self._refusal(declared):
+            return refusal
+        # A program that code in the sandbox could have changed is not run outside to ask for its version.
+        return f"{declared.title} ({program})" if is_in(program, self._cwd) else declared.describe(program)
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether programs are held in the working directory."""
+        return self._enclosed
+
+    def use_sandbox(self, on: bool, private: Sequence[Path] = ()) -> None:
+        """Hold programs in the working directory from now on, or do not; languages begin anew for it.
+
+        One that runs just now does so before its next run.
+        """
+        with self._lock:
+            self._enclosed, self._private = on, tuple(private)
+        for runtime in self._all():
+            if isinstance(runtime, PtyRuntime):
+                runtime.use_sandbox(self._walls())
+
+    def why_nothing_runs(self) -> str | None:
+        """Why the sandbox cannot be had, in sentences; None when it can, or is off. Takes a moment once."""
+        walls = self._walls()
+        return walls.problem() if walls else None
+
+    def _refusal(self, declared: Language) -> str | None:
+        """Why the sandbox lets nothing run in a language, in sentences; None when it does, or is off."""
+        walls = self._walls()
+        if walls is None:
+            return None
+        if declared.outside:
+            return (
+                f"The sandbox is on, so nothing runs in {declared.title}, because {declared.outside}. "
+                "Switch the setting sandbox off for it."
+            )
+        return walls.problem()
+
+    def _walls(self) -> Sandbox | None:
+        if not self._enclosed:
+            return None
+        programs = tuple(filter(None, map(self._program, self._declared)))
+        return Sandbox(self._cwd, self._private, programs)
+
+    def run(self, language: str, code: str) -> Generator[Report, None, None]:
+        """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first."""
+        self._stopped.clear()
+        declared = self._language(self.resolve(language) or language)
+        program = self._program(declared) if declared else None
+        if declared is None or program is None:
+            yield RunEnded("failed", 0.0, self.describe(declared.name if declared else language))
+            return
+        if self._enclosed and declared.outside:
+            yield RunEnded("failed", 0.0, self._refusal(declared))
+            return
+        with self._lock:
+            runtime = None if self._closed else self._runtime(declared, program)
+            self._running = runtime
+        if runtime is None:
+            yield RunEnded("failed", 0.0, "The computer was closed.")
+            return
+        try:
+            if declared.translate is None:
+                yield from runtime.run(code, self._stopped)
+            else:
+                with closing(runtime.run(code, self._stopped)) as reports:
+                    yield from chain.from_iterable(map(declared.translate, reports))
+        finally:
+            self._running = None
+
+    def variables(self, language: str) -> tuple[Variable, ...]:
+        """What a language remembers, in the order of definition; nothing where it does not tell.
+
+        Nothing is started for it, and no code of the program runs. While the language is busy: nothing.
+        """
+        with self._lock:
+            runtime = self._runtimes.get(self.resolve(language) or language)
+        return runtime.memory().variables if runtime else ()
+
+    def memories(self) -> tuple[Memory, ...]:
+        """What each language that can run here remembers, or why it says nothing; as `variables`."""
+        found = []
+        for language in self._declared:
+            with self._lock:
+                runtime = self._runtimes.get(language.name)
+            if runtime:
+                found.append(runtime.memory())
+            elif self._program(language):
+                found.append(Memory(language.name, "unstarted" if language.variables_request else "silent"))
+        return tuple(found)
+
+    def look_at(self, language: str, name: str) -> Detail | None:
+        """What a variable holds, as far as can be said without running code of the program."""
+        with self._lock:
+            runtime = self._runtimes.get(self.resolve(language) or language)
+        return runtime.look_at(name) if runtime else None
+
+    def send_input(self, text: str) -> None:
+        """Type on the terminal of the running program, as it is; a line ends with a newline."""
+        if runtime := self._running:
+            runtime.send_input(text)
+
+    def interrupt(self) -> None:
+        """Stop the run: INT, TERM and KILL by themselves; a second call takes the next step at once."""
+        self._stopped.set()
+        if runtime := self._running:
+            runtime.interrupt()
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Tell the programs the size of their terminal."""
+        self._size = columns, rows
+        for runtime in self._all():
+            runtime.resize(columns, rows)
+
+    def reset(self) -> None:
+        """End every language's process; the next run starts afresh. A run in progress is lost."""
+        for runtime in self._all():
+            runtime.reset()
+
+    def close(self) -> None:
+        """End for good; leaves no process behind."""
+        with self._lock:
+            self._closed = True
+        for runtime in self._all():
+            runtime.close()
+
+    def _runtime(self, language: Language, program: str) -> Runtime:
+        runtime = self._runtimes.get(language.name)
+        if runtime is None and language.runtime is not None:
+            runtime = self._runtimes[language.name] = language.runtime(language)
+        elif runtime is None:
+            runtime = self._runtimes[language.name] = PtyRuntime(
+                language,
+                program,
+                cwd=self._cwd,
+                hidden=self._hidden,
+                active_line=self._active_line,
+                size=self._size,
+                sandbox=self._walls(),
+            )
+        return runtime
+
+    def _all(self) -> list[Runtime]:
+        with self._lock:
+            return list(self._runtimes.values())
+
+    def _language(self, name: str) -> Language | None:
+        return next((language for language in reversed(self._declared) if language.name == name), None)
+
+    def _program(self, language: Language) -> str | None:
+        # What is missing may be installed meanwhile, so it is looked for every time.
+        found = self._programs.get(language.name) or language.find(self._choices)
+        self._programs[language.name] = found
+        return found

@@ -1,0 +1,263 @@
+"""The guard: starts one language process, outlives it, and leaves nothing of it behind.
+
+Imported, so that it is compiled once, with the arguments `TERMINAL FOLDER WRAPPED PROGRAM ARGUMENT...` where
+TERMINAL is the number of an inherited descriptor of a pseudo-terminal. It starts the program as the leader
+of a new session there and says on standard output `pid N`, and later `exit STATUS` (as of `waitpid`).
+
+WRAPPED is `-`, or the numbers of inherited descriptors, with commas, that a wrapper reads, which is then what
+PROGRAM is: the language itself begins inside of it, takes the terminal itself, and reports on a socket, whose
+number stands for the argument REPORT. As the kernel says who wrote there, N is its number as it is seen here.
+
+When standard input ends, because the application closed it or is no more, or brings the word `kill`, it ends
+everything that the program ever started. On Linux that includes what left the session: the guard is the
+subreaper, so orphans become its own.
+"""
+
+# mypy: ignore-errors
+
+import _signal as signal  # what `signal` is without its enumerations, which are slow to make
+import fcntl
+import os
+import sys
+import termios
+import time
+
+
+def main() -> None:
+    """Start the program and stay until nothing of it is left."""
+    terminal, folder, wrapped, argv = int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:]
+    given = [] if wrapped == "-" else [int(number) for number in wrapped.split(",")]
+    report, reporting = _report() if given else (None, None)
+    awake, wake = os.pipe()
+    os.set_blocking(awake, False)
+    os.set_blocking(wake, False)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    child = os.fork()
+    if child == 0:
+        _become(terminal, argv, reporting)
+    os.close(terminal)
+    for number in given:
+        os.close(number)
+    _adopt_orphans()
+    leader = child
+    if reporting is not None:
+        reporting.close()
+        leader = _reported(report) or child
+    # Nothing is run before this is said, so no orphan can be missed.
+    _say(f"pid {leader}\n")
+    status, abandoned = _watch(child, awake)
+    if given and 128 < (status >> 8) < 128 + signal.NSIG:
+        # So the wrapper says that a signal ended what it wrapped.
+        status = (status >> 8) - 128
+    _end_everything(leader)
+    if abandoned:
+        _remove(folder)
+    _say(f"exit {status}\n")
+    os._exit(0)
+
+
+def _report():
+    """Where a wrapped program reports: the end to read, which the kernel tells who wrote, and the other."""
+    import _socket
+
+    near, far = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    near.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
+    near.setblocking(False)
+    return near, far
+
+
+def _reported(report) -> "int | None":
+    """Wait for the wrapped program: its number; None when it did not begin, or shall not any more."""
+    import _socket
+    import select
+    import struct
+
+    poll = select.poll()
+    for number in (0, report.fileno()):
+        poll.register(number, select.POLLIN)
+    try:
+        if any(number == 0 for number, _ in poll.poll()):
+            return None
+        word, notes, _, _ = report.recvmsg(1, _socket.CMSG_SPACE(12))
+        if word and notes:
+            return struct.unpack("=iII", notes[0][2])[0]
+        return None
+    finally:
+        report.close()
+
+
+def _become(terminal: int, argv: "list[str]", reporting) -> None:
+    """In the child: be the program, alone in a session of its own on the terminal."""
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in range(1, signal.NSIG):
+            if number not in (signal.SIGKILL, signal.SIGSTOP) and signal.getsignal(number) is not None:
+                try:
+                    signal.signal(number, signal.SIG_DFL)
+                except (OSError, ValueError):
+                    continue
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.setsid()
+        if reporting is None:
+            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+        else:
+            os.set_inheritable(reporting.fileno(), True)
+            argv = [str(reporting.fileno()) if word == "REPORT" else word for word in argv]
+        for number in (0, 1, 2):
+            os.dup2(terminal, number)
+        if terminal > 2:
+            os.close(terminal)
+        try:
+            # Where memory runs out, the program shall go, not the application that watches it.
+            with open("/proc/self/oom_score_adj", "w") as score:
+                score.write("500")
+        except OSError:
+            pass
+        os.execvp(argv[0], argv)
+    except BaseException as error:
+        os.write(2, f"{argv[0]}: {error}\r\n".encode(errors="replace"))
+    finally:
+        os._exit(127)
+
+
+def _adopt_orphans() -> None:
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+
+    subreaper = 36  # PR_SET_CHILD_SUBREAPER, linux/prctl.h
+    ctypes.CDLL(None).prctl(subreaper, 1, 0, 0, 0)
+
+
+def _watch(child: int, awake: int) -> "tuple[int, bool]":
+    """Wait until the program has ended or shall end: its status, and whether the application is no more."""
+    import select
+
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    poll.register(awake, select.POLLIN)
+    while True:
+        for number, _ in poll.poll():
+            if number == 0:
+                return int(signal.SIGKILL), not os.read(0, 64)
+            try:
+                os.read(awake, 4096)
+            except BlockingIOError:
+                pass
+        status = _reap(child)
+        if status is not None:
+            return status, False
+
+
+def _reap(child: int) -> "int | None":
+    """Let ended processes go; the status of `child` if it is among them."""
+    found = None
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if pid == 0:
+            return found
+        if pid == child:
+            found = status
+
+
+def _end_everything(leader: int) -> None:
+    """Stop, then kill, every descendant and member of the session, until none is left or 5 s went by."""
+    stopped: "set[int]" = set()
+    while True:
+        fresh = _descendants(leader) - stopped
+        if not fresh:
+            break
+        # What is stopped starts nothing new, so that the search comes to an end even against a fork bomb.
+        for pid in fresh:
+            _send(pid, signal.SIGSTOP)
+        stopped |= fresh
+    until = time.monotonic() + 5
+    pause = 0.0005
+    while time.monotonic() < until:
+        left = _descendants(leader)
+        for pid in left:
+            _send(pid, signal.SIGKILL)
+        _reap(leader)
+        if not left:
+            return
+        time.sleep(pause)
+        pause = min(pause * 2, 0.05)
+
+
+def _send(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except OSError:
+        pass
+
+
+def _descendants(leader: int) -> "set[int]":
+    """Everything that descends from this process, and everything in the session of `leader`; no zombies."""
+    here = os.getpid()
+    table = _processes()
+    found = {pid for pid, (_, session, _zombie) in table.items() if session == leader}
+    children: "dict[int, list[int]]" = {}
+    for pid, (parent, _, _zombie) in table.items():
+        children.setdefault(parent, []).append(pid)
+    following = [here]
+    while following:
+        for pid in children.get(following.pop(), ()):
+            if pid != here:
+                found.add(pid)
+                following.append(pid)
+    return {pid for pid in found if not table[pid][2]}
+
+
+def _processes() -> "dict[int, tuple[int, int, bool]]":
+    """Parent, session and whether it is a zombie, for every process."""
+    table = {}
+    if os.path.isdir("/proc/self"):
+        for name in os.listdir("/proc"):
+            if not name.isdigit():
+                continue
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    state, parent, _, session = file.read().rpartition(b")")[2].split()[:4]
+            except (OSError, ValueError):
+                continue
+            table[int(name)] = int(parent), int(session), state in (b"Z", b"X")
+        return table
+    import subprocess
+
+    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True)
+    for line in listing.stdout.splitlines():
+        pid, parent, state = line.split()[:3]
+        try:
+            session = os.getsid(int(pid))
+        except OSError:
+            session = 0
+        table[int(pid)] = int(parent), session, state.startswith("Z")
+    return table
+
+
+def _remove(folder: str) -> None:
+    try:
+        for path, folders, files in os.walk(folder, topdown=False):
+            for name in files:
+                os.unlink(os.path.join(path, name))
+            for name in folders:
+                os.rmdir(os.path.join(path, name))
+        os.rmdir(folder)
+    except OSError:
+        pass
+
+
+def _say(line: str) -> None:
+    try:
+        os.write(1, line.encode())
+    except OSError:
+        pass
+
+
+main()

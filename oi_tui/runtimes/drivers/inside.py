@@ -1,0 +1,31 @@
+"""The first program in the sandbox: takes the terminal, reports itself, and becomes the language.
+
+Imported, with the arguments `REPORT PROGRAM ARGUMENT...` where REPORT is the number of a socket. Whoever
+reads there is told by the kernel which number the process has outside. It leads a session of its own inside,
+so that what is typed and interrupted reaches it and its children, but never the wrapper around them.
+"""
+
+# mypy: ignore-errors
+
+import fcntl
+import os
+import sys
+import termios
+
+
+def main() -> None:
+    """Become the program."""
+    report, argv = int(sys.argv[1]), sys.argv[2:]
+    try:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        os.write(report, b"!")
+        os.close(report)
+        os.execvp(argv[0], argv)
+    except BaseException as error:
+        os.write(2, f"{argv[0]}: {error}\r\n".encode(errors="replace"))
+    finally:
+        os._exit(127)
+
+
+main()

@@ -1,0 +1,512 @@
+'use strict';
+// The driver inside Node.js. The main thread is the program's; a worker owns the pipes, evaluates cells through the
+// inspector (REPL semantics: await at top level, const that can be declared again), looks at the running line by
+// short pauses, and interrupts. No port is opened.
+
+const { Worker, isMainThread, workerData } = require('worker_threads');
+const fs = require('fs');
+const path = require('path');
+
+if (isMainThread) main(process.argv[2], process.argv[3] === 'typed');
+else work(workerData);
+
+function main(folder, typed) {
+  const tty = require('tty');
+  const util = require('util');
+  const timers = require('timers');
+  // A program may put others in their place.
+  const { process, Promise } = globalThis;
+  const { createRequire } = require('module');
+  const { pathToFileURL } = require('url');
+  const events = fs.openSync(path.join(folder, 'events'), 'a');
+  const terminal = fs.openSync('/dev/tty', 'w');
+  const exit = Symbol('exit');
+  let nonce = 'idle';
+  let count = 0;
+
+  function send(event, placed) {
+    if (placed) event.mark = `${nonce}.m${++count}`;
+    fs.writeSync(events, JSON.stringify(event) + '\n');
+    if (placed) fs.writeSync(terminal, `\x1b]6973;${event.mark}\x07`);
+  }
+
+  const isExit = (error) => {
+    try {
+      return Boolean(error && error[exit]);
+    } catch {
+      return false;
+    }
+  };
+  class Exit extends Error {
+    constructor(code) {
+      super(`exit status ${code}`);
+      this[exit] = true;
+      this.code = code;
+    }
+  }
+
+  process.argv.length = 1;
+  const spell = (value) => {
+    try {
+      return util.inspect(value);
+    } catch {
+      return 'with what cannot be shown';
+    }
+  };
+  const heard = {
+    SIGINT: () => {},
+    uncaughtException: (error) => {
+      if (!isExit(error)) process.stderr.write(`Uncaught ${spell(error)}\n`);
+    },
+    unhandledRejection: (error) => {
+      if (!isExit(error)) process.stderr.write(`Uncaught (in promise) ${spell(error)}\n`);
+    },
+  };
+  // A run begins with what every run may count on, whatever the last one did to it.
+  function prepare() {
+    for (const [name, hear] of Object.entries(heard)) {
+      if (!process.listeners(name).includes(hear)) process.on(name, hear);
+    }
+    for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
+      let whole = false;
+      try {
+        whole = fs.fstatSync(fd) && process[name].writable;
+      } catch {
+        fs.openSync('/dev/tty', 'w');
+      }
+      if (whole) continue;
+      const value = new tty.WriteStream(fd);
+      Object.defineProperty(process, name, { value, configurable: true, enumerable: true, writable: true });
+      console[`_${name}`] = value;
+    }
+    if (process.stdout._refreshSize) process.stdout._refreshSize();
+    begun.clear();
+  }
+
+  const wait = timers.setTimeout;
+  // The timers that the run has begun: when it is interrupted, they end with it.
+  const begun = new Set();
+  let many = 1000;
+  for (const name of ['setTimeout', 'setInterval', 'setImmediate']) {
+    const make = timers[name];
+    const made = (...given) => {
+      const timer = make(...given);
+      begun.add(timer);
+      if (begun.size > many) {
+        for (const each of begun) if (each._destroyed) begun.delete(each);
+        many = Math.max(1000, begun.size * 2);
+      }
+      return timer;
+    };
+    Object.defineProperties(made, Object.getOwnPropertyDescriptors(make));
+    globalThis[name] = timers[name] = made;
+  }
+  const endTimers = () => {
+    for (const timer of begun) (timer.constructor.name === 'Immediate' ? timers.clearImmediate : timers.clearTimeout)(timer);
+    begun.clear();
+  };
+  process.exit = (code) => {
+    throw new Exit(Number(code === undefined ? process.exitCode || 0 : code));
+  };
+
+  const base = path.join(process.cwd(), '[cell]');
+  const require_ = createRequire(base);
+  Object.assign(globalThis, { require: require_, module: { exports: {} }, __dirname: process.cwd() });
+  globalThis.exports = globalThis.module.exports;
+
+  globalThis.prompt = (question = '', otherwise = null) => {
+    const text = question ? `${question} ` : '';
+    process.stdout.write(text);
+    send({ event: 'input', prompt: text }, true);
+    const piece = Buffer.alloc(4096);
+    let line = '';
+    const keyboard = fs.openSync('/dev/tty', 'r');
+    try {
+      while (!line.endsWith('\n')) {
+        const size = fs.readSync(keyboard, piece);
+        if (!size) break;
+        line += piece.toString('utf8', 0, size);
+      }
+    } finally {
+      fs.closeSync(keyboard);
+      send({ event: 'input_end' }, true);
+    }
+    return line === '' ? otherwise : line.replace(/\r?\n$/, '');
+  };
+
+  const inspector = require('inspector');
+  const session = new inspector.Session();
+  session.connect();
+  const post = (method, params) => {
+    let found;
+    session.post(method, params, (error, result) => {
+      if (error) throw error;
+      found = result;
+    });
+    return found;
+  };
+  const later = (method, params) =>
+    new Promise((resolve, reject) => session.post(method, params, (error, result) => (error ? reject(error) : resolve(result))));
+  const valueOf = (object) => {
+    if (!object.objectId) return object.unserializableValue ? eval(`(${object.unserializableValue})`) : object.value;
+    let value;
+    hidden.take = (taken) => {
+      value = taken;
+    };
+    post('Runtime.callFunctionOn', { objectId: object.objectId, functionDeclaration: 'function (value) { __oi.take(value) }', arguments: [{ objectId: object.objectId }] });
+    return value;
+  };
+  const hidden = {
+    import(name) {
+      if (/\.json$/.test(name)) return Promise.resolve({ default: require_(name) });
+      if (/^\.{0,2}\//.test(name)) return import(pathToFileURL(path.resolve(name)).href);
+      if (/^(node:|https?:|file:|data:)/.test(name)) return import(name);
+      let found;
+      try {
+        found = require_.resolve(name);
+      } catch {
+        return import(name);
+      }
+      return import(path.isAbsolute(found) ? pathToFileURL(found).href : found);
+    },
+  };
+  Object.defineProperty(globalThis, '__oi', { value: hidden, enumerable: false });
+
+  const show = (value) => {
+    globalThis._ = value;
+    process.stdout.write(util.inspect(value, { colors: Boolean(process.stdout.isTTY) && !process.env.NO_COLOR }) + '\n');
+  };
+  const explain = (error, where) => {
+    try {
+      return explained(error, where);
+    } catch {
+      process.stderr.write('Uncaught: what was thrown cannot be shown\n');
+      return 'what was thrown cannot be shown';
+    }
+  };
+  const importer = / imported from \S*javascript_driver\.js$/;
+  const explained = (error, where) => {
+    if (!(error instanceof Error)) {
+      const text = util.inspect(error);
+      process.stderr.write(`Uncaught ${text}\n`);
+      return text.split('\n')[0].slice(0, 300);
+    }
+    const ours = /^\s+at .*(javascript_driver\.js|node:inspector|node:internal\/worker|nodejs\.internal|new Promise \(<anonymous>\)|Worker\.emit|MessagePort\.)/;
+    const lines = util.inspect(error).split('\n').filter((line) => !ours.test(line));
+    lines[0] = lines[0].replace(importer, '');
+    if (error instanceof SyntaxError && where) lines.splice(1, 0, `    at ${where}`);
+    process.stderr.write(`Uncaught ${lines.join('\n')}\n`);
+    return `${error.name}: ${String(error.message).split('\n')[0].replace(importer, '')}`.slice(0, 300);
+  };
+  // How much is still under way that a script would wait for before it ends.
+  const busy = () => {
+    if (!process.getActiveResourcesInfo) return 0;
+    const all = process.getActiveResourcesInfo();
+    if (all.some((name) => /Server/.test(name))) return 0;
+    const awaited = all.filter((name) => /^(Timeout|Immediate|FSReq|GetAddrInfo|TCPConnect|ProcessWrap|HTTP)/.test(name)).length;
+    return awaited + process._getActiveHandles().filter((handle) => handle instanceof tty.ReadStream && !handle.isPaused()).length;
+  };
+
+  // Types leave blanks behind, so that lines and columns stay; what is more than a type is written anew.
+  const untyped = (source) => {
+    if (!typed) return source;
+    const { stripTypeScriptTypes } = require('module');
+    try {
+      return stripTypeScriptTypes(source);
+    } catch (error) {
+      if (error.code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw error;
+      return stripTypeScriptTypes(source, { mode: 'transform' });
+    }
+  };
+
+  const streams = () => [process.stdout, process.stderr].filter((stream) => stream && stream._writableState);
+
+  // Wait until a stream has handed on what it was given; false where nothing moves it any more. What meets a full
+  // terminal is written by the loop, after the code that wrote it.
+  const settled = async (stream) => {
+    const { length, writing, corked } = stream._writableState;
+    if (!length && !writing && !corked) return true;
+    let sent = null;
+    for (let still = 0; still < 3; still++) {
+      await new Promise((resolve) => wait(resolve, 1));
+      const state = stream._writableState;
+      if (!state.length && !state.writing && !state.corked) return true;
+      const handle = stream._handle || {};
+      if (handle.bytesWritten !== sent || handle.writeQueueSize) still = 0;
+      sent = handle.bytesWritten;
+    }
+    return false;
+  };
+
+  // Code that is ended in the middle of a write leaves a stream that waits for that write for ever.
+  const mend = async (stream) => {
+    if (await settled(stream)) return;
+    const state = stream._writableState;
+    Object.assign(state, { writing: false, bufferProcessing: false, sync: true, needDrain: false });
+    Object.assign(state, { corked: 0, length: 0, writelen: 0, writecb: null, pendingcb: 0 });
+    Object.assign(state, { buffered: [], bufferedIndex: 0 });
+  };
+
+  // A question that an interrupted run left open is nobody's: it would take the next one's answer and end its wait.
+  const abandon = () => {
+    for (const handle of process._getActiveHandles()) {
+      if (!(handle instanceof tty.ReadStream) || handle.isPaused()) continue;
+      handle.removeAllListeners('keypress');
+      handle.removeAllListeners('end');
+      if (handle.isRaw) handle.setRawMode(false);
+      handle.pause();
+      process.stdout.removeAllListeners('resize');
+    }
+  };
+
+  const isTermination = (error) => {
+    const { value } = Object.getOwnPropertyDescriptor(error, 'code') || {};
+    return value === 'ERR_INSPECTOR_COMMAND' && /terminated/.test(error.message);
+  };
+
+  async function evaluate(run) {
+    let where = '';
+    nonce = run.nonce;
+    abandon();
+    prepare();
+    const before = busy();
+    try {
+      const outcome = await later('Runtime.evaluate', {
+        expression: `${rewrite(untyped(run.source))}\n//# sourceURL=${run.url}`,
+        objectGroup: 'cell',
+        replMode: true,
+        awaitPromise: true,
+      });
+      if (outcome.exceptionDetails) {
+        where = `${run.url}:${outcome.exceptionDetails.lineNumber + 1}`;
+        if (!outcome.exceptionDetails.exception) return ['failed', outcome.exceptionDetails.text];
+        throw valueOf(outcome.exceptionDetails.exception);
+      }
+      let value = valueOf(outcome.result);
+      if (util.types.isPromise(value)) value = await value;
+      if (value !== undefined && !(value && ['Timeout', 'Immediate'].includes(value.constructor && value.constructor.name))) show(value);
+      // Timers, requests and questions that the cell left under way belong to it, as they would to a script.
+      for (let pause = 1; busy() > before && run === current; pause = Math.min(pause * 1.5, 50)) {
+        await new Promise((resolve) => wait(resolve, pause).unref());
+      }
+      return ['finished', null];
+    } catch (error) {
+      if (isExit(error)) return error.code ? ['failed', `exit status ${error.code}`] : ['finished', null];
+      if (util.types.isNativeError(error) && isTermination(error)) {
+        endTimers();
+        await Promise.all(streams().map(mend));
+        return ['interrupted', null];
+      }
+      return ['failed', explain(error, where)];
+    }
+  }
+
+  const { watch } = require('./javascript_variables.js');
+  const memory = watch({
+    lexical: () => post('Runtime.globalLexicalScopeNames', {}).names,
+    reach: (names) => {
+      // Names are all that is evaluated, each in a function of its own that nothing of the program is called by.
+      const outcome = post('Runtime.evaluate', { expression: `[${names.map((name) => `() => ${name}`)}]`, objectGroup: 'memory' });
+      const found = outcome.exceptionDetails ? [] : valueOf(outcome.result);
+      post('Runtime.releaseObjectGroup', { objectGroup: 'memory' });
+      return found;
+    },
+  });
+
+  // A run is offered again until it is taken up; but it is taken up once.
+  let current = null;
+  let taken = '';
+  const worker = new Worker(__filename, { workerData: { folder, events, terminal }, stdout: false, stderr: false });
+  worker.on('message', (message) => {
+    if (message.ask) {
+      worker.postMessage({ answer: message.ask });
+      return;
+    }
+    if (message.remember) {
+      const [word, nonce, name] = message.remember;
+      send({ event: word, nonce, ...(word === 'variables' ? memory.all() : memory.one(name)) }, false);
+      return;
+    }
+    const run = message.run;
+    if (message.leave) {
+      current = null;
+      endTimers();
+      Promise.all(streams().map(mend)).then(() => worker.postMessage({ nonce: message.leave, state: 'interrupted', reason: null }));
+      return;
+    }
+    if (taken === run.nonce) return;
+    taken = run.nonce;
+    current = run;
+    worker.postMessage({ started: run.nonce });
+    serve(run);
+  });
+
+  // Whatever a program made of the language, its run ends.
+  async function serve(run) {
+    let outcome;
+    try {
+      outcome = await evaluate(run);
+      for (const stream of streams()) await settled(stream);
+    } catch (error) {
+      outcome = outcome || ['failed', explain(error)];
+    }
+    if (current !== run) return;
+    current = null;
+    worker.postMessage({ nonce: run.nonce, state: outcome[0], reason: outcome[1] });
+  }
+}
+
+// How long a run waits for the main thread, in milliseconds, before it ends what holds that.
+const TAKEN_UP = 1500;
+
+function work({ folder, events, terminal }) {
+  const { parentPort } = require('worker_threads');
+  const inspector = require('inspector');
+  const net = require('net');
+  const session = new inspector.Session();
+  session.connectToMainThread();
+  let run = null;
+  let cells = 0;
+
+  const send = (event, mark) => {
+    if (mark) event.mark = mark;
+    fs.writeSync(events, JSON.stringify(event) + '\n');
+    if (mark) fs.writeSync(terminal, `\x1b]6973;${mark}\x07`);
+  };
+  const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+  const scripts = new Map();
+  session.on('Debugger.scriptParsed', ({ params }) => {
+    if (params.url.startsWith('cell-')) scripts.set(params.scriptId, params.url);
+  });
+  session.on('Debugger.paused', ({ params }) => {
+    for (const frame of run ? params.callFrames : []) {
+      if (scripts.get(frame.location.scriptId) === run.url) {
+        const line = frame.location.lineNumber + 1;
+        if (line !== run.line) send({ event: 'line', line: (run.line = line) });
+        break;
+      }
+    }
+    session.post('Debugger.resume', () => {});
+  });
+
+  function begin(nonce, file) {
+    const source = fs.readFileSync(file, 'utf8');
+    run = { nonce, source, url: `cell-${++cells}.js`, line: 0 };
+    const first = source.split('\n').findIndex((line) => line.trim() && !/^\s*\/\//.test(line));
+    if (first >= 0) send({ event: 'line', line: (run.line = first + 1) });
+    const mine = run;
+    const waited = Date.now();
+    const handOver = () => {
+      if (run !== mine || mine.started) return;
+      parentPort.postMessage({ run: { nonce, source, url: mine.url } });
+      if (Date.now() - waited >= TAKEN_UP) {
+        // What an earlier run left behind never lets the next one begin, such as promises that go on for ever.
+        if (!mine.cleared) fs.writeSync(terminal, 'Ended what an earlier run left running\n');
+        mine.cleared = true;
+        session.post('Runtime.terminateExecution', () => {});
+      }
+      setTimeout(handOver, 200);
+    };
+    handOver();
+    mine.sampler = setInterval(() => {
+      if (!mine.pausing) {
+        mine.pausing = true;
+        session.post('Debugger.pause', () => {
+          mine.pausing = false;
+        });
+      }
+    }, 33);
+  }
+
+  function finish(nonce, state, reason) {
+    if (!run || run.nonce !== nonce) return;
+    clearInterval(run.sampler);
+    run = null;
+    send({ event: 'finished', nonce, state, reason }, `${nonce}.end`);
+  }
+
+  // What runs is terminated. What only waits, so that the main thread answers, is left behind: a termination would
+  // hit whatever runs there next.
+  let asked = 0;
+  const answers = new Map();
+  const answered = (milliseconds) =>
+    Promise.race([
+      new Promise((resolve) => {
+        answers.set(++asked, resolve);
+        parentPort.postMessage({ ask: asked });
+      }),
+      pause(milliseconds).then(() => false),
+    ]);
+  async function interrupt() {
+    const mine = run;
+    if (!mine) return;
+    let idle = await answered(12);
+    for (let times = 0; times < 8 && !idle && run === mine; times++) {
+      if (times % 3 === 0) session.post('Runtime.terminateExecution', () => {});
+      await pause(10);
+      idle = run === mine && (await answered(150)) && (await answered(150));
+    }
+    // A child that the same interrupt ended lets the run end by itself, in a moment.
+    await pause(30);
+    if (idle && run === mine) parentPort.postMessage({ leave: mine.nonce });
+  }
+
+  parentPort.on('message', (message) => {
+    if (message.answer) {
+      const resolve = answers.get(message.answer);
+      answers.delete(message.answer);
+      if (resolve) resolve(true);
+    } else if (message.started) {
+      if (run && run.nonce === message.started) run.started = true;
+    } else finish(message.nonce, message.state, message.reason);
+  });
+
+  const requests = new net.Socket({ fd: fs.openSync(path.join(folder, 'requests'), fs.constants.O_RDONLY | fs.constants.O_NONBLOCK) });
+  let unread = '';
+  requests.setEncoding('utf8');
+  requests.on('data', (piece) => {
+    const lines = (unread + piece).split('\n');
+    unread = lines.pop();
+    for (const line of lines) {
+      const [word, nonce, file] = line.split(' ');
+      if (word === 'run') begin(nonce, file);
+      else if (word.startsWith('variable')) parentPort.postMessage({ remember: [word, nonce, file] });
+      else interrupt();
+    }
+  });
+  requests.on('end', () => process.exit());
+  session.post('Debugger.enable', () => send({ event: 'ready' }));
+}
+
+// Import declarations, which an evaluated script may not have, as the dynamic import that it may; an export is but its
+// declaration. Texts and comments that only look like it stay as they are.
+function rewrite(source) {
+  const texts = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\[\s\S]|[^'\\\n])*'|"(?:\\[\s\S]|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g;
+  const inText = (text) => {
+    const ranges = [...text.matchAll(texts)].map((found) => [found.index, found.index + found[0].length]);
+    return (at) => ranges.some(([from, to]) => from < at && at < to);
+  };
+  const replace = (text, pattern, by) => {
+    if (!pattern.test(text)) return text;
+    pattern.lastIndex = 0;
+    const isText = inText(text);
+    return text.replace(pattern, (...found) => {
+      const at = found[found.length - 2] + found[0].search(/\S/);
+      return isText(at + (/^\W/.test(found[0].trimStart()) ? 1 : 0) + 1) ? found[0] : by(...found);
+    });
+  };
+  const attributes = /(?:\s*(?:with|assert)\s*\{[^}]*\})?/.source;
+  const from = new RegExp(`^([ \\t]*)import\\s+(?:([\\w$]+)\\s*,?\\s*)?(?:\\*\\s*as\\s+([\\w$]+)|\\{([^}]*)\\})?\\s*from\\s*(['"][^'"\\n]+['"])${attributes}\\s*;?`, 'gm');
+  let text = replace(source, from, (all, indent, whole, space, names, name) => {
+    const parts = [];
+    const lines = '\n'.repeat(all.split('\n').length - 1);
+    if (whole) parts.push(`const ${whole} = (await __oi.import(${name})).default`);
+    if (space) parts.push(`const ${space} = await __oi.import(${name})`);
+    if (names) parts.push(`const {${names.replace(/\s+as\s+/g, ': ').replace(/\s+/g, ' ')}} = await __oi.import(${name})`);
+    return parts.length ? `${indent}${parts.join('; ')};${lines}` : all;
+  });
+  text = replace(text, /^([ \t]*)import\s*(['"][^'"\n]+['"])\s*;?/gm, (all, indent, name) => `${indent}await __oi.import(${name});`);
+  text = replace(text, /^([ \t]*)export\s+(?=(?:const|let|var|function|class|async)\b)/gm, (all, indent) => indent);
+  return replace(text, /(^|[^.\w$'"`])import\s*\(/g, (all, before) => `${before}__oi.import(`);
+}

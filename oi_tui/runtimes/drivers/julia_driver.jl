@@ -1,0 +1,182 @@
+# The driver inside Julia: takes cells from the request pipe, evaluates them in Main statement by statement as the prompt
+# would, and tells of their fate on the events' pipe.
+module OiTui
+
+struct Leave <: Exception
+    status::Int
+end
+
+const folder = popfirst!(ARGS)
+const owner = getpid()
+const requests = open(joinpath(folder, "requests"), "r")
+const events = open(joinpath(folder, "events"), "a")
+const terminal = open("/dev/tty", "w")
+const line = open(joinpath(folder, "line"), "r+")
+nonce = "idle"
+marks = 0
+cells = 0
+
+function spell(text)
+    text === nothing && return "null"
+    text isa Integer && return string(text)
+    letters = IOBuffer()
+    print(letters, '"')
+    for letter in string(text)
+        if !isvalid(letter)
+            print(letters, "\\ufffd")
+        elseif letter in ('"', '\\')
+            print(letters, '\\', letter)
+        elseif letter < ' ' || letter == '\x7f'
+            print(letters, "\\u", string(UInt32(letter), base = 16, pad = 4))
+        else
+            print(letters, letter)
+        end
+    end
+    print(letters, '"')
+    return String(take!(letters))
+end
+
+function tell(fields...; mark = nothing)
+    getpid() == owner || return
+    all = mark === nothing ? fields : (fields..., "mark" => mark)
+    write(events, "{" * join(("\"$name\":" * spell(value) for (name, value) in all), ",") * "}\n")
+    flush(events)
+    if mark !== nothing
+        flush(stdout)
+        flush(stderr)
+        write(terminal, "\e]6973;$mark\a")
+        flush(terminal)
+    end
+    return
+end
+
+function reach(number)
+    seekstart(line)
+    write(line, Int32(number))
+    flush(line)
+end
+
+# Assignments in loops at the top level mean the variables of the cell, as they do at the prompt.
+function soft(expression)
+    expression isa Expr || return expression
+    expression.head in (:meta, :import, :using, :export, :module, :error, :incomplete, :thunk, :toplevel) && return expression
+    expression.head === :global && all(part -> part isa Symbol, expression.args) && return expression
+    return Expr(:block, Expr(:softscope, true), expression)
+end
+
+function show_value(value)
+    value === nothing && return
+    if Base.invokelatest(showable, MIME("image/png"), value)
+        picture = Base.invokelatest(repr, MIME("image/png"), value)
+        global marks += 1
+        encode = Base.require(Base.PkgId(Base.UUID("2a0f44e3-6c83-55bd-87e4-b1978d98bd5f"), "Base64")).base64encode
+        tell("event" => "display", "format" => "base64.png", "content" => Base.invokelatest(encode, picture); mark = "$nonce.m$marks")
+    else
+        context = IOContext(stdout, :limit => true, :module => Main)
+        Base.invokelatest(show, context, MIME("text/plain"), value)
+        println(stdout)
+    end
+end
+
+function explain(trouble, trace)
+    frames = stacktrace(trace)
+    mine = findfirst(frame -> endswith(string(frame.file), "julia_driver.jl"), frames)
+    frames = mine === nothing ? frames : frames[1:mine-1]
+    # What evaluates an expression lies between the cell and us.
+    while !isempty(frames) && frames[end].func in (:eval, Symbol("top-level scope"), :invokelatest) && !startswith(string(frames[end].file), "cell ")
+        pop!(frames)
+    end
+    flush(stdout)
+    try
+        print(stderr, "ERROR: ")
+        Base.invokelatest(showerror, stderr, trouble, frames)
+        println(stderr)
+    catch
+        println(stderr, typeof(trouble))
+    end
+    said = try
+        first(split(Base.invokelatest(sprint, showerror, trouble), '\n'))
+    catch
+        string(typeof(trouble))
+    end
+    return ("failed", first(said, 300))
+end
+
+function execute(code)
+    global cells += 1
+    tree = Meta.parseall(code; filename = "cell $cells")
+    steps = tree.args
+    for step in steps
+        if step isa Expr && step.head in (:error, :incomplete)
+            trouble = step.args[1]
+            return explain(trouble isa Exception ? trouble : ErrorException(string("syntax: ", trouble)), Ptr{Nothing}[])
+        end
+    end
+    quiet = occursin(r";\s*(#[^\n]*)?\s*\z", code)
+    place = LineNumberNode(1, Symbol("cell $cells"))
+    for (at, step) in enumerate(steps)
+        if step isa LineNumberNode
+            place = step
+            reach(step.line)
+            continue
+        end
+        value = Core.eval(Main, Expr(:toplevel, place, soft(step)))
+        if at == length(steps)
+            Core.eval(Main, Expr(:(=), :ans, QuoteNode(value)))
+            quiet || show_value(value)
+        end
+    end
+    return ("finished", nothing)
+end
+
+function outcome(code)
+    try
+        return Base.reenable_sigint(() -> execute(code))
+    catch trouble
+        trace = catch_backtrace()
+        while trouble isa LoadError
+            trouble = trouble.error
+        end
+        if trouble isa Leave
+            return trouble.status == 0 ? ("finished", nothing) : ("failed", "exit status $(trouble.status)")
+        elseif trouble isa InterruptException
+            println(stderr, "Interrupted")
+            return ("interrupted", nothing)
+        end
+        return explain(trouble, trace)
+    end
+end
+
+# An interrupt that came when nothing ran is nobody's.
+function forget_interrupts()
+    try
+        Base.reenable_sigint(() -> yield())
+    catch trouble
+        trouble isa InterruptException || rethrow()
+    end
+end
+
+function serve()
+    Base.exit_on_sigint(false)
+    tell("event" => "ready")
+    Base.disable_sigint() do
+        while !eof(requests)
+            words = split(readline(requests), ' '; limit = 3)
+            words[1] == "run" || continue
+            global nonce = String(words[2])
+            global marks = 0
+            forget_interrupts()
+            state, reason = outcome(replace(read(String(words[3]), String), "\r\n" => "\n"))
+            forget_interrupts()
+            reach(0)
+            tell("event" => "finished", "nonce" => nonce, "state" => state, "reason" => reason; mark = "$nonce.end")
+        end
+    end
+    ccall(:_exit, Cvoid, (Cint,), 0)
+end
+
+end
+
+exit(status = 0) = throw(OiTui.Leave(Int(status)))
+quit() = exit()
+OiTui.serve()

@@ -1,0 +1,211 @@
+-- The driver inside Lua: takes cells from the request pipe and tells of their fate on the events' pipe.
+-- Lua heeds one interrupt for each chunk of its command line, and dies of the next. So this chunk only prepares; the
+-- ones that follow it serve, each until it was interrupted.
+local folder = ...
+local requests = assert(io.open(folder .. "/requests", "r"))
+local events = assert(io.open(folder .. "/events", "w"))
+local terminal = assert(io.open("/dev/tty", "w"))
+local open, load, pcall, error, tostring, type, print = io.open, load or loadstring, pcall, error, tostring, type, print
+local traceback, hook_of, set_hook, registry = debug.traceback, debug.gethook, debug.sethook, debug.getregistry()
+local find, format, gmatch, gsub, match, sub = string.find, string.format, string.gmatch, string.gsub, string.match, string.sub
+local byte, concat, unpack = string.byte, table.concat, table.unpack or unpack
+local errors, output = io.stderr, io.stdout
+local leave = os.exit
+requests:setvbuf("no")
+events:setvbuf("no")
+terminal:setvbuf("no")
+io.stdout:setvbuf("no")
+-- What a run leaves unread then stays with the terminal, where the next one's beginning forgets it.
+io.stdin:setvbuf("no")
+arg = {}
+
+local function interrupted(err)
+	return type(err) == "string" and find(err, "interrupted!$") ~= nil
+end
+
+-- A program may catch its own errors, but not what stops it.
+local function passed(fine, err, ...)
+	if not fine and interrupted(err) then error(err, 0) end
+	return fine, err, ...
+end
+local catch, catch_with = pcall, xpcall
+_G.pcall = function(...) return passed(catch(...)) end
+_G.xpcall = function(action, handle, ...)
+	return passed(catch_with(action, function(err) if interrupted(err) then return err end return handle(err) end, ...))
+end
+
+-- An interrupt is heard by the main thread alone, as a hook; so what runs beside it looks now and then whether it came.
+local main, create = coroutine.running(), coroutine.create
+local function hear()
+	if hook_of(main) == "external hook" then error("interrupted!", 0) end
+end
+coroutine.create = function(...)
+	local made = create(...)
+	set_hook(made, hear, "", 100000)
+	return made
+end
+local resume = coroutine.resume
+local function went_on(fine, ...)
+	if not fine then error((...), 0) end
+	return ...
+end
+coroutine.wrap = function(...)
+	local made = coroutine.create(...)
+	return function(...) return went_on(resume(made, ...)) end
+end
+
+os.exit = function(code)
+	if code == nil or code == true then code = 0 elseif code == false then code = 1 end
+	error(setmetatable({ leave = code }, { __tostring = function() return "exit status " .. code end }), 0)
+end
+
+local function spell(text)
+	if text == nil then return "null" end
+	text = gsub(text, '[%c\\"]', function(c) return format("\\u%04x", byte(c)) end)
+	return '"' .. text .. '"'
+end
+
+-- The way through the cells to where an error was raised; nothing where there is but one step.
+local function way()
+	local lines = {}
+	for line in gmatch(traceback("", 3), "[^\n]+") do
+		if find(line, "lua_driver.lua", 1, true) then break end
+		if not find(line, "[C]", 1, true) and find(line, ":%d+:") then lines[#lines + 1] = line end
+	end
+	return #lines > 1 and "\n" .. concat(lines, "\n") or ""
+end
+
+local function trouble(err)
+	if type(err) == "table" and err.leave then return err end
+	if interrupted(err) then return { interrupted = true } end
+	local fine, text = pcall(tostring, err)
+	if not fine then text = "an error that cannot be a text" end
+	return { text = text, way = way() }
+end
+
+-- What a cell declares at its top level is there in the next one: what is `local` to it becomes global.
+local opens = { ["function"] = 1, ["do"] = 1, ["if"] = 1, ["repeat"] = 1, ["end"] = -1, ["until"] = -1 }
+local function kept(code)
+	local parts, at, depth = {}, 1, 0
+	local function take(stop)
+		parts[#parts + 1] = sub(code, at, stop)
+		at = stop + 1
+	end
+	while at <= #code do
+		local word, level = match(code, "^[%a_][%w_]*", at), match(code, "^%-%-%[(=*)%[", at) or match(code, "^%[(=*)%[", at)
+		local quote = match(code, "^['\"]", at)
+		if level then
+			local _, stop = find(code, "]" .. level .. "]", at, true)
+			take(stop or #code)
+		elseif find(code, "^%-%-", at) then
+			take((find(code, "\n", at, true) or #code + 1) - 1)
+		elseif quote then
+			local stop = at + 1
+			while stop <= #code and sub(code, stop, stop) ~= quote do
+				stop = stop + (sub(code, stop, stop) == "\\" and 2 or 1)
+			end
+			take(stop)
+		elseif word == "local" and depth == 0 then
+			local stop = match(code, "^local%s+[%a_][%w_]*()", at)
+			local following = stop
+			while following do
+				stop, following = following, match(code, "^%s*,%s*[%a_][%w_]*()", following)
+			end
+			if not stop or find(code, "^%s*<", stop) then
+				take(at + 4)
+			elseif find(code, "^local%s+function%s", at) or find(code, "^%s*=[^=]", stop) then
+				at = at + 5
+			else
+				parts[#parts + 1] = sub(code, at + 5, stop - 1) .. " = nil"
+				at = stop
+			end
+		elseif word then
+			depth = depth + (opens[word] or 0)
+			take(at + #word - 1)
+		else
+			take(match(code, "^[^%w_%-%['\"]*()", at + 1) - 1)
+		end
+	end
+	return concat(parts)
+end
+
+local cells = 0
+local function run(path)
+	local file = assert(open(path, "rb"))
+	local code = file:read("a") or ""
+	file:close()
+	cells = cells + 1
+	code = kept(gsub(code, "^#", "--#"))
+	local name = "=cell " .. cells
+	local chunk = load("return " .. code, name)
+	-- What is also a statement is a call, made for what it does rather than for its value.
+	local shows = chunk ~= nil and load(code, name) == nil
+	local err
+	if not chunk then chunk, err = load(code, name) end
+	if not chunk then
+		errors:write(err, "\n")
+		return "failed", err
+	end
+	local results = { catch_with(chunk, trouble) }
+	if results[1] then
+		if shows and #results > 1 then print(unpack(results, 2)) end
+		return "finished"
+	end
+	local why = results[2]
+	if why.leave then
+		if why.leave == 0 then return "finished" end
+		return "failed", "exit status " .. why.leave
+	end
+	if why.interrupted then
+		errors:write("interrupted\n")
+		return "interrupted"
+	end
+	errors:write(why.text, why.way, "\n")
+	return "failed", match(why.text, "^[^\n]*")
+end
+
+-- The run whose end is still to be told, the one whose end was told, and what became of it.
+local current, told, state, reason
+
+local function conclude()
+	output:flush()
+	events:write(format('{"event":"finished","nonce":"%s","state":"%s","reason":%s,"mark":"%s.end"}\n', current, state, spell(reason), current))
+	terminal:write("\27]6973;" .. current .. ".end\7")
+	told, current = current, nil
+end
+
+-- Takes requests until it is interrupted, or, as the `last` chunk, until there are none. An interrupt may come between
+-- any two instructions: then this is left, and begins again with what was still to be told.
+local function serve(last)
+	local goes_on = true
+	if current then conclude() end
+	while goes_on do
+		local line = requests:read("l")
+		if line == nil then
+			-- An interrupt ended the reading; the stream would stay at its end for ever.
+			requests:close()
+			requests = open(folder .. "/requests", "r")
+			if not requests then leave(0) end
+			requests:setvbuf("no")
+			goes_on = last
+			line = ""
+		end
+		local word, nonce, path = match(line, "^(%w+) (%w+) ?(.*)$")
+		if word == "run" then
+			current, state, reason = nonce, "interrupted", nil
+			local fine, how, why = pcall(run, path)
+			if fine then state, reason = how, why end
+			goes_on = last or state ~= "interrupted"
+			conclude()
+		elseif word == "end" and nonce ~= told then
+			-- An interrupt that came too late took the request of this run.
+			current, state, reason = nonce, "interrupted", nil
+			conclude()
+		end
+	end
+end
+
+registry.oi_tui = function(last)
+	while not pcall(serve, last) and last do end
+end
+events:write('{"event":"ready"}\n')

@@ -1,0 +1,134 @@
+"""The driver of pages: keeps each as a file, and takes a picture of it where there is a browser for that."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import react_page
+from plain_channel import Channel
+
+_PATIENCE = 20.0
+#: Nothing is loaded for a picture: all that is not a file goes to a proxy that is not there.
+_OFFLINE = [
+    "--proxy-server=127.0.0.1:9",
+    "--proxy-bypass-list=<-loopback>",
+    "--disable-background-networking",
+]
+_QUIET = [
+    "--headless",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-component-update",
+    "--disable-extensions",
+    "--disable-sync",
+    "--virtual-time-budget=3000",
+    "--window-size=1024,768",
+]
+_LOADED = re.compile(
+    r"""(?:src|href|url)\s*[=(]\s*["']?\s*(?:https?:)?//|\bimport\b[^;\n]*["']https?://""", re.I
+)
+
+
+class Pages:
+    """Makes a page of each cell."""
+
+    def __init__(self, channel, kind, browser, folder):
+        self._channel = channel
+        self._kind = kind
+        self._browser = browser
+        self._folder = folder
+
+    def run(self, code):
+        if not code.strip():
+            return "finished", None
+        needs = ""
+        if self._kind == "react":
+            try:
+                code, needs = react_page.page(code, os.getcwd())
+            except ValueError as error:
+                return "failed", str(error)
+        path = self._save(code)
+        print("Saved as {}".format(path))
+        if needs:
+            print("It loads React and Babel from {} whenever it is opened.".format(needs))
+        self._channel.send("display", placed=True, format="page", content=path)
+        if needs:
+            print("No picture of it: pictures are made without the network.")
+        elif self._browser:
+            self._show(path, code)
+        return "finished", None
+
+    def _save(self, code):
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        moment = time.strftime("%Y%m%d-%H%M%S")
+        number = 0
+        while True:
+            number += 1
+            path = os.path.join(self._folder, "page-{}-{}.html".format(moment, number))
+            try:
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                continue
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace", newline="") as file:
+                file.write(code)
+            return path
+
+    def _show(self, path, code):
+        with tempfile.TemporaryDirectory(prefix="oi-tui-page-", ignore_cleanup_errors=True) as folder:
+            picture = os.path.join(folder, "page.png")
+            words = [self._browser, *_QUIET, *_OFFLINE]
+            words += ["--no-sandbox"] if os.geteuid() == 0 else []
+            words += ["--user-data-dir=" + os.path.join(folder, "profile"), "--screenshot=" + picture]
+            words.append("file://" + path)
+            problem = self._wait(words)
+            try:
+                with open(picture, "rb") as file:
+                    data = file.read()
+            except OSError:
+                data = b""
+        if not data:
+            print("No picture of it: {}".format(problem or "the browser made none"))
+            return
+        self._channel.send(
+            "display", placed=True, format="base64.png", content=base64.b64encode(data).decode()
+        )
+        if _LOADED.search(code):
+            print("The picture is made without the network: what the page loads from there is not in it.")
+
+    @staticmethod
+    def _wait(words):
+        """Run the browser. Returns what went wrong, if anything."""
+        null = subprocess.DEVNULL
+        try:
+            browser = subprocess.Popen(words, stdin=null, stdout=null, stderr=null)
+        except OSError as error:
+            return "{}: {}".format(words[0], error.strerror)
+        try:
+            status = browser.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            return "the page was not done within {:.0f} s".format(_PATIENCE)
+        finally:
+            if browser.poll() is None:
+                browser.kill()
+                browser.wait()
+        return "{} ended with exit status {}".format(os.path.basename(words[0]), status) if status else None
+
+
+def main(folder, kind, browser, pages):
+    channel = Channel(folder)
+    channel.serve(Pages(channel, kind, browser, pages).run)
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,149 @@
+# The driver inside Perl: takes cells from the request pipe and tells of their fate on the events' pipe.
+use 5.010;
+
+package OiTui;
+use strict;
+use warnings;
+use Fcntl ();
+
+our ($running, $nonce, $cells, $owner) = (0, '', 0, $$);
+our @before;
+
+BEGIN {
+	*CORE::GLOBAL::exit = sub { die bless { code => @_ ? $_[0] : 0 }, 'OiTui::Exit' };
+}
+
+my $folder = shift @ARGV;
+open(my $requests, '<', "$folder/requests") or die "requests: $!";
+open(my $events, '>', "$folder/events") or die "events: $!";
+open(my $terminal, '>', '/dev/tty') or die "terminal: $!";
+$0 = 'cell';
+$| = 1;
+prepare();
+
+sub interrupt { die "Interrupted\n" if $running }
+sub stop { die bless {}, 'OiTui::Stopped' if $running }
+
+sub spell {
+	my ($text) = @_;
+	return 'null' unless defined $text;
+	utf8::encode($text) if utf8::is_utf8($text);
+	$text =~ s/([\\"])/\\$1/g;
+	$text =~ s/([\x00-\x1f\x7f])/sprintf '\\u%04x', ord $1/ge;
+	return "\"$text\"";
+}
+
+sub tell_end {
+	my ($state, $reason) = @_;
+	syswrite $events, sprintf(qq({"event":"finished","nonce":"%s","state":"%s","reason":%s,"mark":"%s.end"}\n),
+		$nonce, $state, spell($reason), $nonce);
+	syswrite $terminal, "\e]6973;$nonce.end\a";
+}
+
+# What a cell declares at its top level is there in the next one. Texts that only look like it stay as they are.
+sub kept {
+	my ($until, @lines) = (undef);
+	for my $line (split /^/, $_[0]) {
+		if (defined $until) {
+			undef $until if $line =~ $until;
+		} else {
+			$line =~ s/^(?:my|state)\b(?=\s*[\$\@%(])/our/;
+			1 while $line =~ s/^(our\b[^{}'"#]*;\s*)(?:my|state)\b(?=\s*[\$\@%(])/$1our/;
+			my ($word) = $line =~ /<<~?\s*['"]?([A-Za-z_]\w*)/;
+			$until = qr/^\s*\Q$word\E\s*$/ if defined $word and $_[0] =~ /^\s*\Q$word\E\s*$/m;
+			$until = qr/^=cut\b/ if $line =~ /^=[a-z]/;
+		}
+		push @lines, $line;
+	}
+	return join '', @lines;
+}
+
+# A run begins with what every run may count on, whatever the last one did to it.
+sub prepare {
+	$SIG{INT} = \&interrupt;
+	$SIG{USR2} = \&stop;
+	@before = @SIG{'QUIT', 'HUP'};
+	no warnings qw(closed unopened);
+	open(STDIN, '<', '/dev/tty') unless -e STDIN;
+	open(STDOUT, '>', '/dev/tty') unless -e STDOUT;
+	open(STDERR, '>', '/dev/tty') unless -e STDERR;
+	# Opened anew, it has forgotten what was typed too much.
+	open(STDIN, '<', '/dev/tty') if -t STDIN;
+}
+
+# A run that was called away leaves what it was called away from: a wait for a child, in which Perl ignores signals,
+# and an alarm that nobody is there to hear any more.
+sub recover {
+	require POSIX;
+	POSIX::sigprocmask(POSIX::SIG_SETMASK(), POSIX::SigSet->new);
+	($SIG{INT}, $SIG{QUIT}, $SIG{HUP}) = (\&interrupt, map { $_ || 'DEFAULT' } @before);
+	alarm 0;
+}
+
+sub run {
+	my ($path) = @_;
+	open(my $file, '<', $path) or return ('failed', "$path: $!");
+	my $code = do { local $/; <$file> };
+	close $file;
+	$code = '' unless defined $code;
+	$cells++;
+	my $data = $code =~ s/^__(?:END|DATA)__[ \t]*(?:\n(.*))?\z//ms ? $1 : undef;
+	no warnings 'once';
+	open(main::DATA, '<', \$data) if defined $data;
+	my ($ended, $times, $error) = (0, 0);
+	# What leaves a loop that is not there leaves this one.
+	for my $once (1) {
+		last if $times++;
+		$error = "Can't leave or repeat a loop outside of one at cell $cells.\n";
+		$ended = eval { $running = 1; OiTui::Cell::evaluate(kept($code), $cells); $running = 0; 1 };
+		$error = $@;
+	}
+	$running = 0;
+	alarm 0 unless $SIG{ALRM};
+	return ('finished', undef) if $ended;
+	my $kind = ref $error;
+	if ($kind eq 'OiTui::Exit') {
+		my $status = ($error->{code} || 0) & 255;
+		return $status ? ('failed', "exit status $status") : ('finished', undef);
+	}
+	if ($kind eq 'OiTui::Stopped' or !$kind and $error eq "Interrupted\n") {
+		recover();
+		print STDERR "Interrupted\n";
+		return ('interrupted', undef);
+	}
+	# An object may refuse to be a text.
+	my $text = eval { "$error" };
+	$text = "Died with an object of the class $kind" unless defined $text;
+	print STDERR $text, $text =~ /\n\z/ ? '' : "\n";
+	my ($first) = $text =~ /^([^\n]{0,300})/;
+	return ('failed', $first);
+}
+
+package OiTui::Cell;
+
+# Apart, so that no lexical variable of the driver is in sight of a cell.
+sub evaluate {
+	no strict;
+	no warnings;
+	eval "package main;\n#line 1 \"cell $_[1]\"\n$_[0]\n;1" or die $@;
+}
+
+package OiTui;
+
+syswrite $events, sprintf(qq({"event":"ready","stop":%d}\n), 12);
+while (1) {
+	my $line = <$requests>;
+	last unless defined $line;
+	my ($word, $path);
+	($word, $nonce, $path) = split ' ', $line, 3;
+	next unless $word eq 'run';
+	chomp $path;
+	prepare();
+	my ($state, $reason) = run($path);
+	$running = 0;
+	if ($$ != $owner) {
+		require POSIX;
+		POSIX::_exit($state eq 'finished' ? 0 : 1);
+	}
+	tell_end($state, $reason);
+}

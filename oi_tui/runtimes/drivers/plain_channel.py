@@ -1,0 +1,109 @@
+"""The channel of those drivers in Python whose cells are not Python: requests in, events and their marks out.
+
+It runs on Python 3.8 and later and needs nothing but the standard library.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import sys
+
+_LARGEST_REASON = 300
+
+
+class Stopped(BaseException):
+    """Raised in a run that did not heed KeyboardInterrupt."""
+
+
+class Channel:
+    """The pipes to the application, on high descriptors that no child inherits."""
+
+    def __init__(self, folder):
+        self._requests = os.fdopen(self._high(os.path.join(folder, "requests"), os.O_RDONLY), "r")
+        self._events = self._high(os.path.join(folder, "events"), os.O_WRONLY)
+        self._terminal = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 200)
+        self._count = 0
+        self._owner = os.getpid()
+        self._nonce = "idle"
+
+    @staticmethod
+    def _high(path, flags):
+        low = os.open(path, flags)
+        high = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 200)
+        os.close(low)
+        return high
+
+    def send(self, event, placed=False, **fields):
+        """Tell the application; with `placed`, also leave a mark at this place of the output."""
+        if os.getpid() != self._owner:
+            return
+        fields["event"] = event
+        if placed:
+            sys.stdout.flush()
+            self._count += 1
+            fields["mark"] = "{}.{}".format(self._nonce, self._count)
+        self._write(self._events, json.dumps(fields).encode() + b"\n")
+        if placed:
+            self._write(self._terminal, "\x1b]6973;{}\x07".format(fields["mark"]).encode())
+
+    @staticmethod
+    def _write(number, data):
+        view = memoryview(data)
+        while view:
+            view = view[os.write(number, view) :]
+
+    def serve(self, run, cancel=None, leave=None):
+        """Take requests until the application is gone; `run` returns the state and the reason.
+
+        `cancel` is called when a run was interrupted, `leave` when the language is to end.
+        """
+        signal.signal(signal.SIGINT, _ignore)
+        signal.signal(signal.SIGUSR2, _stop)
+        self.send("ready", stop=int(signal.SIGUSR2))
+        while True:
+            try:
+                line = self._requests.readline()
+                if not line:
+                    return
+                words = line.rstrip("\n").split(" ", 2)
+                if words[0] == "run":
+                    self._run(run, cancel, words[1], words[2])
+                elif words[0] == "leave":
+                    if leave is not None:
+                        leave()
+                    return
+            except (KeyboardInterrupt, Stopped):
+                continue
+
+    def _run(self, run, cancel, nonce, path):
+        self._nonce = nonce
+        try:
+            try:
+                with open(path, encoding="utf-8", errors="replace", newline="") as file:
+                    code = file.read()
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                state, reason = run(code)
+            finally:
+                signal.signal(signal.SIGINT, _ignore)
+        except (KeyboardInterrupt, Stopped):
+            state, reason = "interrupted", None
+            if cancel is not None:
+                cancel()
+        if os.getpid() != self._owner:
+            os._exit(0 if state == "finished" else 1)
+        self.send(
+            "finished", placed=True, nonce=nonce, state=state, reason=reason and reason[:_LARGEST_REASON]
+        )
+
+
+def _ignore(*_):
+    """Nothing runs that could be interrupted."""
+
+
+def _stop(*_):
+    raise Stopped

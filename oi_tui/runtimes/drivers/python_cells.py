@@ -1,0 +1,98 @@
+"""How a cell becomes statements that run one after the other and know their lines."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import __future__
+
+import _ast
+import sys
+
+#: Parse only, and let `await` stand at the top level; the numbers of `ast`, which is slow to import.
+ONLY_TREE = 0x400
+AWAIT = 0x2000
+COROUTINE = 0x0080  # inspect.CO_COROUTINE
+_FUTURES = 0
+for _name in __future__.all_feature_names:
+    _FUTURES |= getattr(__future__, _name).compiler_flag
+
+#: The text of each cell by its file name, for whoever asks `linecache`, be it imported by then or later.
+_sources = {}
+#: The cells that were run, by file name and text.
+ran = []
+
+
+def remember(name, source):
+    """Let tracebacks and `inspect` find the lines of a cell."""
+    linecache = sys.modules.get("linecache")
+    if hasattr(linecache, "cache"):
+        linecache.cache[name] = _entry(name, source)
+    else:
+        _sources[name] = source
+
+
+def fill(linecache):
+    """Hand over what was remembered until `linecache` was imported."""
+    while _sources:
+        name, source = _sources.popitem()
+        linecache.cache[name] = _entry(name, source)
+
+
+def _entry(name, source):
+    return len(source), None, _lines(source), name
+
+
+def parse(source, name, futures):
+    """The syntax tree of a cell. Raises SyntaxError."""
+    return compile(source, name, "exec", ONLY_TREE | AWAIT | futures, True)
+
+
+def steps_of(tree, source, name, futures):
+    """The statements of a cell, ready to run, and the futures that the cell turns on from here."""
+    # Compiled whole first, so that a mistake anywhere means that nothing runs.
+    whole = compile(tree, name, "exec", futures | AWAIT, True)
+    futures |= whole.co_flags & _FUTURES
+    return list(_steps(tree, name, futures | AWAIT, _silent(source, tree))), futures
+
+
+def _silent(source, tree):
+    """Whether the cell's last statement ends with a semicolon, which says: do not show its value."""
+    if not tree.body:
+        return True
+    last = tree.body[-1]
+    lines = source.splitlines()
+    line = (
+        lines[last.end_lineno - 1].encode("utf-8", "surrogatepass") if last.end_lineno <= len(lines) else b""
+    )
+    rest = line[last.end_col_offset :].split(b"#")[0]
+    return rest.strip().startswith(b";")
+
+
+def _lines(source):
+    """The lines as Python counts them, each with its end, which tracebacks reckon with."""
+    import io
+
+    lines = io.StringIO(source, None).readlines()
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    return lines
+
+
+def _steps(tree, name, flags, silent):
+    """The cell's statements, each compiled: its line, its code, and whether its value is shown."""
+    for statement in tree.body:
+        if statement is tree.body[-1] and isinstance(statement, _ast.Expr) and not silent:
+            expression = _ast.Expression(statement.value)
+            yield statement.lineno, compile(expression, name, "eval", flags, True), True
+            continue
+        module = _ast.Module([statement], [])
+        yield _first_line(statement), compile(module, name, "exec", flags, True), False
+
+
+def _first_line(statement):
+    decorators = getattr(statement, "decorator_list", None)
+    return decorators[0].lineno if decorators else statement.lineno

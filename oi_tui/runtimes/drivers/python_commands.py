@@ -1,0 +1,160 @@
+"""The programs that lines of a cell start: `!command`, `%pip`, `%%bash`."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+#: A call of pip and nothing else that a shell would have to read.
+_PIP = re.compile(r"pip3?\s+[^|&;<>$`()]*\Z")
+#: The longest text that may be an argument of a program, with room to spare.
+_LONGEST = 100_000
+#: How a program is given a text to run, where it is not `-c`.
+_GIVEN = {"perl": "-e", "ruby": "-e", "node": "-e"}
+
+
+class Lines(list):
+    """The lines of a program's output, as IPython's: also `n`, one text, `s`, in one line, and `grep`."""
+
+    n = nlstr = property("\n".join)
+    s = spstr = property(" ".join)
+    list = property(list)
+
+    def grep(self, pattern, prune=False):
+        """The lines in which the pattern is found, or those in which it is not."""
+        return Lines(line for line in self if bool(re.search(pattern, line, re.IGNORECASE)) != prune)
+
+    def fields(self, *numbers):
+        """The words of each line, or those with these numbers, in one text."""
+        words = [line.split() for line in self]
+        if not numbers:
+            return words
+        return Lines(
+            " ".join(each[number] for number in numbers if -len(each) <= number < len(each)) for each in words
+        )
+
+
+class Commands:
+    """Starts them on the cell's terminal."""
+
+    def __init__(self, driver):
+        self._driver = driver
+        self._names = driver.module.__dict__
+
+    def expanded(self, text):
+        """The text with `{expression}` and `$name` filled in, where they mean something here."""
+
+        def expression(match):
+            try:
+                return str(eval(match.group(1), self._names))
+            except Exception:
+                # Braces of the shell's own stay as they are.
+                return match.group()
+
+        text = re.sub(r"(?<![${])\{([^{}\n]+)\}(?!\})", expression, text)
+
+        def name(match):
+            value = self._names.get(match.group(1))
+            plain = isinstance(value, (str, int, float, os.PathLike)) and not isinstance(value, bool)
+            return str(value) if plain else match.group()
+
+        text = re.sub(r"(?<!\$)\$([A-Za-z_]\w*)", name, text)
+        return re.sub(r"\$\$(?=[A-Za-z_])", "$", text)
+
+    def shell(self, command):
+        """`!command`: run it on the terminal; `!pip` means the pip of this very Python."""
+        command = self.expanded(command)
+        if _PIP.match(command):
+            self.pip(shlex.split(command)[1:])
+        else:
+            self._run(command)
+
+    def capture(self, command):
+        """`lines = !command`: its output, line by line."""
+        done = self._run(self.expanded(command), stdout=subprocess.PIPE)
+        return Lines(done.stdout.decode("utf-8", "replace").splitlines())
+
+    def _run(self, command, **options):
+        self._driver.flush()
+        shell = os.environ.get("SHELL") or "/bin/sh"
+        if os.path.basename(shell) not in ("bash", "zsh", "sh", "dash", "ksh"):
+            shell = "/bin/sh"
+        done = subprocess.run([shell, "-c", command], **options)
+        self._names["_exit_code"] = done.returncode
+        return done
+
+    def program(self, words, **options):
+        """Run a program on the terminal; what `subprocess` says of it."""
+        self._driver.flush()
+        try:
+            done = subprocess.run(words, **options)
+        except FileNotFoundError as error:
+            if error.filename == words[0]:
+                raise FileNotFoundError("there is no program {} here".format(words[0])) from None
+            raise
+        self._names["_exit_code"] = done.returncode
+        importlib = sys.modules.get("importlib")
+        if importlib is not None:
+            importlib.invalidate_caches()
+        return done
+
+    def script(self, words, text, out="", err=""):
+        """Have a program run a text, its input being the terminal; what it writes may go to variables."""
+        streams = {}
+        if out:
+            streams["stdout"] = subprocess.PIPE
+        if err:
+            streams["stderr"] = subprocess.PIPE
+        kind = os.path.basename(words[0])
+        if len(text) < _LONGEST and len(words) == 1:
+            done = self.program([*words, _GIVEN.get(kind, "-c"), text], **streams)
+        else:
+            with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                done = self.program([*words, file.name], **streams)
+        for name, written in ((out, done.stdout), (err, done.stderr)):
+            if name:
+                self._names[name] = written.decode("utf-8", "replace")
+        return done.returncode
+
+    def pip(self, words):
+        """Install into the environment of this Python, also where that has no pip, as those that uv makes."""
+        import importlib.util
+        import shutil
+
+        command = [sys.executable, "-m", "pip", *words]
+        if importlib.util.find_spec("pip") is None:
+            uv = shutil.which("uv")
+            if uv:
+                command = [uv, "pip", *words, "--python", sys.executable]
+            else:
+                print("This environment has no pip; Python puts its own there first.")
+                self.program([sys.executable, "-m", "ensurepip"])
+        self._or_fail(command)
+
+    def conda(self, words):
+        """Install by conda or mamba, into the environment of this Python where that is one of theirs."""
+        if words[1:2] and words[1] in ("install", "update", "upgrade", "remove", "uninstall"):
+            if not {"-y", "--yes"} & set(words):
+                words.append("--yes")
+            chosen = {"-p", "--prefix", "-n", "--name"} & set(words)
+            if not chosen and os.path.isdir(os.path.join(sys.prefix, "conda-meta")):
+                words += ["--prefix", sys.prefix]
+        self._or_fail(words)
+
+    def _or_fail(self, words):
+        status = self.program(words).returncode
+        if status:
+            if os.environ.get("OI_TUI_SANDBOX"):
+                print("The sandbox is on, so there is no network, and packages cannot be changed.")
+            raise SystemExit(status)

@@ -1,0 +1,448 @@
+"""The driver inside the person's own Python: takes cells from one pipe and tells of their fate on another.
+
+It runs on Python 3.8 and later and needs nothing but the standard library. The terminal (descriptors 0 to 2)
+is the program's own. Requests come as lines `run NONCE PATH`, events go as JSON lines; an event that
+has a place in the output carries a `mark`, which is written to the terminal at that place.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import builtins
+
+# The driver looks its builtins up here, so that a program may shadow or delete any of them.
+__builtins__ = dict(vars(builtins))
+
+import _codecs
+import atexit
+import faulthandler
+import os
+import sys
+import types
+
+# A program may put others in their place.
+from os import _exit, dup2, fstat, getpid
+
+import python_cells
+from python_channel import Channel
+from python_sampler import Sampler
+from python_signals import Signals
+
+
+class Stopped(BaseException):
+    """Raised in the program when it did not heed KeyboardInterrupt."""
+
+
+class Driver:
+    """Runs cells in one module `__main__`, statement by statement."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.channel = Channel(folder)
+        self.module = types.ModuleType("__main__")
+        self.module.__dict__["__builtins__"] = builtins
+        self.file_name = ""
+        self.coroutine = None
+        self.reloader = None
+        self._cells = 0
+        self.futures = 0
+        self._tasks = None
+        self._resting = self._stopped_early = False
+        self._pid = getpid()
+        self._trace = None
+        self._recursion = sys.getrecursionlimit()
+        self._stdout, self._stderr, self._stdin = sys.stdout, sys.stderr, sys.stdin
+        self._saved = dict(vars(builtins))
+        self.sampler = Sampler(self)
+        sys.modules["__main__"] = self.module
+        self.imports = import_quietly("python_imports").Imports()
+        self.shows = import_quietly("python_shows").Shows(self.channel, self.flush, self.imports)
+        self._install()
+
+    def _install(self):
+        builtins.input = self._input
+        builtins.exit = builtins.quit = _Exit()
+        builtins.display = self.shows.display
+        sys.displayhook = self._display_result
+        self._shows_results = sys.displayhook
+        self._saved.update(
+            input=builtins.input, exit=builtins.exit, quit=builtins.quit, display=builtins.display
+        )
+        if self._stdout.errors in ("strict", "surrogateescape"):
+            _codecs.register_error("oi_tui", _spelled)
+            self._stdout.reconfigure(errors="oi_tui")
+        self.imports.prepare("linecache", python_cells.fill)
+        self.imports.prepare("asyncio", self._begin_tasks)
+        self.imports.prepare("multiprocessing.spawn", self._prepare_spawn)
+        for name in ("pydoc", "bdb", "signal"):
+            self.imports.prepare(name, _adjust)
+        faulthandler.enable(self.channel.terminal, all_threads=False)
+        self._signals = Signals(self._interrupt_at_rest, self._stop, self._print_error)
+        _sound.update(meta_path=sys.meta_path[:], path_hooks=sys.path_hooks[:])
+
+    def _begin_tasks(self, _):
+        self._tasks = import_quietly("python_tasks").Tasks()
+
+    def _prepare_spawn(self, spawn):
+        import_quietly("python_spawn").prepare(spawn, self)
+
+    def serve(self):
+        """Take requests until the application is gone."""
+        self.channel.send("ready", pid=self._pid, stop=int(self._signals.stop_number))
+        while True:
+            try:
+                self._rest()
+                request = self.channel.request()
+                stopped, self._stopped_early = self._stopped_early, False
+                if request is None:
+                    break
+                if request[0] == "run":
+                    self._run(request[1], request[2], stopped)
+                elif request[0] == "variables":
+                    total, found = import_quietly("python_variables").describe(self.module.__dict__)
+                    self.channel.send("variables", nonce=request[1], total=total, variables=found)
+                elif request[0] == "variable":
+                    told = import_quietly("python_variables").detail(self.module.__dict__, request[2])
+                    self.channel.send("variable", nonce=request[1], **told)
+            except (KeyboardInterrupt, Stopped):
+                continue
+            except OSError:
+                # The channel itself is gone, and nothing could be told any more.
+                raise
+            except BaseException as error:
+                # Threads of the program's can raise what they like here.
+                self._print_error(error)
+
+    def _rest(self):
+        """Let the program's tasks go on until a request comes."""
+        if self._tasks is None or self.channel.unread:
+            return
+        self._resting = True
+        try:
+            self._tasks.rest(self.channel.requests)
+        except BaseException as error:
+            self._print_error(error)
+        finally:
+            self._resting = False
+
+    def _interrupt_at_rest(self, *_):
+        """An interrupt when nothing runs is no one's business, unless a task keeps a cell from beginning."""
+        if self._resting and self._is_asked():
+            self._stopped_early = True
+            raise KeyboardInterrupt
+
+    def _is_asked(self):
+        return import_quietly("python_tasks").has_something_to_read(self.channel.requests)
+
+    # -- one cell
+
+    def _run(self, nonce, path, stopped):
+        self.channel.nonce = nonce
+        state, reason = "failed", None
+        try:
+            state, reason = self._run_file(path, stopped)
+        except (KeyboardInterrupt, Stopped):
+            state, reason = "interrupted", None
+        except BaseException as error:
+            self._print_error(error)
+            reason = _sentence(error)
+        if getpid() != self._pid:
+            # A child that the program forked came to the end of the cell: it must not take requests.
+            self.flush()
+            _exit(0 if state == "finished" else 1)
+        try:
+            self.channel.mend()
+            self._signals.tidy(state == "finished")
+            self.channel.line(0)
+            self._mend_builtins()
+            for step in (self.shows.finish, self.flush):
+                try:
+                    step()
+                except (Exception, KeyboardInterrupt, Stopped):
+                    self._print_trouble()
+        finally:
+            self.channel.send("finished", placed=True, nonce=nonce, state=state, reason=reason)
+
+    def _run_file(self, path, stopped):
+        try:
+            with open(path, "rb") as file:
+                source = file.read().decode("utf-8", "surrogatepass")
+            self._mend()
+            self._signals.hand_over()
+            self.sampler.begin()
+            return ("interrupted", None) if stopped else self._outcome(source)
+        finally:
+            self.sampler.end()
+            self._signals.take_back()
+
+    def _outcome(self, source):
+        try:
+            self._execute(source)
+        except SystemExit as error:
+            return self._exit_outcome(error.code)
+        except (KeyboardInterrupt, Stopped) as error:
+            if self._tasks is not None:
+                self._tasks.cancel()
+            with import_quietly("warnings").catch_warnings():
+                # Coroutines that the interrupt kept from beginning are no mistake of the program's.
+                import_quietly("warnings").simplefilter("ignore", RuntimeWarning)
+                self._print_error(KeyboardInterrupt() if isinstance(error, Stopped) else error)
+            return "interrupted", "KeyboardInterrupt"
+        except BaseException as error:
+            self._print_error(error)
+            return "failed", _sentence(error)
+        return "finished", None
+
+    def _exit_outcome(self, code):
+        if code is None or code == 0:
+            return "finished", None
+        if isinstance(code, int):
+            return "failed", "exit status {}".format(code)
+        print(code, file=sys.stderr)
+        return "failed", "exit status 1"
+
+    def _execute(self, source):
+        if self.reloader is not None:
+            self.reloader.look()
+        self._cells += 1
+        self.file_name = name = "<cell {}>".format(self._cells)
+        tree, source = self._parse(source, name)
+        python_cells.remember(name, source)
+        try:
+            steps, futures = python_cells.steps_of(tree, source, name, self.futures)
+        except SyntaxError as error:
+            lines = source.splitlines()
+            if not error.text and error.lineno and error.lineno <= len(lines):
+                error.text = lines[error.lineno - 1] + "\n"
+            raise
+        self.futures = futures
+        python_cells.ran.append((name, source))
+        try:
+            if self._trace is not None:
+                sys.settrace(self._trace)
+            for line, code, shown in steps:
+                if self.sampler.active_line:
+                    self.channel.line(line)
+                value = self._evaluate(code)
+                if shown:
+                    sys.displayhook(value)
+        finally:
+            self._trace = sys.gettrace()
+            sys.settrace(None)
+            self._put_back()
+
+    def _put_back(self):
+        """After the program's own code: what the driver's could not work with."""
+        if sys.getrecursionlimit() < _LEAST_RECURSION:
+            sys.setrecursionlimit(self._recursion)
+        if isinstance(getattr(self._trace, "__self__", None), getattr(sys.modules.get("bdb"), "Bdb", ())):
+            # A debugger that stepped to the end of the cell has nothing more to look at.
+            self._trace = None
+
+    def run_part(self, source):
+        """Run code within a cell, its lines being those of the cell; the value of its last expression."""
+        name, last = self.file_name, None
+        tree, source = self._parse(source, name, remember=False)
+        for line, code, shown in python_cells.steps_of(tree, source, name, self.futures)[0]:
+            if self.sampler.active_line:
+                self.channel.line(line)
+            value = self._evaluate(code)
+            last = value if shown else None
+        return last
+
+    def tree_of(self, name, source):
+        """The syntax tree of a cell that ran before."""
+        return self._parse(source, name)[0]
+
+    def _parse(self, source, name, remember=True):
+        try:
+            return python_cells.parse(source, name, self.futures), source
+        except SyntaxError as error:
+            if remember:
+                python_cells.remember(name, source)
+
+            def parse(text):
+                return python_cells.parse(text, name, self.futures)
+
+            return import_quietly("python_magics").parse(source, parse, error, self)
+
+    def _evaluate(self, code):
+        if not code.co_flags & python_cells.COROUTINE:
+            return eval(code, self.module.__dict__)
+        import_quietly("asyncio")
+        coroutine = self.coroutine = eval(code, self.module.__dict__)
+        try:
+            return self._tasks.run(coroutine)
+        finally:
+            self.coroutine = None
+
+    # -- what the person sees
+
+    def _display_result(self, value):
+        if value is None:
+            return
+        earlier = [getattr(builtins, name, None) for name in ("_", "__")]
+        builtins._ = None
+        self.shows.result(value)
+        builtins._, builtins.__, builtins.___ = value, *earlier
+
+    def _print_error(self, error):
+        self.flush()
+        try:
+            show = import_quietly("python_trouble").show
+        except Exception:
+            self.print_plainly(_sentence(error) + "\n")
+        else:
+            show(error, self.print_plainly)
+
+    def _print_trouble(self):
+        self.print_plainly(import_quietly("traceback").format_exc())
+
+    def print_plainly(self, text):
+        """Write to the terminal itself, whatever became of `sys.stderr`."""
+        Channel.write(self.channel.terminal, text.encode("utf-8", "replace"))
+
+    def flush(self):
+        """Send what the program's streams still hold; never raises for what a program did to them."""
+        streams = [getattr(sys, "stdout", None), self._stdout, getattr(sys, "stderr", None), self._stderr]
+        for stream in {id(each): each for each in streams}.values():
+            try:
+                stream.flush()
+            except Exception:
+                continue
+
+    def flush_terminal(self):
+        """Send what the terminal's own streams hold, such as a prompt or a bar without its newline."""
+        self._stdout.flush()
+
+    def _mend(self):
+        """Undo what would make any further cell impossible: closed streams, deleted builtins."""
+        for number in (0, 1, 2):
+            try:
+                fstat(number)
+            except OSError:
+                dup2(self.channel.terminal, number)
+        self.channel.mend_terminal()
+        for name, mode, original in (
+            ("stdin", "r", self._stdin),
+            ("stdout", "w", self._stdout),
+            ("stderr", "w", self._stderr),
+        ):
+            if _is_closed(getattr(sys, name, None)):
+                if _is_closed(original):
+                    number = ("stdin", "stdout", "stderr").index(name)
+                    original = open(
+                        number, mode, encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
+                    )
+                    setattr(self, "_" + name, original)
+                setattr(sys, name, original)
+        self._mend_builtins()
+        for name, original in (("displayhook", self._shows_results), ("excepthook", sys.__excepthook__)):
+            if not hasattr(sys, name):
+                setattr(sys, name, original)
+        if not isinstance(getattr(sys, "path", None), list):
+            sys.path = _sound["path"][1:]
+        sys.modules["__main__"] = self.module
+        if self._tasks is not None:
+            self._tasks.begin()
+
+    def _mend_builtins(self):
+        self.module.__dict__["__builtins__"] = builtins
+        for name, value in self._saved.items():
+            if name not in vars(builtins):
+                setattr(builtins, name, value)
+
+    def _input(self, prompt="", /):
+        if sys.stdin is not self._stdin or getpid() != self._pid:
+            return self._saved_input(prompt)
+        text = str(prompt)
+        sys.stdout.write(text)
+        self.flush()
+        self.channel.send("input", placed=True, prompt=text)
+        try:
+            line = sys.stdin.readline()
+        finally:
+            self.channel.send("input_end", placed=True)
+        if not line:
+            raise EOFError("EOF when reading a line")
+        return line[:-1] if line.endswith("\n") else line
+
+    _saved_input = staticmethod(builtins.input)
+
+    def _stop(self, *_):
+        if self.sampler.busy:
+            raise Stopped
+        self._interrupt_at_rest()
+
+
+def _adjust(module):
+    import_quietly("python_adjusted").adjust(module)
+
+
+class _Exit:
+    """`exit` and `quit`: they end the cell, and leave the streams alone."""
+
+    def __call__(self, code=None):
+        raise SystemExit(code)
+
+    def __repr__(self):
+        return "Use exit() to end the cell"
+
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+#: With a lower limit not even the driver could run.
+_LEAST_RECURSION = 200
+#: What imports go by, as it was before a program changed it; the standard library is before all else.
+_sound = {"path": [_HERE, os.path.dirname(os.__file__), *(entry for entry in sys.path if entry != _HERE)]}
+
+
+def import_quietly(name):
+    """Import a module of ours or of the standard library, whatever the program or its files made of that."""
+    if sys.modules.get(name) is not None:
+        return sys.modules[name]
+    found = {each: getattr(sys, each, value) for each, value in _sound.items()}
+    vars(sys).update({each: value[:] for each, value in _sound.items()})
+    try:
+        return __import__(name)
+    finally:
+        vars(sys).update(found)
+
+
+def _sentence(error):
+    try:
+        return import_quietly("python_trouble").sentence(error)
+    except Exception:
+        return BaseException.__repr__(error)[:300]
+
+
+def _is_closed(stream):
+    """Whether nothing can be read from it or written to it any more."""
+    try:
+        return stream is None or getattr(stream, "closed", False)
+    except ValueError:
+        # It was taken off what it belonged to.
+        return True
+
+
+def _spelled(error):
+    """What cannot be encoded, as names of files and cut texts may hold: bytes as they were, else escapes."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    found = error.object[error.start : error.end]
+    codes = [ord(each) for each in found]
+    if all(0xDC80 <= code <= 0xDCFF for code in codes):
+        return bytes(code - 0xDC00 for code in codes), error.end
+    return found.encode("ascii", "backslashreplace"), error.end
+
+
+def main(folder):
+    """Serve the application that made `folder`, then leave without waiting for the program's threads."""
+    sys.argv[:] = [""]
+    driver = Driver(folder)
+    driver.serve()
+    try:
+        atexit._run_exitfuncs()
+    finally:
+        driver.flush()
+        _exit(0)

@@ -1,0 +1,130 @@
+"""What is said of an object: `name?`, `name??` and `%whos`."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import fnmatch
+import inspect
+import types
+
+from python_driver import import_quietly
+
+_LONGEST = 300
+
+
+def show(names, name, all_of_it, magics):
+    """Print what is known of the object with the name; with `all_of_it` its source too."""
+    if name.startswith("%"):
+        told = magics.description(name)
+        print("{}: {}".format(name, told) if told else "{} is not known here.".format(name))
+        return
+    if "*" in name:
+        _list(names, name)
+        return
+    try:
+        value = eval(name, names)
+    except Exception:
+        told = magics.description(name)
+        print("%{}: {}".format(name, told) if told else "Object `{}` not found.".format(name))
+        return
+    for title, text in _facts(value, name, all_of_it):
+        if text:
+            print("{}{}{}".format(title, "\n" if "\n" in text else " " * max(1, 16 - len(title)), text))
+
+
+def _facts(value, name, all_of_it):
+    plain = _is_plain(value)
+    if callable(value):
+        yield ("Init signature:" if isinstance(value, type) else "Signature:"), _signature(value, name)
+    if not plain:
+        yield "Type:", type(value).__name__
+        yield "String form:", _cut(_text(value))
+        try:
+            yield "Length:", str(len(value))
+        except Exception:
+            pass
+    source = _source(value) if all_of_it else ""
+    if source:
+        yield "Source:", source
+    else:
+        try:
+            yield "Docstring:", inspect.getdoc(value) or "<no docstring>"
+        except Exception:
+            pass
+    try:
+        file = inspect.getsourcefile(value if plain else type(value)) or ""
+    except Exception:
+        # What is built in comes from no file.
+        file = ""
+    yield "File:", file
+    if plain:
+        yield "Type:", type(value).__name__
+    if isinstance(value, type) and not all_of_it:
+        try:
+            yield "Subclasses:", ", ".join(each.__name__ for each in value.__subclasses__()[:20])
+        except TypeError:
+            pass
+
+
+def _is_plain(value):
+    return isinstance(value, (type, types.ModuleType)) or inspect.isroutine(value)
+
+
+def _signature(value, name):
+    try:
+        return "{}{}".format(name.rpartition(".")[2], inspect.signature(value))
+    except (ValueError, TypeError):
+        return ""
+
+
+def _source(value):
+    try:
+        return inspect.getsource(value if _is_plain(value) else type(value)).rstrip()
+    except (OSError, TypeError):
+        return ""
+
+
+def _text(value):
+    try:
+        return str(value)
+    except Exception as error:
+        return "<{}>".format(type(error).__name__)
+
+
+def _cut(text):
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+def _list(names, pattern):
+    """The names that match, of the variables or of what one of them holds."""
+    owner, _, last = pattern.rpartition(".")
+    try:
+        inside = dir(eval(owner, names)) if owner else [*names, *dir(builtins)]
+    except Exception:
+        inside = []
+    found = sorted({each for each in inside if fnmatch.fnmatchcase(each, last)})
+    shown = [each for each in found if last.startswith("_") or not each.startswith("_")]
+    print("\n".join(owner + "." + each if owner else each for each in shown) or "Nothing matches.")
+
+
+def table(names, wanted):
+    """Print the variables with their types and what they hold."""
+    if not wanted:
+        print("Nothing is remembered.")
+        return
+    variables = import_quietly("python_variables")
+    rows = [("Variable", "Type", "Data/Info")]
+    for name in wanted:
+        value = names[name]
+        kind = type.__dict__["__name__"].__get__(type(value))
+        told = variables.detail(names, name)
+        rows.append((name, kind, str(told.get("preview", kind)).partition("\n")[0][:80]))
+    wide = [max(len(row[at]) for row in rows) for at in (0, 1)]
+    for at, row in enumerate(rows):
+        print("{:<{}}   {:<{}}   {}".format(row[0], wide[0], row[1], wide[1], row[2]).rstrip())
+        if at == 0:
+            print("-" * (wide[0] + wide[1] + 15))

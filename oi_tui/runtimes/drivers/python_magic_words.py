@@ -1,0 +1,372 @@
+"""What each `%word` and `%%word` of a notebook does here."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import python_cells
+from python_commands import Commands
+from python_driver import import_quietly
+
+#: What has no meaning here and does no harm where it is left out.
+_SILENT = frozenset(
+    "autoawait autocall autoindent automagic autosave clear cls colors config doctest_mode gui logoff logon "
+    "logstart logstate logstop nbagg notebook pdb pprint rehashx unload_ext xmode".split()
+)
+_SHELLS = frozenset(("bash", "sh", "zsh"))
+_SCRIPTS = frozenset(("bash", "sh", "zsh", "python", "python3", "perl", "ruby", "node", "script", "shell"))
+_ALIASES = {"ll": "ls -l", "lf": "ls -l", "more": "cat", "less": "cat", "pycat": "cat"}
+_COMMANDS = frozenset("ls mkdir cp mv rm cat rmdir touch man which".split())
+
+
+class Magics:
+    """What lines that are no Python became, called from the cell in which they stand."""
+
+    def __init__(self, driver):
+        self._driver = driver
+        self._commands = Commands(driver)
+        self._last_folder = None
+        self.shell = self._commands.shell
+        self.capture = self._commands.capture
+
+    @property
+    def _names(self):
+        return self._driver.module.__dict__
+
+    def line(self, text):
+        """`%name rest`."""
+        name, _, rest = text.partition(" ")
+        known = getattr(type(self), "_line_" + name.rstrip("?"), None)
+        if name.endswith("?") or name in ("pinfo", "pinfo2"):
+            return self.facts(
+                "%" + name.rstrip("?") if name.endswith("?") else rest, name.endswith(("??", "2"))
+            )
+        rest = rest.strip()
+        if name in ("time", "timeit", "prun"):
+            return self._timing(name, self._padding() + rest, rest)
+        rest = self._commands.expanded(rest)
+        if known is not None:
+            return known(self, rest)
+        if name in _COMMANDS or name in _ALIASES:
+            command = "{} {}".format(_ALIASES.get(name, name), rest)
+            return self.shell(command + " | cat" if name == "man" else command)
+        if name in _SILENT:
+            return None
+        raise NameError("%{} is not known here; %lsmagic lists what is".format(name)) from None
+
+    def cell(self, first, body):
+        """`%%name rest` and the lines below it, with an empty line for each line above them."""
+        name, _, rest = first.partition(" ")
+        rest, text = rest.strip(), body.lstrip("\n") if name in ("time", "timeit", "prun", "capture") else ""
+        lines = body.split("\n")
+        written = "\n".join(lines[self._above(lines) :])
+        if name in _SCRIPTS:
+            return self._script(name, rest, written)
+        if name in ("time", "timeit", "prun"):
+            return self._timing(name, body, text, rest)
+        known = getattr(type(self), "_cell_" + name, None)
+        if name in ("!", "system", "sx"):
+            known = type(self)._cell_system
+        if known is not None:
+            return known(self, rest, body if name == "capture" else written)
+        raise NameError("%%{} is not known here; %lsmagic lists what is".format(name)) from None
+
+    def facts(self, name, all_of_it):
+        """`name?` and `name??`."""
+        import_quietly("python_facts").show(
+            self._names, name.lstrip("%") if name in "%%" else name, all_of_it, self
+        )
+
+    def names(self):
+        """The words that are known, of lines and of cells."""
+        lines = [each[6:] for each in dir(self) if each.startswith("_line_")]
+        cells = [each[6:] for each in dir(self) if each.startswith("_cell_")]
+        timing = ["prun", "time", "timeit"]
+        return (
+            sorted({*lines, *timing, *_COMMANDS, *_ALIASES, *_SILENT}),
+            sorted({*cells, *timing, *_SCRIPTS}),
+        )
+
+    @staticmethod
+    def description(name):
+        """What a word does, in a sentence; None where it is not known."""
+        word = name.lstrip("%")
+        if word in ("time", "timeit", "prun"):
+            return "Says how long the code takes."
+        if word in _SCRIPTS:
+            return "Has {} run the lines below it.".format(word)
+        if word in _COMMANDS or word in _ALIASES:
+            return "Runs the command {}.".format(_ALIASES.get(word, word))
+        for kind in ("_line_", "_cell_"):
+            known = getattr(Magics, kind + word, None)
+            if known is not None:
+                return known.__doc__
+        return "Has no meaning here, and is left out." if word in _SILENT else None
+
+    @staticmethod
+    def _above(lines):
+        return next((at for at, line in enumerate(lines) if line), len(lines))
+
+    def _padding(self):
+        """Empty lines that put code on the line of the cell which is being run."""
+        frame = sys._getframe(2)
+        return "\n" * (frame.f_lineno - 1) if frame.f_code.co_filename.startswith("<cell ") else ""
+
+    def _timing(self, name, source, code, options=None):
+        timing = import_quietly("python_timing")
+        return getattr(timing, name)(self._driver, source, code, options)
+
+    # -- programs
+
+    def _line_pip(self, rest):
+        """Runs pip for this Python."""
+        self._commands.pip(shlex.split(rest))
+
+    _line_pip3 = _line_pip
+
+    def _line_conda(self, rest):
+        """Runs conda for this Python."""
+        self._commands.conda(["conda", *shlex.split(rest)])
+
+    def _line_mamba(self, rest):
+        """Runs mamba for this Python."""
+        self._commands.conda(["mamba", *shlex.split(rest)])
+
+    def _line_uv(self, rest):
+        """Runs uv."""
+        status = self._commands.program(["uv", *shlex.split(rest)]).returncode
+        if status:
+            raise SystemExit(status)
+
+    def _line_sx(self, rest):
+        """Runs a command; its output, line by line."""
+        return self.capture(rest)
+
+    _line_system = _line_sx
+
+    def _script(self, name, rest, text):
+        words, options, wanted = shlex.split(rest), {}, None
+        while words and words[0].startswith("--"):
+            option, _, value = words.pop(0)[2:].partition("=")
+            if option in ("out", "err"):
+                options[option] = value or words.pop(0)
+            elif option == "no-raise-error":
+                wanted = 0
+            elif option not in ("raise-error", "bg"):
+                raise ValueError("%%{}: --{} is not known here".format(name, option))
+        program = {"script": [], "shell": ["bash"], "python": [sys.executable], "python3": [sys.executable]}
+        status = self._commands.script([*program.get(name, [name]), *words], text, **options)
+        if status and wanted is None:
+            raise subprocess.CalledProcessError(status, name)
+
+    def _cell_system(self, rest, body):
+        """Has the shell run the lines below it; their output, line by line."""
+        return self.capture(body)
+
+    # -- folders, files, the environment
+
+    def _line_cd(self, rest):
+        """Changes the working directory; `-` goes back."""
+        words = shlex.split(rest)
+        quiet = "-q" in words
+        words = [word for word in words if word != "-q"]
+        here = os.getcwd()
+        folder = words[0] if len(words) == 1 else " ".join(words) or "~"
+        if folder == "-":
+            if self._last_folder is None:
+                raise ValueError("%cd -: there is no earlier folder")
+            folder = self._last_folder
+        os.chdir(os.path.expanduser(folder))
+        self._last_folder = here
+        if not quiet:
+            print(os.getcwd())
+
+    def _line_pwd(self, rest):
+        """The working directory."""
+        return os.getcwd()
+
+    def _line_env(self, rest):
+        """The environment; with a name, a variable of it; with NAME=value, sets one."""
+        if not rest:
+            return dict(sorted(os.environ.items()))
+        name, equals, value = rest.partition("=")
+        if not equals:
+            name, _, value = rest.partition(" ")
+        name, value = name.strip(), value.strip()
+        if not equals and not value:
+            if name not in os.environ:
+                raise KeyError("there is no variable {} in the environment".format(name))
+            return os.environ[name]
+        os.environ[name] = value
+        print("env: {}={}".format(name, value))
+        return None
+
+    _line_set_env = _line_env
+
+    def _cell_writefile(self, rest, body):
+        """Writes the lines below it to a file; `-a` appends."""
+        words = shlex.split(rest)
+        append = words[:1] in (["-a"], ["--append"])
+        path = os.path.expanduser(words[-1] if words[append:] else "")
+        if not path:
+            raise ValueError("%%writefile: name the file")
+        there = os.path.exists(path)
+        with open(path, "a" if append else "w", encoding="utf-8") as file:
+            file.write(body)
+        print("{} {}".format("Appended to" if append else "Overwrote" if there else "Wrote", path))
+
+    _cell_file = _cell_writefile
+
+    def _line_run(self, rest):
+        """Runs a Python file or a notebook as a program, and keeps what it defines."""
+        import_quietly("python_programs").run(self._driver, shlex.split(rest))
+
+    def _line_load(self, rest):
+        """Shows a file."""
+        with open(os.path.expanduser(rest), encoding="utf-8") as file:
+            print(file.read())
+
+    # -- what is remembered
+
+    def _mine(self, kinds=""):
+        wanted = kinds.split()
+        return [
+            name
+            for name, value in sorted(self._names.items())
+            if not name.startswith("_") and (not wanted or type(value).__name__ in wanted)
+        ]
+
+    def _line_who(self, rest):
+        """The names of the variables, or of those of these types."""
+        print("\t ".join(self._mine(rest)) or "Nothing is remembered.")
+
+    def _line_who_ls(self, rest):
+        """The names of the variables, as a list."""
+        return self._mine(rest)
+
+    def _line_whos(self, rest):
+        """The variables with their types and what they hold."""
+        import_quietly("python_facts").table(self._names, self._mine(rest))
+
+    def _line_reset(self, rest):
+        """Forgets all variables; -f does not ask."""
+        if "-f" not in rest.split():
+            answer = builtins.input("All variables will be forgotten. Go on (y/[n])? ")
+            if answer.strip().lower() not in ("y", "yes"):
+                print("Nothing was done.")
+                return
+        for name in self._mine():
+            del self._names[name]
+
+    def _line_reset_selective(self, rest):
+        """Forgets the variables in whose names a pattern is found."""
+        pattern = re.compile(rest.replace("-f", "", 1).strip())
+        for name in self._mine():
+            if pattern.search(name):
+                del self._names[name]
+
+    def _line_xdel(self, rest):
+        """Forgets a variable."""
+        if self._names.pop(rest.split()[-1] if rest else "", self) is self:
+            raise NameError("there is no variable {}".format(rest))
+
+    def _line_history(self, rest):
+        """The cells that ran; -g TEXT only those with a text."""
+        words = rest.split(None, 1)
+        wanted = words[1].strip("'\"") if words[:1] == ["-g"] and words[1:] else ""
+        for name, source in python_cells.ran[:-1]:
+            if wanted in source:
+                print("{}{}".format("{}: ".format(name.strip("<>")) if "-n" in words else "", source))
+
+    _line_hist = _line_history
+
+    # -- figures and displays
+
+    def _line_matplotlib(self, rest):
+        """Shows figures in the conversation."""
+        self._driver.shows.choose_backend()
+
+    def _line_pylab(self, rest):
+        """Imports numpy as np and matplotlib.pyplot as plt, with all their names."""
+        self._driver.shows.choose_backend()
+        exec("import numpy as np, matplotlib.pyplot as plt\nfrom pylab import *", self._names)
+
+    def _line_precision(self, rest):
+        """How many digits arrays of numpy show."""
+        import numpy
+
+        numpy.set_printoptions(precision=int(rest) if rest else 8)
+
+    def _cell_html(self, rest, body):
+        """Displays the lines below it as a page."""
+        self._driver.shows._send("html", body)
+
+    _cell_HTML = _cell_html
+
+    def _cell_svg(self, rest, body):
+        """Displays the lines below it as a picture."""
+        self._driver.shows._send("html", body)
+
+    def _cell_markdown(self, rest, body):
+        """Prints the lines below it."""
+        print(body)
+
+    _cell_latex = _cell_markdown
+
+    def _cell_javascript(self, rest, body):
+        """Would run in a notebook's page."""
+        raise NotImplementedError("there is no page in which this could run; javascript is a language here")
+
+    _cell_js = _cell_javascript
+
+    def _cell_capture(self, rest, body):
+        """Keeps what the lines below it print and display, in a variable if one is named."""
+        import_quietly("python_captured").run(self._driver, rest.split(), body)
+
+    # -- errors, extensions, what there is
+
+    def _line_tb(self, rest):
+        """Shows the last error again."""
+        if getattr(sys, "last_value", None) is None:
+            print("There was no error.")
+        else:
+            self._driver._print_error(sys.last_value)
+
+    def _line_debug(self, rest):
+        """Looks at the place of the last error, in Python's debugger."""
+        import pdb
+
+        pdb.pm()
+
+    def _line_load_ext(self, rest):
+        """Knows one extension: autoreload."""
+        if rest == "autoreload":
+            import_quietly("python_reload").of(self._driver)
+        else:
+            print("The extension {} is IPython's and does not run here.".format(rest))
+
+    _line_reload_ext = _line_load_ext
+
+    def _line_autoreload(self, rest):
+        """Reads modules anew whose files changed, before each cell: 0 none, 1 those of %aimport, 2 all."""
+        import_quietly("python_reload").of(self._driver).choose(rest)
+
+    def _line_aimport(self, rest):
+        """Imports a module that %autoreload 1 reads anew."""
+        import_quietly("python_reload").of(self._driver).add(rest)
+
+    def _line_lsmagic(self, rest):
+        """Lists what there is."""
+        lines, cells = self.names()
+        print("%{}\n\n%%{}".format("  %".join(lines), "  %%".join(cells)))
+
+    _line_magic = _line_quickref = _line_lsmagic

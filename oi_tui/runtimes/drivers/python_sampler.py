@@ -1,0 +1,75 @@
+"""A look, now and then, at the line of the cell that the main thread is in."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import _thread
+import sys
+
+_LOOKS = 30.0  # a second
+
+
+class Sampler:
+    """Tells the line that runs, and lets half lines be seen, in a thread of its own while a cell runs."""
+
+    def __init__(self, driver):
+        self._driver = driver
+        self._main = _thread.get_ident()
+        self.busy = False
+        self._begun = _thread.allocate_lock()
+        self._ended = _thread.allocate_lock()
+        self._begun.acquire()
+        self._ended.acquire()
+        self.active_line = True
+        _thread.start_new_thread(self._look, ())
+
+    def begin(self):
+        self.busy = True
+        if self._begun.locked():
+            self._begun.release()
+
+    def end(self):
+        self.busy = False
+        if self._ended.locked():
+            self._ended.release()
+
+    def _look(self):
+        frames = sys._current_frames
+        while True:
+            if not self.busy:
+                self._begun.acquire()
+                continue
+            if self._ended.acquire(timeout=1 / _LOOKS) or not self.busy:
+                continue
+            try:
+                if self.active_line:
+                    line = self._line(frames().get(self._main))
+                    # The run may have ended while we looked; its "no line" is the last word.
+                    if line and self.busy:
+                        self._driver.channel.line(line)
+                        if not self.busy:
+                            self._driver.channel.line(0)
+                self._driver.flush_terminal()
+            except Exception:
+                # What a program does to its streams and frames is no reason to stop looking.
+                continue
+
+    def _line(self, frame):
+        name = self._driver.file_name
+        while frame is not None:
+            if frame.f_code.co_filename == name:
+                return frame.f_lineno
+            frame = frame.f_back
+        line, awaited = 0, self._driver.coroutine
+        while awaited is not None:
+            frame = getattr(awaited, "cr_frame", None)
+            if frame is None:
+                break
+            if frame.f_code.co_filename == name:
+                line = frame.f_lineno
+            awaited = awaited.cr_await
+        return line

@@ -1,0 +1,208 @@
+"""How values are shown: text on the terminal; figures, images and tables as events."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import _frozen_importlib
+import binascii
+import os
+import sys
+import types
+import weakref
+
+_FIGURES = "_oi_tui_figures"
+
+
+class Shows:
+    """What `display()`, the last expression of a cell and the figures of matplotlib become."""
+
+    def __init__(self, channel, flush, imports):
+        self._channel = channel
+        self._flush = flush
+        self._shown = weakref.WeakSet()
+        #: A list for what would be displayed, while somebody keeps that.
+        self.kept = None
+        imports.makers[_FIGURES] = lambda name: _frozen_importlib.ModuleSpec(name, _Backend(self))
+        imports.prepare("matplotlib", _choose_backend)
+        imports.prepare("PIL.ImageShow", self._add_viewer)
+        imports.prepare("IPython.display", self._take_display)
+
+    def result(self, value):
+        """Show the value of a cell's last expression."""
+        if self._is_figure(value):
+            self.figure(value)
+            return
+        rich = self._rich(value)
+        if rich and rich[0] != "html":
+            self._send(*rich)
+            return
+        text = repr(value)
+        if not (rich and _is_nondescript(text)):
+            print(text)
+        if rich:
+            self._send(*rich)
+
+    def display(self, *values, **_options):
+        """Show each of the values as well as it can be shown."""
+        for value in values:
+            if isinstance(value, str):
+                print(value)
+            elif value is not None:
+                self.result(value)
+
+    def figure(self, figure):
+        """Show a figure of matplotlib."""
+        import io
+
+        data = io.BytesIO()
+        figure.savefig(data, format="png", bbox_inches="tight")
+        self._send("base64.png", _base64(data.getvalue()))
+        # A change from now on makes it stale again, and worth showing again.
+        figure.stale = False
+        self._shown.add(figure)
+
+    def figures(self):
+        """Show, then close, every open figure, but none twice as it is."""
+        helpers = sys.modules.get("matplotlib._pylab_helpers")
+        plot = sys.modules.get("matplotlib.pyplot")
+        if helpers is None or plot is None:
+            return
+        for manager in list(helpers.Gcf.get_all_fig_managers()):
+            figure = manager.canvas.figure
+            try:
+                if figure.stale or figure not in self._shown:
+                    self.figure(figure)
+            finally:
+                plot.close(figure)
+
+    @staticmethod
+    def choose_backend():
+        """Have figures shown in the conversation again, after a program chose another way."""
+        matplotlib = sys.modules.get("matplotlib")
+        if matplotlib is not None:
+            matplotlib.use("module://" + _FIGURES)
+
+    def finish(self):
+        """At the end of a cell: show the figures that the program left open."""
+        matplotlib = sys.modules.get("matplotlib")
+        if matplotlib is None or os.getpid() != self._channel._owner:
+            return
+        # Read past the mapping's own look-up, which would choose a backend where none was chosen yet.
+        if str(dict.get(matplotlib.rcParams, "backend")).endswith(_FIGURES):
+            self.figures()
+
+    def _take_display(self, display):
+        # IPython's own shows only what it is, where no kernel of its runs.
+        display.display = self.display
+
+    def _add_viewer(self, image_show):
+        shows = self
+
+        class Viewer(image_show.Viewer):
+            def show(self, image, **options):
+                shows.result(image)
+                return 1
+
+        image_show.register(Viewer, 0)
+
+    def _send(self, format, content):
+        self._flush()
+        if self.kept is not None:
+            self.kept.append((format, content))
+            return
+        if self._channel._owner == os.getpid():
+            self._channel.send("display", placed=True, format=format, content=content)
+        else:
+            print("<{}>".format(format))
+
+    def _rich(self, value):
+        """The richest form of a value: (format, content), or None when text is all there is."""
+        bundle = self._call(value, "_repr_mimebundle_")
+        if isinstance(bundle, tuple):
+            bundle = bundle[0] if bundle else None
+        if not isinstance(bundle, dict):
+            bundle = {}
+        for mime, method, format in (
+            ("image/png", "_repr_png_", "base64.png"),
+            ("image/jpeg", "_repr_jpeg_", "base64.jpeg"),
+            ("text/html", "_repr_html_", "html"),
+        ):
+            data = bundle.get(mime)
+            if data is None:
+                data = self._call(value, method)
+            if isinstance(data, tuple):
+                data = data[0] if data else None
+            if not data:
+                continue
+            if isinstance(data, bytes):
+                data = _base64(data)
+            if isinstance(data, str):
+                return format, "".join(data.split()) if format != "html" else data
+        return None
+
+    @staticmethod
+    def _is_figure(value):
+        figure = sys.modules.get("matplotlib.figure")
+        return figure is not None and isinstance(value, figure.Figure)
+
+    @staticmethod
+    def _call(value, method):
+        if isinstance(value, type) or not hasattr(type(value), method):
+            return None
+        try:
+            return getattr(value, method)()
+        except Exception:
+            # A value that cannot show itself in one way still has the others.
+            return None
+
+
+def _base64(data):
+    return binascii.b2a_base64(data, newline=False).decode()
+
+
+def _is_nondescript(text):
+    """Whether it is what `object` says of itself, which adds nothing to a picture or a table."""
+    return (
+        " object" in text and text.startswith("<") and text.endswith((" object>", ">")) and "\n" not in text
+    )
+
+
+def _choose_backend(matplotlib):
+    if "MPLBACKEND" not in os.environ:
+        matplotlib.rcParams["backend"] = "module://" + _FIGURES
+
+
+class _Backend:
+    """The backend itself: drawn by Agg, shown by us."""
+
+    def __init__(self, shows):
+        self._shows = shows
+
+    def create_module(self, spec):
+        return types.ModuleType(spec.name)
+
+    def exec_module(self, module):
+        from matplotlib.backend_bases import FigureManagerBase
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        shows = self._shows
+
+        class FigureManager(FigureManagerBase):
+            def show(self):
+                shows.figure(self.canvas.figure)
+
+            @classmethod
+            def pyplot_show(cls, *, block=None):
+                shows.figures()
+
+        class FigureCanvas(FigureCanvasAgg):
+            manager_class = FigureManager
+
+        module.FigureCanvas = FigureCanvas
+        module.FigureManager = FigureManager
+        module.show = lambda *args, **options: shows.figures()

@@ -1,0 +1,110 @@
+"""How long code takes: `%time`, `%timeit` and `%prun`."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import getopt
+import math
+import resource
+import time as clock
+
+_UNITS = ((100.0, "min", 60.0), (1.0, "s", 1.0), (1e-3, "ms", 1e-3), (1e-6, "µs", 1e-6), (0.0, "ns", 1e-9))
+
+
+def _words(seconds, digits=3):
+    unit, length = next(each[1:] for each in _UNITS if seconds >= each[0])
+    return "{:.{}g} {}".format(seconds / length, digits, unit)
+
+
+def time(driver, source, code, options=None):
+    """Run the code once, and say how long it took; its value."""
+    before, began = resource.getrusage(resource.RUSAGE_SELF), clock.perf_counter()
+    try:
+        return driver.run_part(source)
+    finally:
+        took, after = clock.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF)
+        user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+        driver.flush()
+        print(
+            "CPU times: user {}, sys: {}, total: {}\nWall time: {}".format(
+                *map(_words, (user, system, user + system, took))
+            )
+        )
+
+
+class Timed:
+    """What `%timeit -o` gives."""
+
+    def __init__(self, loops, runs):
+        self.loops, self.repeat = loops, len(runs)
+        self.all_runs = [run * loops for run in runs]
+        self.timings = runs
+        self.best, self.worst = min(runs), max(runs)
+        self.average = math.fsum(runs) / len(runs)
+        self.stdev = math.sqrt(math.fsum((run - self.average) ** 2 for run in runs) / len(runs))
+
+    def __str__(self):
+        return "{} ± {} per loop (mean ± std. dev. of {} run{}, {:,} loop{} each)".format(
+            _words(self.average),
+            _words(self.stdev),
+            self.repeat,
+            "s" if self.repeat != 1 else "",
+            self.loops,
+            "s" if self.loops != 1 else "",
+        )
+
+    def __repr__(self):
+        return "<TimeitResult : {}>".format(self)
+
+
+def _options(name, letters, text):
+    """The options before a code, and the code as it stands."""
+    words, at = [], 0
+    for word in text.split():
+        takes = bool(words) and words[-1].startswith("-") and letters.find(words[-1][-1] + ":") >= 0
+        if not (word.startswith("-") or (takes and len(words[-1]) == 2)):
+            break
+        at = text.index(word, at) + len(word)
+        words.append(word)
+    try:
+        return dict(getopt.getopt(words, letters)[0]), text[at:].strip()
+    except getopt.GetoptError as error:
+        raise ValueError("%{}: {}".format(name, error)) from None
+
+
+def timeit(driver, source, code, options=None):
+    """Run the code many times, and say how long once takes. A cell's first line is what goes before."""
+    import timeit as timeit_module
+
+    chosen, given = _options("timeit", "n:r:tcp:qov:", code if options is None else options)
+    statement, setup = (given, "pass") if options is None else (code, given or "pass")
+    timer = timeit_module.Timer(statement, setup, globals=driver.module.__dict__)
+    loops, runs = int(chosen.get("-n", 0)), int(chosen.get("-r", 7))
+    if not loops:
+        loops = next(10**power for power in range(10) if timer.timeit(10**power) >= 0.2 or power == 9)
+    timed = Timed(loops, [run / loops for run in timer.repeat(max(1, runs), loops)])
+    if "-q" not in chosen:
+        print(timed)
+    return timed if "-o" in chosen else None
+
+
+def prun(driver, source, code, options=None):
+    """Run the code once, and say in which functions the time went."""
+    import cProfile
+    import pstats
+
+    chosen, given = _options("prun", "s:l:qrT:D:", code if options is None else options)
+    profile = cProfile.Profile()
+    try:
+        profile.enable()
+        driver.run_part(given if options is None else source)
+    finally:
+        profile.disable()
+        stats = pstats.Stats(profile).strip_dirs().sort_stats(chosen.get("-s", "time"))
+        if "-q" not in chosen:
+            stats.print_stats(int(chosen.get("-l", 30)))
+    return stats if "-r" in chosen else None

@@ -1,0 +1,67 @@
+"""What is said of an exception: the lines of the cell, none of the driver's."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import os
+import sys
+import traceback
+
+_LARGEST_REASON = 300
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def show(error, print_plainly):
+    """Print the exception as the program wants it printed, else as Python does, else plainly."""
+    _strip(error, set())
+    trace = error.__traceback__
+    # For those who look at it afterwards, with pdb.pm() or %tb.
+    sys.last_type, sys.last_value, sys.last_traceback, sys.last_exc = type(error), error, trace, error
+    hook = getattr(sys, "excepthook", sys.__excepthook__)
+    try:
+        if hook is not sys.__excepthook__:
+            hook(type(error), error.with_traceback(trace), trace)
+        else:
+            traceback.print_exception(type(error), error, trace, file=sys.stderr)
+        sys.stderr.flush()
+    except BaseException:
+        try:
+            text = "".join(traceback.format_exception(type(error), error, trace))
+        except BaseException:
+            text = type(error).__name__ + "\n"
+        print_plainly(text)
+
+
+def sentence(error):
+    """The exception in one line."""
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    name = type(error).__name__
+    whole = "{}: {}".format(name, text.strip().splitlines()[0]) if text.strip() else name
+    return whole[:_LARGEST_REASON]
+
+
+def _strip(error, seen):
+    """Leave the driver's own frames out of the traceback of an exception and of those of its causes."""
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        trace = error.__traceback__
+        if trace is not None and _is_ours(trace.tb_frame):
+            while trace is not None and not trace.tb_frame.f_code.co_filename.startswith("<cell "):
+                trace = trace.tb_next
+            error.__traceback__ = trace
+        while trace is not None:
+            while trace.tb_next is not None and _is_ours(trace.tb_next.tb_frame):
+                trace.tb_next = trace.tb_next.tb_next
+            trace = trace.tb_next
+        error = error.__cause__ or error.__context__
+
+
+def _is_ours(frame):
+    return os.path.dirname(frame.f_code.co_filename) == _HERE

@@ -1,0 +1,196 @@
+"""What the program remembers: names, types and sizes, at a price that does not depend on what they hold.
+
+No code of the program runs for it: attributes are asked only of types that come from Python itself or from a
+few libraries known to answer at once, never of a class of the program's own, subclasses included.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import sys
+import types
+
+_LONGEST = 60
+_MOST = 2000
+_PREVIEW = 20_000
+_LIBRARIES = ("numpy", "pandas", "polars", "pyarrow", "scipy", "torch", "jax", "jaxlib", "tensorflow", "PIL")
+_COUNTED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range)
+_PLAIN = (bool, int, float, complex, type(None))
+_NAMED = (types.FunctionType, types.BuiltinFunctionType)
+_name_of = type.__dict__["__name__"].__get__
+_qualified_name_of = type.__dict__["__qualname__"].__get__
+_dictionary_of = type.__dict__["__dict__"].__get__
+
+
+def describe(names):
+    """How many variables there are, and the newest of them in the order of definition.
+
+    Each is a dictionary with `name`, `type`, `summary` and `size` in bytes.
+    """
+    mine = [
+        (name, value)
+        for name, value in list(names.items())
+        if type(name) is str and not name.startswith("_") and not issubclass(type(value), types.ModuleType)
+    ]
+    found = []
+    for name, value in mine[-_MOST:]:
+        kind = _name_of(type(value))
+        try:
+            summary, size = _summary(value, kind), _size(value)
+        except Exception:
+            # A library's value that is broken still has a name and a type.
+            summary, size = kind, None
+        found.append({"name": name, "type": kind, "summary": summary, "size": size})
+    return len(mine), found
+
+
+def detail(names, name):
+    """The variable's type and shape and the beginning of what it holds, in words; empty if there is none."""
+    if name not in names:
+        return {}
+    value = names[name]
+    kind = _name_of(type(value))
+    told = {"description": kind, "preview": kind}
+    for key, tell in (("description", _facts), ("preview", _shown)):
+        try:
+            told[key] = tell(value, kind)[:_PREVIEW]
+        except Exception:
+            # A library's value that is broken still has a name and a type.
+            continue
+    return told
+
+
+def _facts(value, kind):
+    if type(value) in (str, bytes, bytearray):
+        return "{} of {} {}".format(kind, len(value), "characters" if kind == "str" else "bytes")
+    if type(value) in _PLAIN:
+        return _summary(value, kind) if value is None else "{} {}".format(kind, _summary(value, kind))
+    summary = _summary(value, kind)
+    if type(value) is dict and value:
+        keys = [_summary(key, _name_of(type(key))) for key in list(value)[:30]]
+        return "{}, with the keys {}".format(summary, ", ".join(keys))
+    if type(value) in (list, tuple) and value:
+        first = value[0]
+        inner = _facts(first, "dict") if type(first) is dict else _name_of(type(first))
+        return "{}, the first: {}".format(summary, inner)
+    if type(value) is types.FunctionType:
+        code = value.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return "{}({})".format(summary, ", ".join(names))
+    if _is_known(value):
+        columns = _columns(value)
+        if columns:
+            shape = getattr(value, "shape", (0, 0))
+            listed = ", ".join(columns[:40]) + (", ..." if len(columns) > 40 else "")
+            return "{}, {} rows x {} columns: {}".format(kind, shape[0], shape[1], listed)
+        of = getattr(value, "dtype", None)
+        return "{}, {}".format(summary, of) if of is not None else summary
+    return summary
+
+
+def _columns(value):
+    """The columns of a table with their types."""
+    if _name_of(type(value)) != "DataFrame":
+        return []
+    return ["{} ({})".format(name, of) for name, of in zip(list(value.columns), list(value.dtypes))]
+
+
+def _shown(value, kind):
+    if _is_known(value) and kind in ("DataFrame", "Series") and _holds_no_objects(value):
+        head = value.head(20)
+        text = head.to_string() if hasattr(head, "to_string") else str(head)
+        return "{}\n\n{}".format(_facts(value, kind), text)
+    if _is_known(value) and kind == "ndarray" and not value.dtype.hasobject:
+        return "{}\n\n{!r}".format(_facts(value, kind), value)
+    if type(value) in _COUNTED or type(value) in _PLAIN:
+        return _written(value, 0, _PREVIEW)
+    return _facts(value, kind)
+
+
+def _holds_no_objects(value):
+    """Whether what a table shows of itself is made without a class of the program's own."""
+    head = value.head(20)
+    columns = [head[name] for name in head.columns] if _name_of(type(value)) == "DataFrame" else [head]
+    allowed = (*_PLAIN, str, bytes)
+    return len(columns) <= 200 and all(
+        str(column.dtype) != "object" or all(type(cell) in allowed for cell in column.tolist())
+        for column in columns
+    )
+
+
+def _written(value, depth, room):
+    """The value as Python writes it, cut to about so many characters; only what is built in is written."""
+    kind = _name_of(type(value))
+    if type(value) in (str, bytes, bytearray):
+        return repr(value) if len(value) <= room else "{!r}...".format(value[:room])
+    if type(value) in _PLAIN or type(value) is range:
+        return _summary(value, kind)
+    if type(value) not in _COUNTED or depth > 3:
+        return _facts(value, kind) if type(value) in _COUNTED else _summary(value, kind)
+    parts, used = [], 0
+    for item in value.items() if type(value) is dict else value:
+        left = max(20, min(room - used, 2000))
+        if type(value) is dict:
+            part = "{}: {}".format(_written(item[0], depth + 1, 200), _written(item[1], depth + 1, left))
+        else:
+            part = _written(item, depth + 1, left)
+        parts.append(part)
+        used += len(part) + 2
+        if used > room or len(parts) == 200:
+            break
+    if len(parts) < len(value):
+        parts.append("... {} in all".format(len(value)))
+    opening, closing = {"list": "[]", "tuple": "()", "dict": "{}", "set": "{}"}.get(kind, "[]")
+    flat = ", ".join(parts)
+    if len(flat) <= 70 and "\n" not in flat:
+        return opening + flat + closing
+    indent = "    " * (depth + 1)
+    lines = ",\n".join(indent + part for part in parts)
+    return "{}\n{}\n{}{}".format(opening, lines, "    " * depth, closing)
+
+
+def _summary(value, kind):
+    if type(value) in _PLAIN:
+        if type(value) is int and value.bit_length() > 200:
+            return "int of {} bits".format(value.bit_length())
+        return repr(value)
+    if type(value) in (str, bytes) and len(value) <= _LONGEST:
+        return repr(value)
+    if type(value) in _COUNTED:
+        return "{} of {}".format(kind, len(value))
+    if issubclass(type(value), type):
+        return "class {}".format(_qualified_name_of(value))
+    if type(value) in _NAMED:
+        return "function {}".format(value.__qualname__)
+    if _is_known(value):
+        shape = getattr(value, "shape", None)
+        if not isinstance(shape, tuple):
+            shape = getattr(value, "size", None)
+        if isinstance(shape, tuple) and all(isinstance(length, int) for length in shape):
+            return " ".join((kind, "x".join(map(str, shape)))).strip()
+    return kind
+
+
+def _size(value):
+    if type(value) in _PLAIN or type(value) in _COUNTED:
+        return sys.getsizeof(value)
+    if _is_known(value):
+        size = getattr(value, "nbytes", None)
+        if (
+            size is None
+            and _name_of(type(value)) == "DataFrame"
+            and len(getattr(value, "columns", ())) <= 100
+        ):
+            usage = getattr(value, "memory_usage", None)
+            size = int(usage(deep=False).sum()) if usage is not None else None
+        return size if isinstance(size, int) else None
+    return None
+
+
+def _is_known(value):
+    module = _dictionary_of(type(value)).get("__module__")
+    return type(module) is str and module.partition(".")[0] in _LIBRARIES

@@ -1,0 +1,386 @@
+# The driver inside R: read as the profile of an interactive session that never comes to its prompt. It takes cells
+# from the request pipe, evaluates them as the prompt would, and tells of their fate on the events' pipe. Which line
+# runs is told statement by statement, at the top level of a cell. What the program defines is out of its sight.
+local({
+  folder <- Sys.getenv("OI_TUI_FOLDER")
+  home <- dirname(Sys.getenv("R_PROFILE_USER"))
+  Sys.unsetenv(c("OI_TUI_FOLDER", "R_PROFILE_USER"))
+  place <- function(name) file.path(folder, name)
+  owner <- Sys.getpid()
+  nonce <- "idle"
+  marks <- 0L
+  cells <- 0L
+  size <- ""
+
+  # -- the channel
+
+  pipes <- list()
+  open <- list(
+    requests = function() fifo(place("requests"), "r", blocking = TRUE),
+    events = function() file(place("events"), "ab", raw = TRUE),
+    line = function() file(place("line"), "r+b", raw = TRUE),
+    terminal = function() file("/dev/tty", "wb", raw = TRUE)
+  )
+  # A connection, opened anew where a program has closed it, as `closeAllConnections()` does.
+  pipe <- function(name) {
+    con <- pipes[[name]]
+    alive <- !is.null(con) && tryCatch(
+      identical(attr(con, "conn_id"), attr(getConnection(as.integer(con)), "conn_id")),
+      error = function(e) FALSE
+    )
+    if (!alive) pipes[[name]] <<- con <- open[[name]]()
+    con
+  }
+  spell <- function(text) {
+    if (is.null(text)) return("null")
+    text <- iconv(enc2utf8(text), "UTF-8", "UTF-8", sub = "byte")
+    text <- gsub("([\\\\\"])", "\\\\\\1", text)
+    # One look spares most texts the many.
+    if (any(grepl("[\001-\037\177]", text, useBytes = TRUE))) for (code in c(1:31, 127)) {
+      text <- gsub(rawToChar(as.raw(code)), sprintf("\\u%04x", code), text, fixed = TRUE)
+    }
+    paste0("\"", text, "\"")
+  }
+  tell <- function(event, ..., mark = NULL) {
+    if (Sys.getpid() != owner) return(invisible())
+    fields <- c(event = spell(event), ..., if (!is.null(mark)) c(mark = spell(mark)))
+    events <- pipe("events")
+    writeLines(sprintf("{%s}", paste0("\"", names(fields), "\":", fields, collapse = ",")), events, useBytes = TRUE)
+    flush(events)
+    if (!is.null(mark)) {
+      terminal <- pipe("terminal")
+      writeLines(sprintf("\033]6973;%s\a", mark), terminal, sep = "", useBytes = TRUE)
+      flush(terminal)
+    }
+    invisible()
+  }
+  placed <- function(event, ...) {
+    marks <<- marks + 1L
+    flush(stdout())
+    tell(event, ..., mark = sprintf("%s.m%d", nonce, marks))
+  }
+  reach <- function(number) {
+    line <- pipe("line")
+    seek(line, 0, rw = "write")
+    writeBin(as.integer(number), line)
+    flush(line)
+  }
+
+  # -- pictures
+
+  page <- 0L
+  device <- 0L
+  open_device <- function(...) {
+    kind <- if (capabilities("cairo")) "cairo" else getOption("bitmapType")
+    grDevices::png(place("plot-%d.png"), width = 800, height = 560, res = 110, type = kind, ...)
+    device <<- grDevices::dev.cur()
+    page <<- 0L
+  }
+  digits <- c(LETTERS, letters, 0:9, "+", "/")
+  base64 <- function(bytes) {
+    short <- (3L - length(bytes) %% 3L) %% 3L
+    x <- matrix(as.integer(c(bytes, raw(short))), nrow = 3L)
+    six <- rbind(x[1, ] %/% 4L, x[1, ] %% 4L * 16L + x[2, ] %/% 16L, x[2, ] %% 16L * 4L + x[3, ] %/% 64L, x[3, ] %% 64L)
+    text <- digits[six + 1L]
+    if (short) text[length(text) - seq_len(short) + 1L] <- "="
+    paste(text, collapse = "")
+  }
+  # The pages that are done; a page is written when the next one begins or its device is closed.
+  show_pages <- function() {
+    if (Sys.getpid() != owner) return(invisible())
+    repeat {
+      path <- place(sprintf("plot-%d.png", page + 1L))
+      if (!isTRUE(file.size(path) > 0)) break
+      page <<- page + 1L
+      bytes <- readBin(path, "raw", file.size(path))
+      unlink(path)
+      placed("display", format = spell("base64.png"), content = spell(base64(bytes)))
+    }
+  }
+  finish_pages <- function() {
+    if (device && device %in% grDevices::dev.list()) {
+      if (identical(names(grDevices::dev.list())[match(device, grDevices::dev.list())], device_name)) {
+        grDevices::dev.off(device)
+      }
+    }
+    show_pages()
+    device <<- 0L
+    page <<- 0L
+  }
+  device_name <- "png"
+
+  # -- what replaces functions of the base package
+
+  replace <- function(name, by) {
+    unlockBinding(name, baseenv())
+    assign(name, by, envir = baseenv())
+    lockBinding(name, baseenv())
+  }
+  ask <- base::readline
+  leave <- base::quit
+
+  readline <- function(prompt = "") {
+    if (Sys.getpid() != owner) return(ask(prompt))
+    cat(prompt)
+    placed("input", prompt = spell(paste(prompt, collapse = "")))
+    on.exit(placed("input_end"))
+    ask("")
+  }
+  quit <- function(save = "default", status = 0, runLast = TRUE) {
+    if (Sys.getpid() != owner || !running) leave("no", status, FALSE)
+    invokeRestart("oi_tui_leave", status)
+  }
+  running <- FALSE
+
+  # -- a cell
+
+  warned <- list()
+  said <- list()
+  warnings <- function(...) structure(said, dots = list(...), class = "warnings")
+  complain <- function(text) cat(text, file = stderr())
+  heading <- function(kind, call, message) {
+    said <- if (!is.null(call)) paste(deparse(call, width.cutoff = 60L, nlines = 1L), collapse = "")
+    if (is.null(said)) return(paste0(kind, ": ", message))
+    first <- strsplit(paste0(message, " "), "\n", fixed = TRUE)[[1]][1]
+    gap <- if (nchar(said, "w") + nchar(first, "w") + 18L > getOption("width")) "\n  " else " "
+    paste0(kind, " in ", said, " :", gap, message)
+  }
+  show_warnings <- function() {
+    if (!length(warned)) return(invisible())
+    found <- warned
+    warned <<- list()
+    said <<- lapply(found, `[[`, "call")
+    names(said) <<- vapply(found, `[[`, "", "message")
+    if (length(found) > 10L) {
+      complain(sprintf("There were %s warnings (use warnings() to see them)\n",
+        if (length(found) >= 50L) "50 or more" else length(found)))
+      return(invisible())
+    }
+    lines <- vapply(found, function(one) sub("^Warning: ", "", sub("^Warning in ", "In ", heading("Warning", one$call, one$message))), "")
+    if (length(lines) == 1L) complain(sprintf("Warning message:\n%s \n", lines))
+    else complain(paste0("Warning messages:\n", paste0(seq_along(lines), ": ", lines, collapse = "\n"), "\n"))
+  }
+  source_of <- function(ref) {
+    if (is.null(ref)) return("")
+    name <- attr(ref, "srcfile")$filename
+    if (is.null(name) || !nzchar(name)) "" else sprintf("  (%s, line %d)", name, as.integer(ref)[1])
+  }
+  # How many frames lie below the top level of a cell; measured where the first cell is evaluated.
+  depth <- NULL
+  # What a condition names as its call when it comes from the top level of a cell.
+  at_top <- quote(eval(step, globalenv()))
+  hidden <- c("stop", ".handleSimpleError", "h", "signalCondition", "stopifnot",
+    ".signalSimpleWarning", "withRestarts", "withOneRestart", "doWithOneRestart")
+  note_trouble <- function(error) {
+    calls <- sys.calls()
+    call <- conditionCall(error)
+    if (identical(call, at_top)) call <- NULL
+    mine <- if (length(calls) > depth) calls[seq.int(depth + 1L, length(calls) - 1L)] else list()
+    while (length(mine)) {
+      name <- mine[[length(mine)]][[1]]
+      if (!is.function(name) && !(is.name(name) && as.character(name) %in% hidden)) break
+      mine <- mine[-length(mine)]
+    }
+    lines <- vapply(mine, function(one) {
+      paste0("  ", paste(deparse(one, width.cutoff = 60L, nlines = 1L), collapse = ""), source_of(attr(one, "srcref")))
+    }, "")
+    if (length(lines) > 24L) lines <- c(lines[1:12], sprintf("  ... %d calls ...", length(lines) - 24L), utils::tail(lines, 12L))
+    said <- heading("Error", call, conditionMessage(error))
+    if (inherits(error, "packageNotFoundError")) said <- sprintf("%s\nTo get it: install.packages(\"%s\")", said, error$package[1])
+    list(text = said, calls = lines)
+  }
+  print_value <- function(value) {
+    shown <- new.env(parent = globalenv())
+    assign("x", value, envir = shown)
+    eval(if (isS4(value)) quote(methods::show(x)) else quote(base::print(x)), shown)
+  }
+  evaluate <- function(step) {
+    trouble <- NULL
+    tryCatch(
+      withCallingHandlers(
+        {
+          if (is.null(depth)) depth <<- withVisible(eval(quote(base::sys.nframe()), globalenv()))$value
+          found <- withVisible(eval(step, globalenv()))
+          replace(".Last.value", found$value)
+          if (found$visible) print_value(found$value)
+          NULL
+        },
+        error = function(error) trouble <<- note_trouble(error),
+        warning = function(warning) {
+          call <- conditionCall(warning)
+          if (identical(call, at_top)) call <- NULL
+          if (isTRUE(getOption("warn") == 1) && is.null(call)) {
+            complain(sprintf("Warning: %s\n", conditionMessage(warning)))
+            tryInvokeRestart("muffleWarning")
+          } else if (isTRUE(getOption("warn") == 0)) {
+            if (length(warned) < 50L) warned[[length(warned) + 1L]] <<- list(call = call, message = conditionMessage(warning))
+            tryInvokeRestart("muffleWarning")
+          }
+        }
+      ),
+      error = function(error) {
+        if (is.null(trouble)) trouble <<- list(text = heading("Error", NULL, conditionMessage(error)), calls = character())
+        trouble
+      }
+    )
+  }
+  read_code <- function(path) {
+    bytes <- readBin(path, "raw", file.size(path))
+    if (any(bytes == 0)) stop("the code holds a character that is none (NUL)", call. = FALSE)
+    code <- rawToChar(bytes)
+    Encoding(code) <- "UTF-8"
+    gsub("\r\n?", "\n", code)
+  }
+  fail <- function(trouble) {
+    show_warnings()
+    complain(paste0(trouble$text, "\n", if (length(trouble$calls) > 1L) paste0("Calls:\n", paste(trouble$calls, collapse = "\n"), "\n")))
+    # As at the prompt, the program may have something to do by then.
+    wanted <- getOption("error")
+    if (is.function(wanted)) wanted <- as.call(list(wanted))
+    if (is.language(wanted)) tryCatch(eval(wanted, globalenv()), error = function(e) complain(paste0(heading("Error", NULL, conditionMessage(e)), "\n")))
+    list("failed", substr(strsplit(sub(" :[\n ]+", ": ", trouble$text), "\n", fixed = TRUE)[[1]][1], 1L, 300L))
+  }
+  execute <- function(path) {
+    cells <<- cells + 1L
+    steps <- tryCatch(
+      {
+        code <- read_code(path)
+        parse(text = code, keep.source = TRUE, encoding = "UTF-8",
+          srcfile = srcfilecopy(sprintf("cell %d", cells), strsplit(code, "\n", fixed = TRUE)[[1]]))
+      },
+      error = function(error) list(text = paste0("Error: ", conditionMessage(error)), calls = character())
+    )
+    if (is.list(steps)) return(fail(steps))
+    lines <- vapply(attr(steps, "srcref"), function(ref) as.integer(ref)[1], 1L)
+    for (n in seq_along(steps)) {
+      reach(lines[n])
+      trouble <- evaluate(steps[[n]])
+      if (!is.null(trouble)) return(fail(trouble))
+      show_warnings()
+    }
+    list("finished", NULL)
+  }
+  follow_width <- function() {
+    now <- tryCatch(readLines(place("size"), 1L, warn = FALSE), error = function(e) size)
+    if (!identical(now, size)) {
+      size <<- now
+      options(width = min(max(as.integer(strsplit(now, " ")[[1]][1]), 10L), 10000L))
+    }
+  }
+  # Only in here an interrupt is heeded. One that came too late for a run is nobody's, and is let go.
+  heeding <- function(action, interrupted) {
+    tryCatch(allowInterrupts(action), interrupt = function(e) interrupted)
+  }
+  forget_interrupts <- function() heeding(Sys.sleep(1e-6), NULL)
+  run <- function(path) {
+    outcome <- heeding(
+      withRestarts(
+        {
+          running <<- TRUE
+          execute(path)
+        },
+        oi_tui_leave = function(status) {
+          status <- suppressWarnings(as.integer(status)[1])
+          if (is.na(status) || status == 0L) list("finished", NULL) else list("failed", sprintf("exit status %d", status))
+        },
+        abort = function() list("failed", "it was aborted")
+      ),
+      NULL
+    )
+    running <<- FALSE
+    if (is.null(outcome)) {
+      complain("\nInterrupted\n")
+      outcome <- list("interrupted", NULL)
+    }
+    outcome
+  }
+  finish <- function(outcome) {
+    force(outcome)
+    if (Sys.getpid() != owner) {
+      # A child that the program forked came to the end of the cell: it must not take requests.
+      # Leaving in order would take the parent's temporary files with it.
+      tools::pskill(Sys.getpid(), 9L)
+    }
+    heeding(tryCatch({ show_warnings(); finish_pages() }, error = function(e) complain(paste0(conditionMessage(e), "\n"))), NULL)
+    forget_interrupts()
+    setTimeLimit()
+    reach(0L)
+    flush(stdout())
+    tell("finished", nonce = spell(nonce), state = spell(outcome[[1]]), reason = spell(outcome[[2]]), mark = paste0(nonce, ".end"))
+  }
+  serve <- function() {
+    # R itself may jump to its top level past everything, as when `browser()` is left with Q; but not past this.
+    on.exit({
+      if (running) {
+        running <<- FALSE
+        finish(list("failed", "it jumped to the top level"))
+      }
+      serve()
+    })
+    depth <<- NULL
+    suspendInterrupts(take_requests())
+  }
+  take_requests <- function() {
+    missed <- 0L
+    while (missed < 3L) {
+      line <- tryCatch(readLines(pipe("requests"), 1L), error = function(e) character())
+      missed <- if (length(line)) 0L else missed + 1L
+      words <- strsplit(c(line, "")[1], " ", fixed = TRUE)[[1]]
+      if (length(words) < 2L) next
+      if (words[1] == "variables") {
+        tell("variables", nonce = spell(words[2]), tryCatch(remember()$all(), error = function(e) NULL))
+      } else if (words[1] == "variable") {
+        tell("variable", nonce = spell(words[2]), tryCatch(remember()$one(words[3]), error = function(e) NULL))
+      } else if (words[1] == "run") {
+        nonce <<- words[2]
+        forget_interrupts()
+        # A limit of time would end the wait for requests, too.
+        setTimeLimit()
+        follow_width()
+        finish(run(words[3]))
+      }
+    }
+    leave("no", 0L, FALSE)
+  }
+
+  # -- what is remembered, told by another file that is read when somebody first asks
+
+  memory <- NULL
+  remember <- function() {
+    if (is.null(memory)) {
+      memory <<- new.env(parent = baseenv())
+      memory$spell <- spell
+      sys.source(file.path(home, "r_variables.R"), memory)
+    }
+    memory
+  }
+
+  # -- the beginning
+
+  show_help <- function(files, header, title, delete.file) {
+    for (path in files) {
+      # Overstruck letters are bold on paper only.
+      writeLines(gsub("_\b|.\b", "", readLines(path, warn = FALSE)))
+      if (isTRUE(delete.file)) unlink(path)
+    }
+  }
+  begin <- function() {
+    rm(".First", envir = globalenv())
+    .First.sys()
+    if (!isTRUE(l10n_info()[["UTF-8"]])) {
+      for (name in c("C.UTF-8", "en_US.UTF-8")) if (nzchar(suppressWarnings(Sys.setlocale("LC_CTYPE", name)))) break
+    }
+    options(keep.source = TRUE, pager = show_help, help_type = "text", menu.graphics = FALSE)
+    if (isTRUE(capabilities("png"))) {
+      options(device = open_device)
+      setHook("plot.new", function(...) show_pages(), "append")
+      setHook("grid.newpage", function(...) show_pages(), "append")
+    }
+    replace("readline", readline)
+    replace("warnings", warnings)
+    for (name in c("quit", "q")) replace(name, quit)
+    tell("ready")
+    serve()
+  }
+  assign(".First", begin, envir = globalenv())
+}, new.env(parent = .BaseNamespaceEnv))

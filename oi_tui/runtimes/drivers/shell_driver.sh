@@ -1,0 +1,144 @@
+# The driver of the shells: read by bash, zsh or sh before its first cell. The shell takes its commands from the
+# request pipe; for a cell these are `__oi_begin NONCE`, `. CELL` and `__oi_end NONCE`. What they tell goes to the
+# pipe for events; the mark of a cell's end goes to the terminal, wherever standard output points by then.
+
+# The names that are there before the person's code makes any; a plain sh tells them when it is asked.
+if [ -n "${BASH_VERSION:-}" ]; then
+	__oi_known=$(compgen -v && compgen -A function)
+elif [ -n "${ZSH_VERSION:-}" ]; then
+	__oi_known=${(F)${(@k)parameters}}
+	__oi_known=$__oi_known$'\n'${(F)${(@k)functions}}$'\nzshexit\nwait\n'${(F)${(@k)aliases}}
+fi
+if [ -f "$OI_TUI_FOLDER/saved" ]; then
+	. "$OI_TUI_FOLDER/saved" >/dev/null 2>&1
+fi
+__oi_folder=$OI_TUI_FOLDER
+__oi_nonce=
+__oi_told=
+__oi_status=0
+__oi_left=
+unset OI_TUI_FOLDER PS1 PS2 HISTFILE MAILCHECK
+PS1=
+PS2=
+
+# Built in, so that it is there without PATH; a plain sh has no word for that.
+if [ -n "${BASH_VERSION:-}${ZSH_VERSION:-}" ]; then
+	__oi_printf() { builtin printf "$@"; }
+else
+	__oi_printf() { command printf "$@"; }
+fi
+
+__oi_begin() {
+	__oi_nonce=$1
+	__oi_reopen
+	case $- in
+	*e*) return 0 ;;
+	esac
+	return "$__oi_status"
+}
+
+# A cell that closed its output did so for itself; where it sent it elsewhere, there it stays.
+__oi_reopen() {
+	{ true 3>&1; } || exec >/dev/tty
+}
+
+# The person's prompt is for a terminal where commands are typed; here it would stand among the output.
+__oi_quiet() {
+	__oi_status=$?
+	PS1= PS2=
+	unset PROMPT_COMMAND 2>/dev/null
+	return "$__oi_status"
+}
+
+__oi_end() {
+	# The end may be asked for more than once; it is told once.
+	[ "$2" != "$__oi_told" ] || return 0
+	__oi_status=$1
+	set +v
+	PS1= PS2=
+	__oi_nonce=$2
+	__oi_tell "$__oi_status" 0
+}
+
+__oi_tell() {
+	__oi_printf '{"event":"finished","nonce":"%s","mark":"%s.end","status":%d,"leaving":%d}\n' \
+		"$__oi_nonce" "$__oi_nonce" "$1" "$2" >|"$__oi_folder/events"
+	__oi_printf '\033]6973;%s.end\007' "$__oi_nonce" >|/dev/tty
+	__oi_told=$__oi_nonce
+}
+
+if [ -n "${BASH_VERSION:-}" ]; then
+	set +H +o history
+	history -d -1 2>/dev/null
+	BASH_ARGV0=bash
+
+	# What can be kept when the shell leaves: the next one reads it back.
+	__oi_leave() {
+		__oi_status=$?
+		set +eux
+		PS1= PS2=
+		unset PROMPT_COMMAND
+		{
+			cd_to=$(__oi_printf '%q' "$PWD")
+			declare -p
+			declare -f
+			alias -p
+			shopt -p
+			__oi_printf 'cd -- %s\n' "$cd_to"
+		} >|"$__oi_folder/state" 2>/dev/null
+		__oi_tell "$__oi_status" 1
+	}
+	trap '{ __oi_leave; } 2>/dev/null' EXIT
+elif [ -n "${ZSH_VERSION:-}" ]; then
+	setopt hist_ignore_space interactive_comments no_bang_hist no_prompt_cr no_prompt_sp no_beep
+	# Without a trap no interrupt ends it.
+	wait() {
+		builtin setopt local_options local_traps
+		TRAPINT() { return $((128 + $1)); }
+		builtin wait "$@"
+	}
+	# It runs as the hook of every exit, and as a trap too, since `set -e` knows only that.
+	__oi_leave() {
+		__oi_status=$?
+		[ -z "$__oi_left" ] || return 0
+		__oi_left=yes
+		set +eux
+		{
+			typeset -p
+			typeset -f
+			alias -L
+			__oi_printf 'cd -- %s\n' "${(q)PWD}"
+		} >|"$__oi_folder/state" 2>/dev/null
+		__oi_tell "$__oi_status" 1
+	}
+	zshexit() { __oi_leave; }
+	trap '{ __oi_leave; } 2>/dev/null' EXIT
+else
+	# It cannot list its functions, so what the cells seem to define is noted; whether they do is asked later.
+	__oi_defined=
+	# This shell forgets the requests that it has read when a command fails badly; the end is asked for again.
+	__oi_begin() {
+		__oi_nonce=$1
+		__oi_reopen
+		__oi_printf '{"event":"begun"}\n' >|"$__oi_folder/events"
+		__oi_defined="$__oi_defined $(command -p sed -n \
+			's/^[[:space:]]*\([A-Za-z_][A-Za-z0-9_]*\)[[:space:]]*()[[:space:]]*[({]*.*/\1/p' "$__oi_folder"/cell-* 2>/dev/null)"
+		case $- in
+		*e*) return 0 ;;
+		esac
+		return "$__oi_status"
+	}
+	__oi_leave() {
+		__oi_status=$?
+		set +eux
+		{
+			set
+			alias
+			__oi_printf "cd -- '%s'\n" "$PWD"
+		} >|"$__oi_folder/state" 2>/dev/null
+		__oi_tell "$__oi_status" 1
+	}
+	trap '{ __oi_leave; } 2>/dev/null' EXIT
+fi
+
+__oi_printf '{"event":"ready"}\n' >|"$__oi_folder/events"

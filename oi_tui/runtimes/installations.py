@@ -1,0 +1,80 @@
+"""Where programs and their libraries are installed: what a language must be able to read, and nothing else.
+
+Only names and places are looked at, and no program is asked: a program in the working directory may have been
+put there by code in the sandbox, and would run outside of it.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+#: Below the home folder: programs and libraries, of the many ways to have them without the system's help.
+_OF_PEOPLE = (
+    *(".local/lib", ".local/share/uv/python", ".local/share/uv/tools", ".local/share/pipx/venvs"),
+    *(".local/share/mise/installs", ".local/share/mise/shims", ".asdf", ".pyenv", ".rbenv", ".rvm"),
+    *(".local/share/fnm/node-versions", ".fnm/node-versions", ".nvm/versions", ".volta", ".npm-global/lib"),
+    *(".local/share/gem", ".gem/ruby", "node_modules", "perl5", ".luarocks", "R", ".sdkman/candidates"),
+    *(".jdks", ".juliaup", ".julia/packages", ".julia/artifacts", ".julia/compiled", ".julia/environments"),
+    *("miniconda3", "miniforge3", "mambaforge", "anaconda3", ".conda/envs"),
+)
+
+
+def of_people(home: Path) -> Iterator[Path]:
+    """The folders of programs and libraries in a home folder; a link is none: it could lead anywhere."""
+    for name in _OF_PEOPLE:
+        folder = home / name
+        if folder.is_dir() and folder.resolve() == home.resolve() / name:
+            yield folder
+
+
+def of_program(program: str, home: Path, cwd: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
+    """What a program's path leads to: the folders and files it is made of, and the links on the way.
+
+    Where the path begins in the working directory, code in the sandbox could have changed it. Outside of
+    there only what proves to be an installation of Python counts then: otherwise a link could be made to
+    anything, which would be shown.
+    """
+    strict = is_in(program, cwd)
+    folders: list[Path] = []
+    links: list[tuple[Path, str]] = []
+    path = Path(os.path.abspath(program))  # noqa: PTH100 -- a link on the way stays one
+    for _ in range(40):
+        prefix = path.parent.parent
+        if path.parent.name in ("bin", "shims") and _is_installation(
+            prefix, home, strict and not prefix.resolve().is_relative_to(cwd)
+        ):
+            folders.append(prefix)
+        if not path.is_symlink():
+            break
+        target = str(path.readlink())
+        links.append((path, target))
+        path = Path(os.path.normpath(path.parent / target))
+    real = path.resolve()
+    prefix = real.parent.parent
+    if real.parent.name == "bin" and _is_installation(
+        prefix, home, strict and not prefix.is_relative_to(cwd)
+    ):
+        folders.append(prefix)
+    elif not strict and real.is_file():
+        folders.append(real)
+    return folders, links
+
+
+def _is_installation(prefix: Path, home: Path, strict: bool) -> bool:
+    if prefix == home / ".local" or any(each == prefix for each in (home, *home.parents)):
+        return False
+    if (prefix / "pyvenv.cfg").is_file() and not strict:
+        return True
+    try:
+        if any((each / "os.py").is_file() for each in (prefix / "lib").glob("python3*")):
+            return True
+        return not strict and any((prefix / name).is_dir() for name in ("lib", "lib64", "libexec", "include"))
+    except OSError:
+        return False
+
+
+def is_in(program: str, cwd: Path) -> bool:
+    """Whether the path itself, whatever the link there leads to, lies in the working directory."""
+    return Path(os.path.realpath(Path(program).parent)).is_relative_to(cwd) or Path(
+        os.path.abspath(program)  # noqa: PTH100
+    ).is_relative_to(cwd)

@@ -1,0 +1,39 @@
+"""How a person gets a language that is not here, on the machine that they have."""
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+
+from oi_tui.runtimes.language import Language
+
+#: The package managers in the order in which they are looked for, and what installs a package.
+MANAGERS: dict[str, str] = {
+    "brew": "brew install {package}",
+    "apt": "{root}apt install {package}",
+    "dnf": "{root}dnf install {package}",
+    "pacman": "{root}pacman -S {package}",
+    "zypper": "{root}zypper install {package}",
+    "apk": "{root}apk add {package}",
+}
+
+
+def how_to_get(language: Language, which: Callable[[str], str | None] = shutil.which) -> str:
+    """The command that installs the language here, in a sentence; the language's own hint without one."""
+    return command_for(language.packages, which) or language.hint
+
+
+def command_for(packages: Mapping[str, str], which: Callable[[str], str | None] = shutil.which) -> str | None:
+    """The command that installs one of the packages here, in a sentence; None without a manager for it."""
+    for manager, command in MANAGERS.items():
+        package = packages.get(manager)
+        # On Linux the distribution's own way comes first, and some people have Homebrew beside it.
+        if package and which(manager) and not (manager == "brew" and _has_another(packages, which)):
+            root = "" if os.geteuid() == 0 else "sudo "
+            return f"Install it with: {command.format(root=root, package=package)}"
+    return None
+
+
+def _has_another(packages: Mapping[str, str], which: Callable[[str], str | None]) -> bool:
+    others = (name for name in MANAGERS if name != "brew" and name in packages)
+    return sys.platform != "darwin" and any(which(name) for name in others)

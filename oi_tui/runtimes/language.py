@@ -1,0 +1,128 @@
+"""What a language is: its names, how its program is found and started, and what it can tell."""
+
+import shutil
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from oi_tui.lmc import Report
+from oi_tui.runtimes.variables import Detail, Memory
+
+DRIVERS = Path(__file__).with_name("drivers")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the person chose: a Python interpreter, a shell; None leaves it to us."""
+
+    python: str | None = None
+    shell: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How to start a language: the program and its arguments, and what to set in its environment."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    #: Lines for the driver before anything else, where the program reads its driver from the request pipe.
+    requests: tuple[str, ...] = ()
+
+
+def first_of(*programs: str) -> Callable[[Choices], str | None]:
+    """Find a language by the first of these programs that is on PATH."""
+
+    def find(_: Choices) -> str | None:
+        return next((path for program in programs if (path := shutil.which(program))), None)
+
+    return find
+
+
+class Runtime(Protocol):
+    """A language at work. `run` is for one thread at a time, all else for any."""
+
+    @property
+    def language(self) -> "Language":
+        """Whose runtime it is."""
+
+    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+        """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first.
+
+        `stopped` is set by an interrupt, also by one that comes before there is a run.
+        """
+
+    def memory(self) -> Memory:
+        """What the language remembers, as far as it tells."""
+
+    def look_at(self, name: str) -> Detail | None:
+        """What one variable holds; None where that is not told."""
+
+    def send_input(self, text: str) -> None:
+        """Type to the program."""
+
+    def interrupt(self) -> None:
+        """Stop the run, if there is one; called again, harder."""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Tell programs the size of their terminal."""
+
+    def reset(self) -> None:
+        """Forget; a run in progress is lost."""
+
+    def close(self) -> None:
+        """End for good."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Language:
+    """A language, declared once; everything else follows.
+
+    `find` gives the path of its program, None where it is missing; `describe` names that program in a few
+    words without starting the language; `start` says how to start it with the channel's folder as argument.
+    """
+
+    name: str
+    title: str
+    aliases: tuple[str, ...] = ()
+    #: How a person gets it where no package manager below is here, as a sentence.
+    hint: str
+    #: What each package manager of `installing` calls it.
+    packages: Mapping[str, str] = field(default_factory=dict)
+    #: What it remembers from run to run, in a few words; empty where every run begins anew.
+    keeps: str = "variables, functions"
+    #: How it is known that a program waits for input: the language says so itself ("told"), it is seen at
+    #: the terminal ("seen"), or there is none to give ("none").
+    input: Literal["told", "seen", "none"] = "seen"
+    find: Callable[[Choices], str | None]
+    describe: Callable[[str], str]
+    start: Callable[[str, Path], Start]
+    #: Which line runs: written by the driver to its four bytes ("cell"), told by events ("events"), read by
+    #: the application from a variable in the program's memory ("memory"), or not known (None).
+    active_line: str | None = None
+    #: A request that goes with an interrupt; for programs that read requests while they run, or to make sure
+    #: that an interrupt which came too late leaves no run without its end. `{nonce}` stands for the run's.
+    interrupt_request: str | None = None
+    #: How a run's request is written, from its nonce and the path of the code.
+    request: Callable[[str, Path], str] = lambda nonce, path: f"run {nonce} {path}"
+    #: A request for the variables; None where the language does not tell them.
+    variables_request: str | None = None
+    #: A request for what one variable, `{name}`, holds; None where the language does not tell.
+    variable_request: str | None = None
+    #: A request to end by itself, for a language that has something to put away then; it is given a moment.
+    leave_request: str | None = None
+    #: How long the program may take to begin, in seconds.
+    patience: float = 30.0
+    #: What becomes of a report of its driver, where the application itself has something to do with it.
+    translate: Callable[[Report], Iterable[Report]] | None = None
+    #: What the model should know of it, added to the system message.
+    note: str = ""
+    #: The setting that chooses its program, where there is one.
+    setting: Literal["python", "shell", ""] = ""
+    #: Makes what runs it, where that is no program on a terminal of its own.
+    runtime: "Callable[[Language], Runtime] | None" = None
+    #: Why the sandbox cannot hold it, in words that follow "because"; empty where it can.
+    outside: str = ""
+    #: The class that it was made from, where it was.
+    source: object = None

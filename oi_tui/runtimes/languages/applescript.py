@@ -1,0 +1,36 @@
+"""AppleScript, on macOS."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import Language, Start, first_of
+from oi_tui.runtimes.languages import shell
+
+
+def describe(program: str) -> str:
+    """`AppleScript (/usr/bin/osascript)`."""
+    return f"AppleScript ({program})"
+
+
+def start(_: str, folder: Path) -> Start:
+    """A shell that runs osascript for each cell, so that terminal, stop and status are a shell's."""
+    return shell.start("/bin/sh", folder)
+
+
+def request(nonce: str, path: Path) -> str:
+    """The cell is given to osascript, and its end told by the shell."""
+    return shell.request(nonce, path).replace(f"\\. '{path}'", f"osascript '{path}'", 1)
+
+
+LANGUAGE = Language(
+    name="applescript",
+    title="AppleScript",
+    aliases=("osascript", "apple-script"),
+    hint="It is a part of macOS and runs only there.",
+    keeps="",
+    find=first_of("osascript"),
+    describe=describe,
+    start=start,
+    request=request,
+    outside="it has other applications do its work",
+    interrupt_request=shell.LANGUAGE.interrupt_request,
+)

@@ -1,0 +1,20 @@
+"""HTML: a page that is kept as a file, opened where there is a display, and pictured where a browser can."""
+
+from functools import partial
+
+from oi_tui.runtimes import pages
+from oi_tui.runtimes.language import Language
+
+LANGUAGE = Language(
+    name="html",
+    title="HTML",
+    aliases=("htm", "xhtml", "html5"),
+    hint="Pages need nothing; for a picture of them install Chromium or Chrome.",
+    keeps="",
+    input="none",
+    find=pages.find,
+    describe=pages.describe,
+    start=partial(pages.start, "html"),
+    translate=pages.opened,
+    outside=pages.OUTSIDE,
+)

@@ -1,0 +1,44 @@
+"""JavaScript in Node.js."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.versions import version_of
+
+#: What package managers call Node.js.
+PACKAGES = {
+    "apt": "nodejs",
+    "dnf": "nodejs",
+    "pacman": "nodejs",
+    "zypper": "nodejs",
+    "apk": "nodejs",
+    "brew": "node",
+}
+
+
+def describe(program: str) -> str:
+    """`Node.js 20.20.2`."""
+    version = version_of(program, "--version", r"v(\S+)")
+    return f"Node.js {version}".strip()
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver as a script of its own."""
+    return Start((program, "--no-warnings", str(DRIVERS / "javascript_driver.js"), str(folder)))
+
+
+LANGUAGE = Language(
+    name="javascript",
+    title="JavaScript",
+    aliases=("js", "node", "nodejs", "node.js", "ecmascript", "es6", "mjs", "cjs"),
+    hint="Install Node.js 18 or later: nodejs.org has it for every system.",
+    packages=PACKAGES,
+    keeps="variables (also const and let), functions, modules",
+    find=first_of("node", "nodejs"),
+    describe=describe,
+    start=start,
+    active_line="events",
+    interrupt_request="interrupt",
+    variables_request="variables {nonce}",
+    variable_request="variable {nonce} {name}",
+)

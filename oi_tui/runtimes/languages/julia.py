@@ -1,0 +1,32 @@
+"""Julia."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.versions import version_of
+
+
+def describe(program: str) -> str:
+    """`Julia 1.10.4`."""
+    return f"Julia {version_of(program, '--version', 'julia version ([0-9.]+)')}".strip()
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver as a script, without the person's own start-up file."""
+    driver = str(DRIVERS / "julia_driver.jl")
+    return Start((program, "--startup-file=no", "--color=yes", "--banner=no", driver, str(folder)))
+
+
+LANGUAGE = Language(
+    name="julia",
+    title="Julia",
+    aliases=("jl", "ijulia", "julialang"),
+    hint="Install Julia 1.6 or later: julialang.org/downloads has it for every system.",
+    packages={"dnf": "julia", "pacman": "julia", "apk": "julia", "brew": "julia"},
+    keeps="variables, functions, types, loaded packages",
+    find=first_of("julia"),
+    describe=describe,
+    start=start,
+    active_line="cell",
+    patience=60.0,
+)

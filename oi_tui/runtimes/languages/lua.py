@@ -1,0 +1,48 @@
+"""Lua."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.versions import version_of
+
+
+def describe(program: str) -> str:
+    """`Lua 5.4.4`."""
+    return f"Lua {version_of(program, '-v', 'Lua ([0-9.]+)')}".strip()
+
+
+#: How often a process can be interrupted: one chunk of its command line for each time.
+_INTERRUPTS = 1000
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver as a chunk of the command line, and chunks that have it serve, each for one interrupt."""
+    prepare = f"assert(loadfile({_spell(DRIVERS / 'lua_driver.lua')}))({_spell(folder)})"
+    serve = ("-e", "debug.getregistry().oi_tui()") * _INTERRUPTS
+    return Start((program, "-e", prepare, *serve, "-e", "debug.getregistry().oi_tui(true)"))
+
+
+def _spell(path: Path) -> str:
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'
+
+
+LANGUAGE = Language(
+    name="lua",
+    title="Lua",
+    aliases=("lua5.4", "lua54", "luajit"),
+    hint="Install Lua 5.3 or later: lua.org tells how.",
+    packages={
+        "apt": "lua5.4",
+        "dnf": "lua",
+        "pacman": "lua",
+        "zypper": "lua54",
+        "apk": "lua5.4",
+        "brew": "lua",
+    },
+    keeps="variables (also local ones), functions",
+    find=first_of("lua5.4", "lua5.3", "lua"),
+    describe=describe,
+    start=start,
+    interrupt_request="end {nonce}",
+)

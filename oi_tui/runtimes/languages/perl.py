@@ -1,0 +1,29 @@
+"""Perl."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.versions import version_of
+
+
+def describe(program: str) -> str:
+    """`Perl 5.36.0`."""
+    return f"Perl {version_of(program, '-v', 'v([0-9.]+)')}".strip()
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver as a script."""
+    return Start((program, str(DRIVERS / "perl_driver.pl"), str(folder)))
+
+
+LANGUAGE = Language(
+    name="perl",
+    title="Perl",
+    aliases=("pl", "perl5"),
+    hint="Install Perl: perl.org has it for every system.",
+    packages=dict.fromkeys(("apt", "dnf", "pacman", "zypper", "apk", "brew"), "perl"),
+    keeps="variables (also my), subroutines",
+    find=first_of("perl"),
+    describe=describe,
+    start=start,
+)

@@ -1,0 +1,34 @@
+"""PowerShell 7."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.versions import version_of
+
+
+def describe(program: str) -> str:
+    """`PowerShell 7.4.6`."""
+    return f"PowerShell {version_of(program, '--version', r'PowerShell ([0-9.]+)')}".strip()
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver as a script; PowerShell itself reports nothing to anybody and looks for no newer version."""
+    return Start(
+        (program, "-NoLogo", "-NoProfile", "-File", str(DRIVERS / "powershell_driver.ps1"), str(folder)),
+        {"POWERSHELL_TELEMETRY_OPTOUT": "1", "POWERSHELL_UPDATECHECK": "Off"},
+    )
+
+
+LANGUAGE = Language(
+    name="powershell",
+    title="PowerShell",
+    aliases=("pwsh", "ps", "ps1", "posh"),
+    hint="Install PowerShell 7: learn.microsoft.com/powershell tells how.",
+    packages={"brew": "powershell"},
+    keeps="variables, functions, modules, working directory",
+    find=first_of("pwsh", "pwsh-preview", "powershell"),
+    describe=describe,
+    start=start,
+    interrupt_request="interrupt",
+    patience=60.0,
+)

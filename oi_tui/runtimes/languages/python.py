@@ -1,0 +1,77 @@
+"""Python, in the interpreter of the person's choice."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
+from oi_tui.runtimes.versions import version_of
+
+
+def find(choices: Choices) -> str | None:
+    """The chosen interpreter, else the active virtual environment's, else the one on PATH, else ours."""
+    if choices.python:
+        path = Path(choices.python).expanduser()
+        if path.is_dir():
+            path = path / "bin" / "python"
+        found = shutil.which(str(path))
+        # Languages start in folders of their own; a link stays one, or it would leave its environment.
+        return os.path.abspath(found) if found else None  # noqa: PTH100
+    environment = os.environ.get("VIRTUAL_ENV")
+    if environment and (found := shutil.which(str(Path(environment, "bin", "python")))):
+        return found
+    return shutil.which("python3") or sys.executable
+
+
+def describe(program: str) -> str:
+    """`Python 3.11.7 (.venv)`, from the environment's own description of itself where there is one."""
+    folder = Path(program).parent.parent
+    settings = folder / "pyvenv.cfg"
+    try:
+        lines = settings.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        version = version_of(program, "--version", r"Python (\S+)")
+        return f"Python {version}".strip()
+    values = dict(line.replace(" ", "").split("=", 1) for line in lines if "=" in line)
+    version = values.get("version") or values.get("version_info", "")
+    return f"Python {version} ({folder.name})".replace("  ", " ")
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver, started as a script, so that nothing is imported from the working directory."""
+    return Start((program, str(DRIVERS / "python_start.py"), str(folder)), _activated(Path(program)))
+
+
+def _activated(program: Path) -> dict[str, str]:
+    """What activating the interpreter's environment sets, so that its other programs are found first."""
+    environment = program.parent.parent
+    if not (environment / "pyvenv.cfg").is_file():
+        return {}
+    path = os.environ.get("PATH", os.defpath)
+    return {"VIRTUAL_ENV": str(environment), "PATH": f"{program.parent}{os.pathsep}{path}"}
+
+
+LANGUAGE = Language(
+    name="python",
+    title="Python",
+    setting="python",
+    aliases=("py", "python3", "python2", "ipython", "ipython3", "py3", "pycon", "jupyter"),
+    hint="Install Python 3.8 or later: python.org has it for every system.",
+    packages={
+        "apt": "python3",
+        "dnf": "python3",
+        "pacman": "python",
+        "zypper": "python3",
+        "apk": "python3",
+        "brew": "python",
+    },
+    keeps="variables, functions, imports, working directory",
+    input="told",
+    find=find,
+    describe=describe,
+    start=start,
+    active_line="cell",
+    variables_request="variables {nonce}",
+    variable_request="variable {nonce} {name}",
+)

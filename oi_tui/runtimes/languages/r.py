@@ -1,0 +1,42 @@
+"""R."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.versions import version_of
+
+
+def describe(program: str) -> str:
+    """`R 4.2.2`."""
+    return f"R {version_of(program, '--version', 'R version ([0-9.]+)')}".strip()
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver in place of the person's profile, in an interactive session so that programs can ask."""
+    return Start(
+        (program, "--quiet", "--no-save", "--no-restore", "--no-readline", "--interactive"),
+        {"R_PROFILE_USER": str(DRIVERS / "r_driver.R"), "OI_TUI_FOLDER": str(folder)},
+    )
+
+
+LANGUAGE = Language(
+    name="r",
+    title="R",
+    aliases=("rlang", "rscript", "rlanguage", "gnu-r"),
+    hint="Install R: r-project.org has it for every system.",
+    packages={
+        "apt": "r-base-core",
+        "dnf": "R-core",
+        "pacman": "r",
+        "zypper": "R-base",
+        "apk": "R",
+        "brew": "r",
+    },
+    keeps="variables, functions, attached packages, options",
+    find=first_of("R"),
+    describe=describe,
+    start=start,
+    active_line="cell",
+    variables_request="variables {nonce}",
+    variable_request="variable {nonce} {name}",
+)

@@ -1,0 +1,32 @@
+"""Ruby."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
+from oi_tui.runtimes.versions import version_of
+
+
+def describe(program: str) -> str:
+    """`Ruby 3.1.2`."""
+    return f"Ruby {version_of(program, '--version', 'ruby ([0-9.]+)')}".strip()
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver as a script."""
+    return Start((program, str(DRIVERS / "ruby_driver.rb"), str(folder)))
+
+
+LANGUAGE = Language(
+    name="ruby",
+    title="Ruby",
+    aliases=("rb", "irb"),
+    hint="Install Ruby: ruby-lang.org has it for every system.",
+    packages=dict.fromkeys(("apt", "dnf", "pacman", "zypper", "apk", "brew"), "ruby"),
+    keeps="variables, methods, classes",
+    find=first_of("ruby"),
+    describe=describe,
+    start=start,
+    active_line="cell",
+    variables_request="variables {nonce}",
+    variable_request="variable {nonce} {name}",
+)

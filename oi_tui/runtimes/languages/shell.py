@@ -1,0 +1,97 @@
+"""The shell: bash, or what the person prefers among bash, zsh and sh."""
+
+import shutil
+from pathlib import Path
+
+from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
+from oi_tui.runtimes.versions import version_of
+
+# The space before them keeps requests out of the history of a shell that heeds it.
+_END = " {{ __oi_end $? {nonce}; }} 2>/dev/null"
+_OPTIONS = {
+    "bash": ("--noprofile", "--norc", "--noediting", "-i"),
+    "zsh": ("-f", "-i", "-o", "no_zle", "-o", "no_prompt_cr", "-o", "no_prompt_sp"),
+}
+
+
+def find(choices: Choices) -> str | None:
+    """The chosen shell, else bash, else any other."""
+    if choices.shell:
+        return shutil.which(str(Path(choices.shell).expanduser()))
+    return next((path for name in ("bash", "zsh", "sh") if (path := shutil.which(name))), None)
+
+
+def describe(program: str) -> str:
+    """`bash 5.2.15`."""
+    name = Path(program).name
+    pattern = r"(?:version |zsh )(\d+(?:\.\d+)*)"
+    return f"{name} {version_of(program, '--version', pattern) if name in ('bash', 'zsh') else ''}".strip()
+
+
+def start(program: str, folder: Path) -> Start:
+    """The shell as an interactive one whose commands come from the request pipe, not from its terminal.
+
+    So they run at its top level, no prompt or line editor ever touches the terminal, and a `break`, an
+    error or an interrupt brings it back to the next request.
+    """
+    options = _OPTIONS.get(Path(program).name, ("-i",))
+    driver = DRIVERS / "shell_driver.sh"
+    redirect = 'exec "$0" "$@" <"$OI_TUI_FOLDER/requests"'
+    return Start(
+        ("/bin/sh", "-c", redirect, program, *options),
+        {"OI_TUI_FOLDER": str(folder), "PS1": "", "PS2": ""},
+        (f". '{driver}'",),
+    )
+
+
+def request(nonce: str, path: Path) -> str:
+    """The cell is sourced; its end is told by a command of its own, which no failure can skip.
+
+    What it made of the prompt is forgotten before that command is read.
+    """
+    cell = f" \\. '{path}' </dev/tty; {{ __oi_quiet; }} 2>/dev/null"
+    return f" {{ __oi_begin {nonce}; }} 2>/dev/null\n{cell}\n{_END.format(nonce=nonce)}"
+
+
+def asking(what: str) -> str:
+    """A request that a subshell answers, so that nothing of the shell changes and no run waits for it."""
+    driver = str(DRIVERS / "shell_variables.sh").replace("{", "{{").replace("}", "}}")
+    return f"( (__oi_asked='{what}'; \\. '{driver}') </dev/null & ) 2>/dev/null"
+
+
+LANGUAGE = Language(
+    name="shell",
+    title="Shell",
+    setting="shell",
+    aliases=(
+        "bash",
+        "sh",
+        "zsh",
+        "dash",
+        "ksh",
+        "console",
+        "terminal",
+        "shell-session",
+        "shellsession",
+        "shell-script",
+        "shellscript",
+        "sh-session",
+        "bash-session",
+        "batch",
+        "bat",
+        "cmd",
+        "command",
+        "unix",
+    ),
+    hint="Install bash from your distribution.",
+    packages=dict.fromkeys(("apt", "dnf", "pacman", "zypper", "apk", "brew"), "bash"),
+    keeps="variables, functions, aliases, options, working directory; also after exit",
+    find=find,
+    describe=describe,
+    start=start,
+    active_line="memory",
+    request=request,
+    interrupt_request=_END,
+    variables_request=asking("{nonce}"),
+    variable_request=asking("{nonce} {name}"),
+)

@@ -1,0 +1,41 @@
+"""TypeScript in Node.js, which takes the types away."""
+
+from pathlib import Path
+
+from oi_tui.runtimes.language import Choices, Language, Start
+from oi_tui.runtimes.languages import javascript
+from oi_tui.runtimes.versions import version_of
+
+#: The first Node.js that can take types away in the process: `module.stripTypeScriptTypes`.
+_FIRST = (22, 13)
+
+
+def find(choices: Choices) -> str | None:
+    """Node.js, if it is new enough."""
+    program = javascript.LANGUAGE.find(choices)
+    if program is None:
+        return None
+    version = version_of(program, "--version", r"v(\d+\.\d+)")
+    return program if version and tuple(map(int, version.split("."))) >= _FIRST else None
+
+
+def start(program: str, folder: Path) -> Start:
+    """The driver of JavaScript, told that cells have types."""
+    plain = javascript.start(program, folder)
+    return Start((*plain.argv, "typed"), plain.env, plain.requests)
+
+
+LANGUAGE = Language(
+    name="typescript",
+    title="TypeScript",
+    aliases=("ts", "mts", "cts", "ts-node"),
+    hint="It needs Node.js 22.13 or later; nodejs.org has it for every system.",
+    keeps=f"{javascript.LANGUAGE.keeps}; apart from javascript",
+    find=find,
+    describe=javascript.describe,
+    start=start,
+    active_line=javascript.LANGUAGE.active_line,
+    interrupt_request=javascript.LANGUAGE.interrupt_request,
+    variables_request=javascript.LANGUAGE.variables_request,
+    variable_request=javascript.LANGUAGE.variable_request,
+)

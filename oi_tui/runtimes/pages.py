@@ -1,0 +1,82 @@
+"""Pages: which browser takes pictures of them, and how the person's own browser opens them."""
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.lmc import Displayed, Printed, Report
+from oi_tui.runtimes.language import DRIVERS, Choices, Start
+from oi_tui.viewer import opener, view
+
+_BROWSERS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "brave-browser",
+    "microsoft-edge",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+)
+#: Why the sandbox cannot hold a page.
+OUTSIDE = "pages are opened in your browser, which has the network"
+
+
+def photographer() -> str | None:
+    """The browser that can take a picture without a window; None when there is none."""
+    return next((path for name in _BROWSERS if (path := shutil.which(name))), None)
+
+
+def find(_: Choices) -> str | None:
+    """Pages can always be made; our own interpreter does."""
+    return sys.executable
+
+
+def describe(_: str) -> str:
+    """What becomes of a page here."""
+    browser = photographer()
+    where = "opened in your browser" if opener() else "saved as a file"
+    return f"a page, {where}{f', pictured by {Path(browser).name}' if browser else ''}"
+
+
+def start(kind: str, program: str, folder: Path) -> Start:
+    """The driver that makes pages of a kind."""
+    pages = paths.data() / "pages"
+    return Start(
+        (
+            program,
+            "-I",
+            "-B",
+            str(DRIVERS / "page_driver.py"),
+            str(folder),
+            kind,
+            photographer() or "",
+            str(pages),
+        )
+    )
+
+
+def opened(report: Report) -> Iterable[Report]:
+    """The reports of the driver, with a page opened in place of being named.
+
+    The application opens it, not the driver: a browser that was started so stays when the languages end.
+    """
+    if isinstance(report, Displayed) and report.format == "page":
+        yield from _open(Path(report.content))
+    else:
+        yield report
+
+
+def _open(page: Path) -> Iterator[Printed]:
+    words = opener()
+    if words is None:
+        yield Printed("There is no display here, so it was not opened.\r\n")
+        return
+    if problem := view(words, page.as_uri()):
+        yield Printed(f"It was not opened: {words[0]}: {problem}\r\n")
+        return
+    yield Printed("Opened in the browser.\r\n")

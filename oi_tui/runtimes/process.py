@@ -1,0 +1,376 @@
+"""One language process: everything that is read from it and written to it."""
+
+import contextlib
+import os
+import secrets
+import select
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from oi_tui.runtimes import processes
+from oi_tui.runtimes.channel import Channel, Event
+from oi_tui.runtimes.enclosing import Enclosed
+from oi_tui.runtimes.marks import MarkReader, spell
+from oi_tui.runtimes.sandbox import Sandbox
+from oi_tui.runtimes.terminal import Terminal
+
+#: What may wait, in bytes, of the output that comes while no run reads it; the oldest goes first.
+_LATER = 256 * 1024
+#: How much is read at once, in bytes, before somebody may look at it.
+_GULP = 256 * 1024
+#: How often somebody who waits for a language looks whether it is still wanted, in seconds.
+_GLANCE = 0.1
+#: Marks the environment of everything that a language process starts.
+_TOKEN = "OI_TUI_RUNTIME"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The language process is no more; `status` is that of waitpid, None when even its guard was killed."""
+
+    status: int | None
+
+    def __str__(self) -> str:
+        if self.status is None:
+            return "the process and its guard were killed"
+        if os.WIFSIGNALED(self.status):
+            number = os.WTERMSIG(self.status)
+            with contextlib.suppress(ValueError):
+                return f"killed by {signal.Signals(number).name}"
+            return f"killed by signal {number}"
+        return f"exit status {os.waitstatus_to_exitcode(self.status)}"
+
+
+#: What a process sends: bytes for its terminal, events at their place among them, and its end.
+Item = bytes | Event | Ended
+
+
+class LanguageProcess:
+    """A program on a terminal of its own, with a channel to its driver; in the sandbox, where there is one.
+
+    No language begins anywhere else, so none can begin outside of the sandbox. One thread at a time reads:
+    whoever is between `attach` and `detach`, else a thread that keeps the terminal from filling up while
+    nothing runs. All else may be called from any thread. Raises OSError, and NoSandboxError where the
+    sandbox cannot be had.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        size: tuple[int, int],
+        channel: Channel,
+        name: str,
+        sandbox: Sandbox | None,
+    ) -> None:
+        self._token = secrets.token_hex(16)
+        self.channel = channel
+        self.enclosed = sandbox is not None
+        env = {**env, _TOKEN: self._token}
+        start = Enclosed(tuple(argv), env)
+        if sandbox:
+            start = sandbox.enclose(program, argv, env, channel.folder)
+        try:
+            self.terminal = Terminal(
+                start.argv,
+                folder=channel.folder,
+                env=start.env,
+                cwd=cwd,
+                size=size,
+                descriptors=start.descriptors,
+            )
+        finally:
+            for number in start.descriptors:
+                os.close(number)
+        self.pid = 0
+        self._pidfd = -1
+        self.ended: Ended | None = None
+        self._marks = MarkReader()
+        self._marked: dict[str, Event] = {}
+        #: Marks that were seen lately; to see one again means nothing.
+        self._spent: deque[str] = deque(maxlen=64)
+        self._status = b""
+        self._typed: deque[bytes] = deque()
+        self._typing = threading.Lock()
+        self._later: deque[Item] = deque()
+        self._later_size = 0
+        self._reading = threading.Lock()
+        self._idle = threading.Event()
+        #: How many wait to become the reader; a byte that wakes is taken by whoever reads then.
+        self._wanted = 0
+        self._wanting = threading.Lock()
+        self._closed = False
+        self._awake, self._wake = os.pipe()
+        os.set_blocking(self._awake, False)
+        os.set_blocking(self._wake, False)
+        os.set_blocking(self.terminal.guard_output, False)
+        self._poll = select.poll()
+        for number in (self.terminal.child_fd, channel.events, self.terminal.guard_output, self._awake):
+            self._poll.register(number, select.POLLIN)
+        self._thread = threading.Thread(target=self._keep_reading, name=f"{name} at rest", daemon=True)
+        self._thread.start()
+
+    # -- reading
+
+    def attach(self) -> list[Item]:
+        """Become the reader; what came since the last one."""
+        later = self.attach_soon(-1)
+        assert later is not None
+        return later
+
+    def attach_soon(self, seconds: float) -> list[Item] | None:
+        """As `attach`, but None when another thread goes on reading for so long."""
+        with self._wanting:
+            self._wanted += 1
+        self.wake()
+        taken = self._reading.acquire(timeout=seconds)
+        with self._wanting:
+            self._wanted -= 1
+            if taken:
+                self._idle.clear()
+        if not taken:
+            return None
+        later = list(self._later)
+        self._later.clear()
+        self._later_size = 0
+        return later
+
+    def detach(self) -> None:
+        """Leave the reading to the thread, unless somebody waits for it."""
+        self._reading.release()
+        self._idle.set()
+
+    def wake(self) -> None:
+        """Let `read` return at once."""
+        with contextlib.suppress(BlockingIOError, OSError):
+            os.write(self._wake, b"\0")
+
+    def read(self, seconds: float) -> list[Item]:
+        """Wait at most so long for something, and take what is there. `Ended` comes once, and last."""
+        if self.ended:
+            return []
+        self._poll.modify(self.terminal.child_fd, select.POLLIN | (select.POLLOUT if self._typed else 0))
+        ready = {number for number, _ in self._poll.poll(max(0.0, seconds) * 1000)}
+        found: list[Item] = []
+        if self._awake in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._awake, 4096)
+        if self.channel.events in ready:
+            self._take_events(found)
+        if self.terminal.child_fd in ready:
+            self._type()
+            self._take_output(found, _GULP)
+        if self.terminal.guard_output in ready and self._has_ended():
+            # The guard speaks when nobody is left who could print: what is readable now is all there is.
+            while self._take_output(found, _GULP):
+                pass
+            found += [rest] if (rest := self._marks.rest()) else []
+            assert self.ended
+            found.append(self.ended)
+        return found
+
+    def _take_output(self, found: list[Item], limit: int) -> int:
+        pieces = []
+        size = 0
+        while size < limit:
+            try:
+                piece = os.read(self.terminal.child_fd, 65536)
+            except (BlockingIOError, OSError):
+                break
+            if not piece:
+                break
+            pieces.append(piece)
+            size += len(piece)
+        if pieces:
+            # Whoever left a mark sent its event before, so every event that a mark here names has arrived.
+            self._take_events(found)
+            for part in self._marks.read(b"".join(pieces)):
+                if isinstance(part, bytes):
+                    found.append(part)
+                elif event := self._marked.pop(part, None):
+                    self._spent.append(part)
+                    found.append(event)
+                elif part not in self._spent:
+                    found.append(spell(part))
+        return size
+
+    def _take_events(self, found: list[Item]) -> None:
+        for event in self.channel.read_events():
+            mark = event.get("mark")
+            if isinstance(mark, str):
+                self._marked.setdefault(mark, event)
+            else:
+                found.append(event)
+
+    @property
+    def dying(self) -> bool:
+        """Whether the program has gone and its guard has yet to say so."""
+        if self.ended or self._pidfd < 0:
+            return False
+        poll = select.poll()
+        poll.register(self._pidfd, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def unplaced(self, kind: str) -> Event | None:
+        """An event whose mark has not been seen."""
+        return next((event for event in self._marked.values() if event["event"] == kind), None)
+
+    def _has_ended(self) -> bool:
+        try:
+            piece = os.read(self.terminal.guard_output, 4096)
+        except BlockingIOError:
+            return False
+        self._status += piece
+        *lines, self._status = self._status.split(b"\n")
+        for line in lines:
+            word, _, number = line.partition(b" ")
+            if word == b"pid":
+                self.pid = int(number)
+                if hasattr(os, "pidfd_open"):
+                    with contextlib.suppress(OSError):
+                        self._pidfd = os.pidfd_open(self.pid)
+            elif word == b"exit":
+                self.ended = Ended(int(number))
+        if not piece and not self.ended:
+            # The guard itself was killed; what it guarded is found by the mark in its environment.
+            processes.kill_marked(f"{_TOKEN}={self._token}", self.pid)
+            self.ended = Ended(None)
+        return self.ended is not None
+
+    def _keep_reading(self) -> None:
+        while True:
+            self._idle.wait()
+            if self._closed:
+                return
+            with self._reading:
+                with self._wanting:
+                    if self.ended and not self._closed:
+                        self._idle.clear()
+                    wanted = self._wanted > 0
+                if wanted or self._closed or not self._idle.is_set():
+                    # Whoever wants to read takes the lock within moments.
+                    time.sleep(0)
+                    continue
+                for item in self.read(3600):
+                    self._later.append(item)
+                    self._later_size += len(item) if isinstance(item, bytes) else 1000
+                while self._later_size > _LATER and len(self._later) > 1:
+                    item = self._later.popleft()
+                    self._later_size -= len(item) if isinstance(item, bytes) else 1000
+
+    # -- writing
+
+    def type(self, data: bytes) -> None:
+        """Type on the terminal; what it does not take yet follows while somebody reads."""
+        with self._typing:
+            self._typed.append(data)
+        self._type()
+        self.wake()
+
+    def _type(self) -> None:
+        with self._typing:
+            while self._typed:
+                try:
+                    written = os.write(self.terminal.child_fd, self._typed[0])
+                except OSError:
+                    return
+                if written < len(self._typed[0]):
+                    self._typed[0] = self._typed[0][written:]
+                    return
+                self._typed.popleft()
+
+    def forget_typed(self) -> None:
+        """Drop what was typed and not taken."""
+        with self._typing:
+            self._typed.clear()
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to whatever has the keyboard."""
+        group = self.terminal.foreground
+        if group > 1 and group != os.getpgrp():
+            with contextlib.suppress(OSError):
+                os.killpg(group, number)
+
+    def send_signal_to_language(self, number: int) -> None:
+        """Send a signal to the language's own process."""
+        if self.pid > 1:
+            with contextlib.suppress(OSError):
+                os.kill(self.pid, number)
+
+    def send_signal_to_children(self, number: int, younger: float = float("inf")) -> None:
+        """Send a signal to what the language runs in the foreground, but not to the language itself.
+
+        With `younger`, only to what began less than so many seconds ago.
+        """
+        group = self.terminal.foreground
+        for pid in processes.descendants(self.pid) if self.pid else ():
+            with contextlib.suppress(OSError):
+                if os.getpgid(pid) == group and processes.age(pid) < younger:
+                    os.kill(pid, number)
+
+    def end_deaf_children(self, groups: set[int], younger: float) -> None:
+        """End what ignores the interrupt and began less than so many seconds ago.
+
+        A shell lets all that its scripts put into the background ignore it; that is no wish to stay. What has
+        only just begun in the process groups that were interrupted is given 0.2 s to show whether it does.
+        """
+        until = time.monotonic() + 0.2
+        while self.pid:
+            waited = False
+            for pid, group in processes.members(self.pid):
+                if pid == self.pid or processes.age(pid) >= younger:
+                    continue
+                waited |= group in groups
+                if processes.ignores(pid, signal.SIGINT):
+                    waited = True
+                    deaf = processes.ignores(pid, signal.SIGTERM)
+                    with contextlib.suppress(OSError):
+                        os.kill(pid, signal.SIGKILL if deaf else signal.SIGTERM)
+            if not waited or time.monotonic() > until:
+                return
+            time.sleep(0.005)
+
+    # -- the end
+
+    def close(self) -> None:
+        """End the program and all that it started; waits until nothing is left."""
+        with self._wanting:
+            self._closed = True
+            self._idle.set()
+        self.wake()
+        self._thread.join(10)
+        self.terminal.close()
+        if not self.ended:
+            self.ended = Ended(signal.SIGKILL)
+        for number in (self._awake, self._wake, self._pidfd):
+            if number >= 0:
+                os.close(number)
+        self.channel.close()
+
+
+def wait_for(
+    process: LanguageProcess, kind: str, seconds: float, others: list[Item], stopped: threading.Event
+) -> Event | None:
+    """The next event of a kind, while nothing runs; None when it ended, was slow, or `stopped` was set.
+
+    By then the number of the process is known. What else came until then is added to `others`.
+    """
+    found: Event | None = None
+    until = time.monotonic() + seconds
+    while not (process.ended or stopped.is_set()) and (left := until - time.monotonic()) > 0:
+        for item in process.read(min(left, _GLANCE)):
+            if isinstance(item, dict) and item["event"] == kind:
+                found = item
+            else:
+                others.append(item)
+        if found and process.pid:
+            return found
+    return None

@@ -1,0 +1,198 @@
+"""What the system knows of other processes: who descends from whom, and who waits for the keyboard."""
+
+import contextlib
+import os
+import platform
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+_LINUX = sys.platform.startswith("linux")
+#: The numbers of read, poll, select, pselect6, ppoll, epoll_wait and epoll_pwait, from the kernel's tables.
+_CALLS = {
+    "x86_64": (0, 7, 23, 270, 271, 232, 281),
+    "aarch64": (63, None, None, 72, 73, None, 22),
+}.get(platform.machine())
+_TERMINAL_OF_ONES_OWN = os.makedev(5, 0)  # /dev/tty
+_POLLIN = 0x001
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that descend from one, itself not included."""
+    children: dict[int, list[int]] = {}
+    for child, parent in _parents():
+        children.setdefault(parent, []).append(child)
+    found = []
+    following = [pid]
+    while following:
+        for child in children.get(following.pop(), ()):
+            found.append(child)
+            following.append(child)
+    return found
+
+
+def _numbers(folder: str = "/proc") -> list[str]:
+    return [path.name for path in Path(folder).iterdir() if path.name.isdigit()]
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    if _LINUX:
+        for name in _numbers():
+            if name.isdigit():
+                with contextlib.suppress(OSError, ValueError):
+                    stat = Path("/proc", name, "stat").read_bytes()
+                    yield int(name), int(stat.rpartition(b")")[2].split()[1])
+        return
+    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False)
+    for line in listing.stdout.splitlines():
+        child, parent = line.split()[:2]
+        yield int(child), int(parent)
+
+
+def age(pid: int) -> float:
+    """How long ago a process began, in seconds; 0 where that is not known."""
+    try:
+        words = Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - int(words[19]) / os.sysconf("SC_CLK_TCK"))
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0.0
+
+
+def members(session: int) -> list[tuple[int, int]]:
+    """What lives in a session, each with its process group; nothing where the system does not tell."""
+    found = []
+    for name in _numbers() if _LINUX else ():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            state, _, group, of = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()[:4]
+            if int(of) == session and state not in (b"Z", b"X"):
+                found.append((int(name), int(group)))
+    return found
+
+
+def ignores(pid: int, number: int) -> bool:
+    """Whether a process ignores a signal; False where that is not known."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc", str(pid), "status").read_bytes().splitlines():
+            if line.startswith(b"SigIgn:"):
+                return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False
+
+
+def kill_marked(variable: str, leader: int) -> None:
+    """Kill what has `NAME=value` in its environment, and the session of `leader`, until none is left."""
+    wanted = variable.encode()
+    for _ in range(20):
+        left = 0
+        for name in _numbers() if _LINUX else (str(pid) for pid in [leader, *descendants(leader)] if pid):
+            if not name.isdigit() or int(name) == os.getpid():
+                continue
+            with contextlib.suppress(OSError):
+                pid = int(name)
+                if (leader and os.getsid(pid) == leader) or (
+                    _LINUX and wanted in Path("/proc", name, "environ").read_bytes().split(b"\0")
+                ):
+                    os.kill(pid, signal.SIGKILL)
+                    left += 1
+        if not left:
+            return
+
+
+def reads_terminal(leader: int, group: int, terminal: int) -> bool | None:
+    """Whether the foreground `group` of the session of `leader` sleeps until somebody types.
+
+    `terminal` is the device number of its terminal. None where that cannot be known: the process belongs to
+    somebody else (sudo), or the system does not tell.
+    """
+    if not _LINUX or _CALLS is None:
+        return None
+    members = [group] if group != leader else []
+    members += [pid for pid in [leader, *descendants(leader)] if pid != group or group == leader]
+    answer: bool | None = False
+    for pid in members:
+        with contextlib.suppress(OSError):
+            if os.getpgid(pid) != group:
+                continue
+        try:
+            if any(_thread_reads(pid, thread, terminal) for thread in _numbers(f"/proc/{pid}/task")[:32]):
+                return True
+        except PermissionError:
+            answer = None
+        except OSError:
+            continue
+    return answer
+
+
+def reads_file(pid: int, path: Path) -> bool:
+    """Whether the main thread of a process sleeps in reading this file; False where that is not known."""
+    if not _LINUX or _CALLS is None:
+        return False
+    try:
+        words = Path(f"/proc/{pid}/syscall").read_text().split()
+        if not words[0].isdigit() or int(words[0]) != _CALLS[0]:
+            return False
+        return Path(f"/proc/{pid}/fd/{int(words[1], 16)}").samefile(path)
+    except (OSError, IndexError):
+        return False
+
+
+def _thread_reads(pid: int, thread: str, terminal: int) -> bool:
+    assert _CALLS is not None
+    words = Path(f"/proc/{pid}/task/{thread}/syscall").read_text().split()
+    if not words or not words[0].isdigit():
+        return False
+    call, first, second = int(words[0]), int(words[1], 16), int(words[2], 16)
+    read, poll, select, pselect, ppoll, epoll, epoll_p = _CALLS
+    if call == read:
+        return _is_terminal(pid, first, terminal)
+    if call in (select, pselect):
+        return _any_selected(pid, first, second, terminal)
+    if call in (poll, ppoll):
+        return _any_polled(pid, first, second, terminal)
+    if call in (epoll, epoll_p):
+        return any(_is_terminal(pid, number, terminal) for number in _watched(pid, first))
+    return False
+
+
+def _is_terminal(pid: int, number: int, terminal: int) -> bool:
+    try:
+        device = Path(f"/proc/{pid}/fd/{number}").stat().st_rdev
+    except PermissionError:
+        raise
+    except OSError:
+        return False
+    return device in (terminal, _TERMINAL_OF_ONES_OWN)
+
+
+def _memory(pid: int, address: int, size: int) -> bytes:
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+        memory.seek(address)
+        return memory.read(size)
+
+
+def _any_polled(pid: int, address: int, count: int, terminal: int) -> bool:
+    if not 0 < count <= 64:
+        return False
+    for number, events, _ in struct.iter_unpack("=ihh", _memory(pid, address, count * 8)):
+        if number >= 0 and events & _POLLIN and _is_terminal(pid, number, terminal):
+            return True
+    return False
+
+
+def _any_selected(pid: int, highest: int, address: int, terminal: int) -> bool:
+    if not (0 < highest <= 1024 and address):
+        return False
+    bits = int.from_bytes(_memory(pid, address, (highest + 7) // 8), sys.byteorder)
+    return any(bits >> number & 1 and _is_terminal(pid, number, terminal) for number in range(highest))
+
+
+def _watched(pid: int, number: int) -> Iterator[int]:
+    """The descriptors that an epoll descriptor waits on for something to read."""
+    for line in Path(f"/proc/{pid}/fdinfo/{number}").read_text().splitlines():
+        if line.startswith("tfd:"):
+            words = line.split()
+            if int(words[3], 16) & _POLLIN:
+                yield int(words[1])

@@ -1,0 +1,348 @@
+"""One language on a terminal of its own: runs code, reports, and stops."""
+
+import contextlib
+import os
+import secrets
+import threading
+import time
+from collections.abc import Collection, Generator
+from pathlib import Path
+
+from oi_tui.lmc import Report, RunEnded
+from oi_tui.runtimes.channel import Channel, Event
+from oi_tui.runtimes.enclosing import NoSandboxError
+from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.process import Ended, Item, LanguageProcess, wait_for
+from oi_tui.runtimes.run import Run
+from oi_tui.runtimes.sandbox import Sandbox
+from oi_tui.runtimes.variables import Detail, Memory, is_name, read, read_shell, read_shell_detail
+
+#: How long a language may take to put its things away, in seconds.
+_GOODBYE = 1.5
+#: How long an answer about variables may take, in seconds, while nothing else is asked of the language.
+PATIENCE = 10.0
+#: How many variables of a language are told of, the newest ones.
+MOST = 2000
+
+
+class _StoppedError(Exception):
+    """Nobody wants the run any more that the language was started for."""
+
+
+class PtyRuntime:
+    """A language that remembers from run to run. `run` is for one thread at a time, all else for any."""
+
+    def __init__(
+        self,
+        language: Language,
+        program: str,
+        *,
+        cwd: Path,
+        hidden: Collection[str] = (),
+        active_line: bool = True,
+        size: tuple[int, int] = (80, 24),
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        self.language = language
+        self._sandbox = sandbox
+        #: Whether the last process was ended because it was on the other side of the sandbox's walls.
+        self._moved = False
+        self._program = program
+        self._cwd = cwd
+        self._hidden = frozenset(hidden)
+        self.active_line = active_line
+        self._size = size
+        self._lock = threading.RLock()
+        self._process: LanguageProcess | None = None
+        self._run: Run | None = None
+        self.stop_signal: int | None = None
+        self._memory = b""
+        #: What came while no run was there to report it.
+        self.later: list[Item] = []
+        #: Whether a run is there or about to begin; whoever asks for something else then leaves it alone.
+        self._starting = False
+        self._closed = False
+
+    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+        """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first.
+
+        Set before the run has begun, `stopped` keeps it from beginning, and a language from starting for it.
+        """
+        began = time.monotonic()
+        self._starting = True
+        try:
+            process, news = self._living(stopped)
+        except _StoppedError:
+            self._starting = False
+            yield RunEnded("interrupted", time.monotonic() - began)
+            return
+        except NoSandboxError as error:
+            self._starting = False
+            yield RunEnded("failed", time.monotonic() - began, str(error))
+            return
+        except (OSError, RuntimeError, TimeoutError) as error:
+            self._starting = False
+            yield RunEnded("lost", time.monotonic() - began, f"{self.language.title} did not start: {error}")
+            return
+        run = Run(self, process, code, began)
+        with self._lock:
+            self._run = run
+        try:
+            run.start(news, stopped)
+            yield from run.collect()
+            while not run.ended:
+                yield from run.step()
+        finally:
+            if not run.ended:
+                self.interrupt()
+                while not run.ended:
+                    run.step()
+            with self._lock:
+                self._run = None
+            self._starting = False
+            until = time.monotonic() + 2
+            while run.leaving and not process.ended and time.monotonic() < until:
+                process.read(0.1)
+            process.detach()
+            if process.ended:
+                self._drop(process)
+
+    def memory(self) -> Memory:
+        """What the language remembers. Nothing is started for it, and a run never waits for it for long."""
+        name, request, process = self.language.name, self.language.variables_request, self._process
+        if not request:
+            return Memory(name, "silent")
+        if not process or process.ended or self._closed:
+            return Memory(name, "unstarted")
+        answer = self._ask("variables", request)
+        if answer is None:
+            return Memory(name, "busy")
+        event, written = answer
+        found = tuple(read(event.get("variables")) if written is None else read_shell(written))[-MOST:]
+        total = event.get("total")
+        return Memory(name, "told", found, max(total, len(found)) if isinstance(total, int) else len(found))
+
+    def look_at(self, name: str) -> Detail | None:
+        """What one variable holds; None where that is not told, or there is no such variable."""
+        request = self.language.variable_request
+        answer = self._ask("variable", request, name) if request and is_name(name) else None
+        if answer is None:
+            return None
+        event, written = answer
+        if written is not None:
+            return read_shell_detail(written)
+        description, preview = event.get("description"), event.get("preview")
+        if isinstance(description, str) and isinstance(preview, str):
+            return Detail(description, preview)
+        return None
+
+    def _ask(self, kind: str, request: str, name: str = "") -> tuple[Event, bytes | None] | None:
+        """The driver's answer, and the file that goes with it; None while it runs, or when it is slow."""
+        process = self._process
+        if not process or self._starting or self._closed:
+            return None
+        later = process.attach_soon(0.1)
+        if later is None:
+            return None
+        nonce = secrets.token_hex(8)
+        until = time.monotonic() + PATIENCE
+        try:
+            self.later += later
+            process.channel.request(request.format(nonce=nonce, name=name), PATIENCE)
+            while (
+                not (process.ended or self._starting or self._closed)
+                and (left := until - time.monotonic()) > 0
+            ):
+                for item in process.read(left):
+                    if not isinstance(item, dict) or item["event"] != kind:
+                        self.later.append(item)
+                    elif item.get("nonce") == nonce:
+                        return item, _written(process.channel, item.get("file"), nonce)
+        except (OSError, TimeoutError):
+            pass
+        finally:
+            process.detach()
+        return None
+
+    def send_input(self, text: str) -> None:
+        """Type on the program's terminal."""
+        with self._lock:
+            if self._process and self._run:
+                self._run.typed()
+                self._process.type(text.encode("utf-8", "replace"))
+
+    def interrupt(self) -> None:
+        """Stop the run, if there is one; called again, harder."""
+        with self._lock:
+            if self._run:
+                self._run.stop()
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Tell programs the size of their terminal."""
+        self._size = max(1, columns), max(1, rows)
+        with self._lock:
+            if self._process and not self._process.terminal.closed:
+                with contextlib.suppress(OSError):
+                    self._process.terminal.setwinsize(self._size[1], self._size[0])
+                    self._process.channel.write_size(*self._size)
+
+    def reset(self) -> None:
+        """End the process and forget; a run in progress is lost."""
+        with self._lock:
+            self._memory = b""
+            if self._run:
+                self._run.kill()
+                return
+            process, self._process = self._process, None
+        if process:
+            self._say_goodbye(process)
+            process.close()
+
+    def _say_goodbye(self, process: LanguageProcess) -> None:
+        """Let the language put away what it has, where it wants to, for no longer than a moment."""
+        if self.language.leave_request:
+            with contextlib.suppress(OSError, TimeoutError):
+                process.channel.request(self.language.leave_request, 0.2)
+            until = time.monotonic() + _GOODBYE
+            while not process.ended and time.monotonic() < until:
+                time.sleep(0.01)
+
+    def close(self) -> None:
+        """End for good."""
+        self._closed = True
+        self.reset()
+
+    # -- the process
+
+    def _living(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
+        """The attached process, started if need be, and what became of the last one if it ended by itself.
+
+        Raises _StoppedError when somebody does not want it any more.
+        """
+        if self._closed:
+            raise RuntimeError("it was closed")
+        news = None
+        process = self._process
+        if process:
+            self.later += process.attach()
+            self.later += process.read(0)
+            until = time.monotonic() + 6
+            while process.dying and time.monotonic() < until:
+                self.later += process.read(0.05)
+            if process.enclosed != (self._sandbox is not None):
+                self._move(process)
+            elif not process.ended:
+                return process, None
+            else:
+                process.detach()
+                news = f"{self.language.title} had ended between runs ({process.ended}) and began anew"
+                self._drop(process)
+                if self._memory:
+                    news = None
+        while True:
+            process = self._begin(stopped)
+            # Somebody may have switched the sandbox meanwhile.
+            if process.enclosed == (self._sandbox is not None):
+                break
+            self._move(process)
+        if self._moved:
+            where = "in the sandbox" if process.enclosed else "outside of the sandbox"
+            news = f"{self.language.title} began anew {where}; it remembers nothing"
+            self._moved = False
+        return process, news
+
+    def _begin(self, stopped: threading.Event) -> LanguageProcess:
+        channel = Channel()
+        try:
+            channel.write_size(*self._size)
+            start = self.language.start(self._program, channel.folder)
+            if self._memory:
+                (channel.folder / "saved").write_bytes(self._memory)
+            environment = {
+                name: value
+                for name, value in os.environ.items()
+                if name not in self._hidden and name not in ("COLUMNS", "LINES")
+            }
+            environment.update(start.env)
+            environment["TERM"] = "xterm-256color"
+            process = LanguageProcess(
+                self._program,
+                start.argv,
+                env=environment,
+                cwd=self._cwd,
+                size=self._size,
+                channel=channel,
+                name=self.language.name,
+                sandbox=self._sandbox,
+            )
+        except BaseException:
+            channel.close()
+            raise
+        self.later += process.attach()
+        try:
+            for line in start.requests:
+                channel.request(line)
+            ready = wait_for(process, "ready", self.language.patience, self.later, stopped)
+            if ready is None and stopped.is_set():
+                raise _StoppedError
+            if ready is None:
+                printed = b"".join(item for item in self.later if isinstance(item, bytes))
+                last = printed.decode("utf-8", "replace").strip().rpartition("\n")[2].strip()
+                raise RuntimeError(last or str(process.ended or "it does not answer"))
+        except BaseException:
+            process.detach()
+            process.close()
+            raise
+        stop = ready.get("stop")
+        self.stop_signal = stop if isinstance(stop, int) else None
+        with self._lock:
+            self._process = process
+        return process
+
+    def use_sandbox(self, sandbox: Sandbox | None) -> None:
+        """Run in this sandbox, or in none, from the next run on; what is on the other side is ended.
+
+        Nothing of it may come through the walls: what a shell would put away for the next one is a program.
+        """
+        with self._lock:
+            changed = (sandbox is None) != (self._sandbox is None)
+            self._sandbox = sandbox
+            if not changed:
+                return
+            self._memory = b""
+            if self._run or self._starting:
+                # It ends before the next run.
+                return
+            process, self._process = self._process, None
+            self._moved = self._moved or process is not None
+        if process:
+            process.close()
+
+    def _move(self, process: LanguageProcess) -> None:
+        """End a process that is on the other side of the sandbox's walls."""
+        process.detach()
+        self._memory = b""
+        self.later.clear()
+        self._moved = True
+        with self._lock:
+            self._process = None
+        process.close()
+
+    def _drop(self, process: LanguageProcess) -> None:
+        """Let an ended process go, with what it saved for the next one."""
+        with contextlib.suppress(OSError):
+            self._memory = process.channel.put_away("state")
+        self.later = [item for item in self.later if not isinstance(item, Ended)]
+        with self._lock:
+            if self._process is process:
+                self._process = None
+        process.close()
+
+
+def _written(channel: Channel, name: object, nonce: str) -> bytes | None:
+    """What a driver wrote into a file that goes with an answer; the file is not needed any more."""
+    if not isinstance(name, str) or nonce not in name:
+        return None
+    written = channel.put_away(name)
+    (channel.folder / Path(name).name).unlink()
+    return written

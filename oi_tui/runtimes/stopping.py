@@ -1,0 +1,148 @@
+"""The steps that end a run which shall not go on."""
+
+import contextlib
+import signal
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from oi_tui.lmc import Stopping
+from oi_tui.runtimes import processes
+from oi_tui.runtimes.process import LanguageProcess
+
+#: The steps, and how long each is given.
+_STEPS: tuple[tuple[Literal["interrupt", "terminate", "kill"], float], ...] = (
+    ("interrupt", 1.0),
+    ("terminate", 0.8),
+    ("kill", 1.0),
+)
+
+
+class Steps:
+    """How far the stopping of one run has come. Whoever uses it sees to it that only one thread does."""
+
+    def __init__(
+        self,
+        process: LanguageProcess,
+        nonce: str,
+        request: str | None,
+        hard_signal: int | None,
+        report: Callable[[Stopping], None],
+    ) -> None:
+        self._process = process
+        #: What goes to the driver along with an interrupt; `{nonce}` in it makes sure of the run's end.
+        self._request = request.format(nonce=nonce) if request else None
+        self._insists = "{nonce}" in (request or "")
+        self._hard_signal = hard_signal or signal.SIGINT
+        self._report = report
+        self._taken = 0
+        self._next_at = 0.0
+        self._began = 0.0
+        self._signalled = 0
+        self._too_young = False
+        self._asked_at = 0.0
+        self._follow_at = 0.0
+        self._killed_children = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether the run shall end."""
+        return self._taken > 0
+
+    @property
+    def killing(self) -> bool:
+        """Whether the last step was taken, so that the run ends with its process."""
+        return self._taken == len(_STEPS)
+
+    @property
+    def due(self) -> float:
+        """When `go_on` has something to do next."""
+        if not self._taken:
+            return float("inf")
+        return min(self._next_at, self._follow_at) if self._taken == 1 else self._next_at
+
+    def take(self) -> None:
+        """Take the next step, if there is one."""
+        if self.killing:
+            return
+        step, seconds = _STEPS[self._taken]
+        self._taken += 1
+        self._next_at = time.monotonic() + seconds
+        self._report(Stopping(step, seconds))
+        if step == "interrupt":
+            self._signalled = self._process.terminal.foreground
+            self._began = time.monotonic()
+            self._too_young = self._signalled == self._process.pid or processes.age(self._signalled) < 0.1
+            self._follow_at = time.monotonic() + 0.01
+            self._process.send_signal(signal.SIGINT)
+            self.ask()
+        elif step == "terminate":
+            self._process.send_signal_to_language(self._hard_signal)
+            self._process.send_signal_to_children(signal.SIGTERM)
+            self.ask()
+            self._next_at -= seconds / 2
+            self._killed_children = False
+        else:
+            self._process.terminal.end_program()
+
+    def take_last(self) -> None:
+        """Take the last step at once."""
+        self._taken = max(self._taken, len(_STEPS) - 1)
+        self.take()
+
+    def ask(self) -> None:
+        """Send the driver what goes along with an interrupt."""
+        self._asked_at = time.monotonic()
+        if self._request:
+            with contextlib.suppress(OSError, TimeoutError):
+                self._process.channel.request(self._request, seconds=0.2)
+
+    def ask_if_idle(self) -> bool:
+        """Ask for the end where the language waits for requests: an interrupt that came late took its run."""
+        pipe = self._process.channel.folder / "requests"
+        if not self._insists or not processes.reads_file(self._process.pid, pipe):
+            return False
+        self.ask()
+        return True
+
+    def go_on(self, now: float) -> None:
+        """Do what is due: harder steps, and signals for what took the keyboard meanwhile."""
+        if not self._taken:
+            return
+        if now >= self._next_at:
+            self._escalate(now)
+        if self._taken == 1 and now >= self._follow_at:
+            self._follow_foreground(now)
+
+    def sweep(self, run_began: float) -> None:
+        """End what the run leaves behind although it was interrupted."""
+        now = time.monotonic()
+        # What was being started when the interrupt came is nobody's any more.
+        self._process.send_signal_to_children(signal.SIGINT, younger=now - self._began + 0.1)
+        groups = {self._signalled, self._process.terminal.foreground}
+        self._process.end_deaf_children(groups, younger=now - run_began + 0.1)
+
+    def _escalate(self, now: float) -> None:
+        step, seconds = _STEPS[self._taken - 1]
+        if step == "terminate" and not self._killed_children:
+            self._killed_children = True
+            self._next_at = now + seconds / 2
+            self._process.send_signal_to_children(signal.SIGKILL)
+        elif step == "kill":
+            self._next_at = now + seconds
+            self._process.terminal.end_program()
+        else:
+            self.take()
+
+    def _follow_foreground(self, now: float) -> None:
+        """Interrupt also what took the keyboard just then: what just begins may miss its first signal."""
+        self._follow_at = now + 0.03
+        if self._insists and now - self._asked_at > 0.15:
+            self.ask()
+        group = self._process.terminal.foreground
+        if group != self._process.pid and (group != self._signalled or self._too_young):
+            self._signalled, self._too_young = group, False
+            self._process.send_signal(signal.SIGINT)
+        elif group == self._process.pid and self._too_young:
+            self._too_young = now - self._began < 0.1
+            self._process.send_signal_to_children(signal.SIGINT, younger=now - self._began + 0.02)

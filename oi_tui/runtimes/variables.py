@@ -1,0 +1,112 @@
+"""What a language says of its variables."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+#: Names that a driver can be asked about, of whatever language; nothing in them ends a request's word.
+_NAME = re.compile(r"[\w$@.]{1,200}[?!=]?")
+#: Names of what nobody wants to have on the screen while others look on.
+_PRIVATE = re.compile(r"passw|secret|token|api_?key|credential", re.IGNORECASE)
+#: What a shell prints of a text before it is cut short, in characters.
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A variable: its name, the name of its type, a few words, as `DataFrame 1200x8`, and its own bytes."""
+
+    name: str
+    type: str
+    summary: str
+    #: In bytes, without what it refers to; None where the language does not tell.
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One variable, looked at: its type and shape in words, and the beginning of what it holds."""
+
+    description: str
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What one language remembers, oldest first as far as it knows.
+
+    `told` answered, `unstarted` has no process yet and so remembers nothing, `busy` runs something and did
+    not answer, `silent` never tells.
+    """
+
+    language: str
+    state: Literal["told", "unstarted", "busy", "silent"]
+    variables: tuple[Variable, ...] = ()
+    #: How many there are; more than `variables` where there were too many to tell.
+    total: int = 0
+
+
+def is_name(name: str) -> bool:
+    """Whether a driver can be asked about a variable of this name."""
+    return _NAME.fullmatch(name) is not None
+
+
+def read(found: object) -> Iterator[Variable]:
+    """The variables of a driver's answer; what is none is left out."""
+    for entry in found if isinstance(found, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            name, size = entry["name"], entry.get("size")
+            kind, summary = str(entry.get("type", "")), str(entry.get("summary", ""))
+            if summary[:1] in ("'", '"') and _PRIVATE.search(name):
+                summary = f"{kind}, not shown"
+            yield Variable(name, kind, summary, size if isinstance(size, int) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A shell's variable as its driver writes it."""
+
+    name: str
+    kind: str
+    value: str
+    count: int
+    exported: bool
+
+    @property
+    def length(self) -> str:
+        return f"{self.kind} of {self.count}"
+
+
+def _fields(written: bytes) -> Iterator[_Field]:
+    texts = [text.decode("utf-8", "replace") for text in written.split(b"\0")[:-1]]
+    for name, kind, value, count, exported in zip(*(texts[at::5] for at in range(5)), strict=False):
+        yield _Field(name, kind, value, int(count) if count.isdecimal() else 0, exported == "1")
+
+
+def read_shell(written: bytes) -> Iterator[Variable]:
+    """The variables that a shell wrote: name, kind, beginning, count and mark, each ended by NUL."""
+    for field in _fields(written):
+        match field.kind:
+            case "array" | "map":
+                yield Variable(field.name, field.kind, field.length)
+            case "function":
+                yield Variable(field.name, field.kind, f"function {field.name}")
+            case _ if _PRIVATE.search(field.name):
+                yield Variable(field.name, field.kind, f"{field.kind}, not shown", field.count)
+            case _ if field.count <= _LONGEST and field.value.isprintable():
+                yield Variable(field.name, field.kind, field.value or "empty", field.count)
+            case _:
+                yield Variable(field.name, field.kind, field.length, field.count)
+
+
+def read_shell_detail(written: bytes) -> Detail | None:
+    """The one variable that a shell wrote of."""
+    for field in _fields(written):
+        words = f"function {field.name}" if field.kind == "function" else field.length
+        if field.kind in ("string", "integer", "float"):
+            words = f"{field.kind} of {field.count} characters"
+        if field.exported:
+            words += ", exported"
+        return Detail(words, field.value)
+    return None

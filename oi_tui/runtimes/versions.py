@@ -1,0 +1,32 @@
+"""Which version a program is, asked once."""
+
+import re
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+
+
+def version_of(program: str, option: str, pattern: str) -> str:
+    """What `program option` says, as far as `pattern` has a group for it; empty when it says nothing such."""
+    try:
+        changed = Path(program).stat().st_mtime_ns
+    except OSError:
+        return ""
+    return _ask(program, option, pattern, changed)
+
+
+@lru_cache(maxsize=64)
+def _ask(program: str, option: str, pattern: str, _changed: int) -> str:
+    try:
+        answer = subprocess.run(
+            [program, option],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=3,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = re.search(pattern, answer.stdout.decode("utf-8", "replace"))
+    return found.group(1) if found else ""

@@ -1,0 +1,60 @@
+"""The last guard: what reaches the terminal holds no character that could control it."""
+
+from functools import lru_cache
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
+
+from oi_tui.text import prose, without_form
+
+#: The character that Kitty's protocol puts a picture in the place of.
+_PLACEHOLDER = "\U0010eeee"
+#: Under this a style keeps the colour that names the picture.
+META = "picture"
+
+
+class SanitizeFilter(LineFilter):
+    """Replaces unsafe characters in every line that is drawn, whichever widget drew it.
+
+    The widths of the line were settled before, so a character without width disappears and others become
+    U+FFFD. Widgets that show foreign text spell such characters out themselves, before they measure.
+
+    Characters that stand for a picture in a terminal with Kitty's protocol come from no foreign text: only
+    those pass whose style names one of our pictures, and they get the colour that names it back.
+    """
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """The segments, the same list where nothing was unsafe."""
+        for text, _, _ in segments:
+            if not (text.isascii() and text.isprintable()) and (_PLACEHOLDER in text or clean(text) != text):
+                return [_cleaned(each) for each in segments]
+        return segments
+
+
+def _cleaned(segment: Segment) -> Segment:
+    text, style, control = segment
+    if _PLACEHOLDER in text:
+        colour = style.meta.get(META) if style is not None and style._meta else None
+        if colour is None:
+            return Segment(clean(text.replace(_PLACEHOLDER, "\ufffd")), style, control)
+        return Segment(text, (style or Style()) + Style(color=colour), control)
+    return Segment(clean(text), style, control)
+
+
+@lru_cache(maxsize=4096)
+def clean(text: str) -> str:
+    """The text with what is unsafe replaced, in as many cells."""
+    if prose(text) == text and "\n" not in text and "\t" not in text:
+        return text
+    known = without_form(text)
+    made = ""
+    for at, character in enumerate(known):
+        joined = known[max(0, at - 1) : at + 2]
+        if character not in "\n\t" and (prose(character) == character or prose(joined) == joined):
+            made += character
+        else:
+            made += "\ufffd" * cell_len(character)
+    return set_cell_size(made, cell_len(text))

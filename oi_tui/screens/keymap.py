@@ -1,0 +1,158 @@
+"""Every key that a person may change, what they changed, and what is wrong with it."""
+
+import difflib
+import importlib
+import pkgutil
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from textual.binding import Binding, BindingsMap
+from textual.dom import DOMNode
+from textual.keys import KEY_ALIASES, Keys
+
+import oi_tui.screens
+import oi_tui.widgets
+from oi_tui.engine.key_list import MODIFIERS, parse
+from oi_tui.text import one_line
+from oi_tui.widgets.approval_panel import ApprovalPanel
+
+#: Where each key works, by the name of what it does.
+Known = dict[str, list[tuple[type[DOMNode], Binding]]]
+_NAMED = {key.value.rpartition("+")[2] for key in Keys} | set(KEY_ALIASES)
+
+
+def bindings() -> Known:
+    """Every key by the name of what it does, with where it works: one entry for each of its keys."""
+    for package in (oi_tui.screens, oi_tui.widgets):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    found: Known = {}
+    for owner in _ours(DOMNode):
+        own = BindingsMap(owner.__dict__.get("BINDINGS", ()))
+        for _, binding in own:
+            if binding.id:
+                found.setdefault(binding.id, []).append((owner, binding))
+    return dict(sorted(found.items()))
+
+
+def _ours(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
+    for each in kind.__subclasses__():
+        if each.__module__.startswith("oi_tui."):
+            yield each
+        yield from _ours(each)
+
+
+def chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
+    """The keys of the profile that can be used, and sentences about the others and about conflicts."""
+    try:
+        wanted = dict(parse(text))
+    except ValueError as error:
+        return {}, [f"keys: {error}"]
+    known, problems = bindings(), list[str]()
+    for name in list(wanted):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]}?" if near else "%keys lists the names."
+            problems.append(f"keys: there is nothing called {one_line(name, 40)}. {hint}")
+            del wanted[name]
+            continue
+        good = [key for key in wanted[name].split(",") if is_key(key)]
+        bad = [key for key in wanted[name].split(",") if not is_key(key)]
+        problems += [f"keys: {name}: there is no key called {one_line(key, 40)}." for key in bad]
+        if good:
+            wanted[name] = ",".join(good)
+        else:
+            del wanted[name]
+    problems += _conflicts(known, wanted)
+    return wanted, problems
+
+
+def _conflicts(known: Known, wanted: Mapping[str, str]) -> list[str]:
+    """Keys that would now do two things in one place; the one that is told last is the one that works."""
+    taken: dict[tuple[str, str], list[str]] = {}
+    for name, places in known.items():
+        keys = wanted[name].split(",") if name in wanted else [binding.key for _, binding in places]
+        for owner in {owner for owner, _ in places}:
+            for key in keys:
+                taken.setdefault((owner.__name__, _plain(key)), []).append(name)
+    found = []
+    for (_, key), names in taken.items():
+        if len(set(names)) > 1 and any(name in wanted for name in names):
+            every = " and ".join(sorted(set(names)))
+            found.append(f"keys: {key} is the key of {every}; only one of them will have it.")
+    return list(dict.fromkeys(found))
+
+
+def _plain(key: str) -> str:
+    return key if len(key) > 1 or key.isalnum() else unicodedata.name(key, key).lower().replace(" ", "_")
+
+
+def is_key(key: str) -> bool:
+    """Whether there is a key of that name: a letter or sign, a named key, either with modifiers."""
+    *modifiers, last = key.split("+") if key != "+" else ["+"]
+    if any(each not in MODIFIERS for each in modifiers):
+        return False
+    if len(last) == 1:
+        return last.isprintable() and not last.isspace()
+    if last in _NAMED:
+        return True
+    try:
+        unicodedata.lookup(last.replace("_", " "))
+    except KeyError:
+        return False
+    return True
+
+
+#: Names and keys that are longer push what follows to the right, so that the others leave room for words.
+_COLUMNS = ((0, 28), (1, 15))
+
+
+def listed(changed: Mapping[str, str]) -> str:
+    """Every name with its keys, those that were changed marked."""
+    rows = []
+    for name, places in bindings().items():
+        keys = changed.get(name) or ",".join(dict.fromkeys(binding.key for _, binding in places))
+        what = next((binding.description for _, binding in places if binding.description), "")
+        rows.append((f"{'*' if name in changed else ' '} {name}", keys, what))
+    first, second = (max(len(row[at]) for row in rows if len(row[at]) <= most) for at, most in _COLUMNS)
+    return "\n".join(f"{name:<{first}}  {keys:<{second}}  {what}" for name, keys, what in rows)
+
+
+def here(screen: Any) -> tuple[str, list[tuple[str, str]]]:
+    """What has the focus, in words, and the keys that work just there, as they are now."""
+    rows: list[tuple[str, str]] = []
+    title = ""
+    changed = screen.app.remapped
+    node = screen.focused
+    while node is not None:
+        if isinstance(node, DOMNode) and type(node).__module__.startswith("oi_tui."):
+            title = title or _PLACES.get(type(node).__name__, "Here")
+            if isinstance(node, ApprovalPanel):
+                rows += node.help_rows
+            if type(node).__name__ != "Chat":
+                rows += _rows(type(node), changed)
+        node = node.parent if node is not screen else None
+    return title, rows
+
+
+def _rows(owner: type[DOMNode], changed: Mapping[str, str]) -> list[tuple[str, str]]:
+    found: dict[str, tuple[list[str], str]] = {}
+    for _, binding in BindingsMap(owner.__dict__.get("BINDINGS", ())):
+        name = binding.id or binding.key
+        found.setdefault(name, ([], binding.description))[0].append(binding.key)
+    return [
+        (_shown(changed.get(name, ",".join(keys))), words) for name, (keys, words) in found.items() if words
+    ]
+
+
+def _shown(keys: str) -> str:
+    return "  ".join({"slash": "/", "question_mark": "?"}.get(key, key) for key in keys.split(","))
+
+
+_PLACES = {
+    "Transcript": "In the conversation",
+    "ApprovalPanel": "At the question",
+    "CodeEditor": "In the code",
+    "Prompt": "At the prompt",
+}

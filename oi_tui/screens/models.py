@@ -1,0 +1,331 @@
+"""The choice of a model: what was found here, and a way in that needs nothing."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from oi_tui.engine import llamafile, local_models
+from oi_tui.engine.redaction import learn
+from oi_tui.engine.secrets import SecretError, Secrets, name_for
+from oi_tui.text import one_line
+
+#: What to offer for a key that is in the environment.
+HOSTED = {
+    "OPENAI_API_KEY": "gpt-4o",
+    "ANTHROPIC_API_KEY": "anthropic/claude-sonnet-4-5",
+    "GEMINI_API_KEY": "gemini/gemini-2.5-flash",
+    "OPENROUTER_API_KEY": "openrouter/openai/gpt-4o",
+    "MISTRAL_API_KEY": "mistral/mistral-large-latest",
+    "DEEPSEEK_API_KEY": "deepseek/deepseek-chat",
+    "GROQ_API_KEY": "groq/llama-3.3-70b-versatile",
+    "XAI_API_KEY": "xai/grok-4",
+}
+_LIST_KEYS = "enter chooses   tab to the field   escape not now"
+_KEY_KEYS = "enter keeps it   ctrl+s only for this session   escape back"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A model, where it is served (None: the provider's own address), and how it was found.
+
+    `api_key` is a key for this session only.
+    """
+
+    model: str
+    api_base: str | None = None
+    origin: str = ""
+    api_key: str | None = field(default=None, repr=False)
+
+
+DEMO = ModelChoice("demo", None, "a script, not an AI: needs no key and no network")
+
+
+def hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoice]:
+    """A model for each provider whose key is in the environment."""
+    return [
+        ModelChoice(model, None, f"{variable} is set")
+        for variable, model in HOSTED.items()
+        if environment.get(variable)
+    ]
+
+
+def kept_models(secrets: Secrets) -> list[ModelChoice]:
+    """A model for each provider whose key was given to us to keep; asks a keyring."""
+    kept = []
+    for variable, model in HOSTED.items():
+        found = secrets.find(variable)
+        if found is not None and found.origin != "environment":
+            kept.append(ModelChoice(model, None, f"{variable} is kept"))
+    return kept
+
+
+def llamafiles() -> list[ModelChoice]:
+    """The llamafiles that were downloaded before."""
+    return [
+        ModelChoice(str(path), None, f"a llamafile that is here, {path.stat().st_size / 1e9:.1f} GB")
+        for path in llamafile.kept()
+    ]
+
+
+class Models(ModalScreen[ModelChoice | None]):
+    """A short list over the conversation, best choice first, and a field for any other name.
+
+    A provider's key that is not found anywhere is asked for in a masked field before the choice is taken.
+    With `local` only models of this machine are offered. With `wanted` that one is taken if it is found (or,
+    where it is not local, as soon as there is a key for it).
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Not now", id="models.close"),
+        Binding("ctrl+s", "use_key_once", "Key for this session only", id="models.key_once"),
+    ]
+
+    @dataclass
+    class Found(Message):
+        """These models are served on this machine."""
+
+        models: list[local_models.LocalModel]
+
+    @dataclass
+    class Kept(Message):
+        """For these there is a key that was given to us to keep."""
+
+        choices: list[ModelChoice]
+
+    @dataclass
+    class KeyLooked(Message):
+        """Whether there is a key for a choice; else where one would be kept."""
+
+        choice: ModelChoice
+        found: bool
+        place: str
+
+    @dataclass
+    class KeyKept(Message):
+        """The key for a choice was kept, or could not be (`problem`)."""
+
+        choice: ModelChoice
+        problem: str
+
+    def __init__(
+        self,
+        current: str,
+        secrets: Secrets | None = None,
+        *,
+        welcome: bool = False,
+        local: bool = False,
+        wanted: ModelChoice | None = None,
+    ) -> None:
+        super().__init__()
+        self._current = current
+        self._secrets = secrets
+        self._welcome = welcome
+        self._local = local
+        self._wanted = wanted
+        self._asking: ModelChoice | None = None
+        self._choices = [*([] if local else hosted_models()), *llamafiles(), DEMO]
+
+    def compose(self) -> ComposeResult:
+        """Words, the list, what to do where it is empty, the field, and the field for a key."""
+        with Vertical(id="models") as box:
+            box.border_title = "Welcome to oi-tui" if self._welcome else "Model"
+            box.border_subtitle = _LIST_KEYS
+            yield Static(self._words(), id="models-words", markup=False)
+            yield OptionList(*(Option(_describe(each)) for each in self._choices), id="models-list")
+            with VerticalScroll(id="models-hints", can_focus=False):
+                yield Static(markup=False)
+            yield Input(
+                placeholder="or a LiteLLM name, as openai/my-model; or a llamafile",
+                id="models-name",
+            )
+            yield Input(password=True, placeholder="the key", id="models-key")
+
+    def on_mount(self) -> None:
+        """Begin at the best choice, and ask the servers of this machine meanwhile."""
+        self.query_one("#models-key").display = False
+        self.query_one("#models-hints").display = False
+        choices = self.query_one(OptionList)
+        choices.focus()
+        choices.highlighted = 0
+        if self._wanted and not self._local:
+            self._choose(self._wanted)
+        else:
+            self.run_worker(self._ask_servers, thread=True, exit_on_error=False)
+
+    def _ask_servers(self) -> None:
+        self.post_message(self.Found(local_models.find()))
+        # A newcomer has given us nothing to keep, and is spared the question to unlock a keyring.
+        if self._secrets is not None and not self._local and not self._welcome:
+            self.post_message(self.Kept(kept_models(self._secrets)))
+
+    def on_models_kept(self, event: Kept) -> None:
+        """Offer what there is a kept key for."""
+        for choice in event.choices:
+            self.offer(choice)
+
+    def on_models_found(self, event: Found) -> None:
+        """Offer what answered; where nothing did, say how to get one going."""
+        for each in event.models:
+            size = f", {each.size / 1e9:.1f} GB" if each.size else ""
+            window = f", {each.context_window:,} tokens" if each.context_window else ""
+            choice = ModelChoice(each.model, each.api_base, f"{each.server}{size}{window}")
+            self.offer(choice)
+            if self._wanted and local_models.is_named(each, self._wanted.model):
+                self.dismiss(choice)
+                return
+        if not event.models:
+            hints = self.query_one("#models-hints")
+            hints.display = True
+            more = ["ctrl+l tells later how to get one."] if self._welcome else local_models.hints()
+            lines = ["No model server answers on this machine.", *more]
+            hints.query_one(Static).update(Content("\n".join(lines)))
+        elif self._local and self._wanted:
+            words = f"No server here has {one_line(self._wanted.model, 60)}."
+            self.notify(words, severity="warning", markup=False)
+
+    def offer(self, choice: ModelChoice) -> None:
+        """Add a model that was found while the list is shown; the demo stays last."""
+        if choice in self._choices:
+            return
+        choices = self.query_one(OptionList)
+        at = choices.highlighted or 0
+        chosen = self._choices[at]
+        self._choices.insert(len(self._choices) - 1, choice)
+        choices.clear_options()
+        choices.add_options(Option(_describe(each)) for each in self._choices)
+        choices.highlighted = 0 if chosen == DEMO and len(self._choices) == 2 else self._choices.index(chosen)
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Mark the choice by more than its colour."""
+        for index, choice in enumerate(self._choices):
+            words = _describe(choice, chosen=index == event.option_index)
+            event.option_list.replace_option_prompt_at_index(index, words)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Take what was chosen."""
+        self._choose(self._choices[event.option_index])
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take the name or the key that was typed."""
+        typed = event.value.strip()
+        if event.input.id == "models-key":
+            self._keep_key(typed)
+        elif typed:
+            self._choose(ModelChoice(typed))
+
+    # -- the key ----------------------------------------------------------------------------------
+
+    def _choose(self, choice: ModelChoice) -> None:
+        """Take the choice, once there is a key for it or none is needed."""
+        local = local_models.is_local(choice.model, choice.api_base) or llamafile.is_source(choice.model)
+        name = None if local else name_for(choice.model, choice.api_base)
+        if self._secrets is None or name is None:
+            self.dismiss(choice)
+            return
+        secrets = self._secrets
+
+        def look() -> None:
+            found = secrets.find(name) is not None
+            self.post_message(self.KeyLooked(choice, found, "" if found else secrets.place()))
+
+        self.run_worker(look, thread=True, exit_on_error=False)
+
+    def on_models_key_looked(self, event: KeyLooked) -> None:
+        """Go on with a key, else ask for it."""
+        if event.found:
+            self.dismiss(event.choice)
+            return
+        self._asking = event.choice
+        name = name_for(event.choice.model, event.choice.api_base) or ""
+        self._show_key(
+            Content.assemble(
+                (one_line(event.choice.model, 60), "bold"),
+                f" needs a key, and none was found ({one_line(name, 80)}). "
+                f"Type or paste it here: it goes to {one_line(event.place, 120)}.",
+            )
+        )
+
+    def _show_key(self, words: Content | None) -> None:
+        """Show the field for the key instead of the list, or the list again."""
+        asks = words is not None
+        self.query_one("#models-list").display = not asks
+        self.query_one("#models-name").display = not asks
+        if asks:
+            self.query_one("#models-hints").display = False
+        key = self.query_one("#models-key", Input)
+        key.display = asks
+        key.value = ""
+        self.query_one("#models-words", Static).update(words if words is not None else self._words())
+        self.query_one("#models").border_subtitle = _KEY_KEYS if asks else _LIST_KEYS
+        (key if asks else self.query_one(OptionList)).focus()
+
+    def _keep_key(self, typed: str) -> None:
+        choice, secrets = self._asking, self._secrets
+        if choice is None or secrets is None:
+            return
+        name = name_for(choice.model, choice.api_base)
+        if not typed or name is None:
+            self.notify("Type or paste the key; escape goes back.", timeout=3)
+            return
+
+        def keep() -> None:
+            problem = ""
+            try:
+                secrets.keep(name, typed)
+            except SecretError as error:
+                problem = str(error)
+            used = replace(choice, api_key=typed) if problem else choice
+            self.post_message(self.KeyKept(used, problem))
+
+        self.run_worker(keep, thread=True, exit_on_error=False)
+
+    def on_models_key_kept(self, event: KeyKept) -> None:
+        """Take the choice; a key that could not be kept is used all the same."""
+        if event.problem:
+            words = f"{event.problem} The key is used for this session only."
+            self.app.notify(one_line(words, 300), severity="warning", markup=False)
+        self.dismiss(event.choice)
+
+    def action_use_key_once(self) -> None:
+        """Use the key that was typed, and keep it nowhere."""
+        typed = self.query_one("#models-key", Input).value.strip()
+        if self._asking and typed:
+            learn(typed)
+            self.dismiss(replace(self._asking, api_key=typed))
+
+    def action_back(self) -> None:
+        """From the key to the list, from the list to the conversation."""
+        if self._asking is None or (self._wanted and not self._local):
+            self.dismiss(None)
+            return
+        self._asking = None
+        self._show_key(None)
+
+    def _words(self) -> Content:
+        if self._local:
+            return Content("Which model of this machine?")
+        if not self._welcome:
+            return Content.assemble("Now: ", (self._current, "bold"))
+        return Content(
+            "Say what you want. A model writes code for it; you read it, change it, and decide whether it "
+            "runs. Nothing runs unless you approve it.\n\nWhich model shall write it?"
+        )
+
+
+def _describe(choice: ModelChoice, *, chosen: bool = False) -> Content:
+    where = one_line(choice.api_base or "", 60)
+    about = "  ".join(part for part in (choice.origin, where) if part)
+    name = choice.model.rpartition("/")[2] if llamafile.is_source(choice.model) else choice.model
+    return Content.assemble(
+        "> " if chosen else "  ", (one_line(name, 60), "bold"), "   ", (about, "$text-muted")
+    )

@@ -1,0 +1,105 @@
+"""The command palette's entries, made from the commands' declarations."""
+
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from oi_tui import profiles
+from oi_tui.commands import COMMANDS, Command
+from oi_tui.screens.chat import Chat
+from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.engine.grants import Grant
+
+
+class PermissionEntries(Provider):
+    """What runs without a question, each to be taken back."""
+
+    async def discover(self) -> Hits:
+        """All of it, before anything is typed."""
+        for grant in self._permissions():
+            words = _revoking(grant)
+            yield DiscoveryHit(Content(words), lambda g=grant: self._revoke(g), text=words, help=_REVOKED)
+
+    async def search(self, query: str) -> Hits:
+        """What matches what was typed."""
+        matcher = self.matcher(query)
+        for grant in self._permissions():
+            words = _revoking(grant)
+            score = matcher.match(f"{words} permissions grant revoke")
+            if score > 0:
+                yield Hit(score, Content(words), lambda g=grant: self._revoke(g), text=words, help=_REVOKED)
+
+    def _permissions(self) -> "tuple[Grant, ...]":
+        chat = _chat(self.app)
+        return chat.workbench.session.permissions if chat.is_ready else ()
+
+    def _revoke(self, grant: "Grant") -> None:
+        _chat(self.app).desk.revoke(grant)
+
+
+class ProfileEntries(Provider):
+    """The profiles, each to go on with."""
+
+    async def search(self, query: str) -> Hits:
+        """Those that match what was typed; nothing of them before, since they are many."""
+        matcher = self.matcher(query)
+        for name in profiles.names():
+            words = f"Go on with the profile {one_line(name, 60)}"
+            score = matcher.match(f"{words} switch settings")
+            if score > 0:
+                yield Hit(score, Content(words), lambda n=name: self._switch(n), text=words, help=_SWITCHING)
+
+    def _switch(self, name: str) -> None:
+        chat = _chat(self.app)
+        if chat.is_ready:
+            chat.desk.switch_profile(name)
+
+
+_SWITCHING = "%profile NAME"
+_REVOKED = "runs without a question now"
+
+
+def _revoking(grant: "Grant") -> str:
+    return f"Ask again for {one_line(grant.words, 80)}"
+
+
+def _chat(app: App[Any]) -> Chat:
+    return next(each for each in app.screen_stack if isinstance(each, Chat))
+
+
+class CommandEntries(Provider):
+    """Every command that needs no argument, with its key."""
+
+    async def discover(self) -> Hits:
+        """All of them, before anything is typed."""
+        for command in COMMANDS.values():
+            yield DiscoveryHit(_title(command), lambda c=command: self._act(c), help=_help(command))
+
+    async def search(self, query: str) -> Hits:
+        """Those that match what was typed, by name or summary."""
+        matcher = self.matcher(query)
+        for command in COMMANDS.values():
+            score = matcher.match(f"{command.summary} {command.name}")
+            if score > 0:
+                words = matcher.highlight(_title(command))
+                yield Hit(score, words, lambda c=command: self._act(c), help=_help(command))
+
+    def _act(self, command: Command) -> None:
+        chat = _chat(self.app)
+        if command.usage and not command.usage.startswith("["):
+            chat.prompt.put_back(f"%{command.name} ")
+            chat.prompt.focus()
+        else:
+            chat.action_command(command.name)
+
+
+def _title(command: Command) -> str:
+    return command.summary
+
+
+def _help(command: Command) -> str:
+    return f"%{command.name}" + (f"   {command.keys}" if command.keys else "")

@@ -1,0 +1,102 @@
+"""What may run without a question in this conversation, each of it to be taken back."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from oi_tui.engine.grants import Grant
+from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.engine.session import Session
+
+
+class Permissions(ModalScreen[None]):
+    """A list over the conversation: enter asks again for what is chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Close", id="permissions.close"),
+        Binding("delete,backspace,d", "revoke", "Ask again for it", id="permissions.revoke"),
+        Binding("A", "revoke_all", "Ask for everything", id="permissions.revoke_all"),
+    ]
+
+    def __init__(self, session: "Session") -> None:
+        super().__init__()
+        self._session = session
+        self._rows: list[Grant] = []
+
+    def compose(self) -> ComposeResult:
+        """Words, and the list."""
+        with Vertical(id="permissions") as box:
+            box.border_title = "What runs without a question"
+            box.border_subtitle = "enter asks again for it   A for everything   escape closes"
+            yield Static(id="permissions-words", markup=False)
+            yield OptionList(id="permissions-list", markup=False)
+
+    def on_mount(self) -> None:
+        """Show what there is, and what becomes of it while it is shown."""
+        self._show()
+        self.query_one(OptionList).focus()
+        self.set_interval(0.5, self._keep_up)
+
+    def _keep_up(self) -> None:
+        if list(self._session.permissions) != self._rows:
+            self._show()
+
+    def _show(self) -> None:
+        self._rows = list(self._session.permissions)
+        choices = self.query_one(OptionList)
+        at = choices.highlighted or 0
+        choices.clear_options()
+        choices.add_options(Option(_described(each)) for each in self._rows)
+        choices.display = bool(self._rows)
+        if self._rows:
+            choices.highlighted = min(at, len(self._rows) - 1)
+        self._mark()
+        words = "It ends with this conversation; nothing of it is saved." if self._rows else _NOTHING
+        self.query_one("#permissions-words", Static).update(Content(words))
+
+    def _mark(self) -> None:
+        choices = self.query_one(OptionList)
+        for index, each in enumerate(self._rows):
+            chosen = index == choices.highlighted
+            choices.replace_option_prompt_at_index(index, _described(each, chosen=chosen))
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Mark the choice by more than its colour."""
+        if self.query_one(OptionList).option_count == len(self._rows):
+            self._mark()
+
+    def on_option_list_option_selected(self) -> None:
+        """Ask again for what is chosen."""
+        self.action_revoke()
+
+    def action_revoke(self) -> None:
+        """Ask again for what is chosen."""
+        at = self.query_one(OptionList).highlighted
+        if at is not None and at < len(self._rows):
+            self._session.revoke(self._rows[at])
+            self._show()
+
+    def action_revoke_all(self) -> None:
+        """Ask again for everything."""
+        for each in self._session.permissions:
+            self._session.revoke(each)
+        self._show()
+
+
+_NOTHING = (
+    "Nothing: every piece of code is asked for.\n\n"
+    "At a question, a offers what to grant, from this code again to all code of a language."
+)
+
+
+def _described(each: Grant, *, chosen: bool = False) -> Content:
+    words = one_line(each.words, 100)
+    return Content.assemble("> " if chosen else "  ", words)

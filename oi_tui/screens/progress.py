@@ -1,0 +1,72 @@
+"""What is in progress, in words for the last line and the window's title."""
+
+import time
+from collections.abc import Callable
+
+from oi_tui.engine.events import (
+    ApprovalRequested,
+    Event,
+    MessageRecorded,
+    MessageStarted,
+    ModelCalled,
+    RetryScheduled,
+    RunReported,
+)
+from oi_tui.lmc import InputReceived, InputRequested, Message, Stopping
+from oi_tui.text import one_line
+
+_STEPS = {"interrupt": "interrupting", "terminate": "ending", "kill": "killing"}
+
+
+class Progress:
+    """Knows from a turn's events what it does; "" between turns.
+
+    `since` is when that began and `until` when it ends by itself, in seconds on the monotonic clock; `until`
+    is None where nobody can tell. `language` is that of the code which ran last. `changed` is called whenever
+    there is something else to say.
+    """
+
+    def __init__(self, changed: Callable[[], object]) -> None:
+        self.doing = ""
+        self.since = 0.0
+        self.until: float | None = None
+        self.language = ""
+        self._changed = changed
+
+    def now(self, doing: str, seconds: float | None = None) -> None:
+        """This is done now, and for so many seconds, if that is known."""
+        if doing != self.doing:
+            self.doing = doing
+            self.since = time.monotonic()
+            self.until = self.since + seconds if seconds else None
+            self._changed()
+
+    def end(self) -> None:
+        """Nothing is in progress any more."""
+        self.doing = ""
+
+    def follow(self, event: Event) -> None:
+        """Take what the session tells."""
+        match event:
+            case ModelCalled() | MessageStarted(Message(type="reasoning")):
+                self.now("thinking")
+            case MessageStarted(Message(type="code")):
+                self.now("writing code")
+            case MessageStarted(Message(role="assistant")):
+                self.now("writing")
+            case ApprovalRequested():
+                self.now("waiting for your approval")
+            case MessageRecorded(Message(type="code", state="running") as code):
+                self.language = one_line(code.format or "", 20)
+                self.now(f"running {self.language}")
+            case RunReported(_, InputRequested()):
+                self.now(f"{self.language} waits for input")
+            case RunReported(_, InputReceived()):
+                self.now(f"running {self.language}")
+            case RunReported(_, Stopping(step, seconds)):
+                harder = ", harder" if seconds else ""
+                self.now(f"{_STEPS[step]} {self.language}{harder}", seconds)
+            case RetryScheduled(_, seconds):
+                self.now("trying again", seconds)
+            case _:
+                pass

@@ -1,0 +1,64 @@
+"""The choice of colours, shown on the screen itself while the choice goes on."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from oi_tui.engine.declared.application import THEMES
+
+
+class Themes(ModalScreen[str | None]):
+    """A short list beside the conversation, which takes each theme's colours as it is highlighted.
+
+    Returns the chosen theme; None, with the colours as they were, when nothing was chosen.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "As it was", id="themes.close")]
+
+    def __init__(self, *, welcome: bool = False) -> None:
+        super().__init__()
+        self._welcome = welcome
+        self._before = ""
+
+    def compose(self) -> ComposeResult:
+        """A question, and the list."""
+        with Vertical(id="themes") as box:
+            box.border_title = "Colours"
+            box.border_subtitle = "enter takes   escape back"
+            if self._welcome:
+                yield Static("Which colours read best here? f2 changes them later.", id="themes-words")
+            yield OptionList(*(Option(_row(name)) for name in THEMES), id="themes-list")
+
+    def on_mount(self) -> None:
+        """Begin at the theme that is on."""
+        self._before = self.app.theme
+        choices = self.query_one(OptionList)
+        choices.highlighted = THEMES.index(self._before) if self._before in THEMES else 0
+        choices.focus()
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Show the theme, and mark it by more than its colour."""
+        for index, name in enumerate(THEMES):
+            event.option_list.replace_option_prompt_at_index(
+                index, _row(name, chosen=index == event.option_index)
+            )
+        self.app.theme = THEMES[event.option_index]
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Take it."""
+        self.dismiss(THEMES[event.option_index])
+
+    def action_leave(self) -> None:
+        """Leave the colours as they were."""
+        self.app.theme = self._before
+        self.dismiss(None)
+
+
+def _row(name: str, *, chosen: bool = False) -> Content:
+    return Content(f"{'>' if chosen else ' '} {name}")

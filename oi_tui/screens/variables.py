@@ -1,0 +1,203 @@
+"""The screen of what the languages remember."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from oi_tui import paths
+from oi_tui.mentions import written
+from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.screens.reader import Reader
+from oi_tui.text import one_line
+from oi_tui.widgets.key_line import KeyLine, Keys
+from oi_tui.widgets.long_text import LongText
+from oi_tui.widgets.variable_list import VariableList, rows
+
+_KEYS: Keys = (
+    ("enter", "name it in the prompt"),
+    ("ctrl+o", "look into it"),
+    ("up/down", "choose"),
+    ("f5", "ask again"),
+    ("escape", "back"),
+)
+#: While something runs, what is remembered is asked for again after so many seconds.
+_AGAIN = 1.0
+
+
+class Remembering(Protocol):
+    """What knows the variables of the languages."""
+
+    def memories(self) -> tuple[Memory, ...]:
+        """What each language remembers; may take a moment."""
+
+    def look_at(self, language: str, name: str) -> Detail | None:
+        """What one variable holds."""
+
+
+class Variables(Screen[str | None]):
+    """Shows variables by language, and those that are sought as one types.
+
+    It closes with the chosen variable as it is mentioned in the prompt, `@name`, or with None. `busy` says
+    whether something runs, so that what is shown may be out of date soon.
+    """
+
+    CSS_PATH = paths.styles() / "variables.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", id="variables.leave", show=False),
+        Binding("up", "move(-1)", "Up", id="variables.up", show=False, priority=True),
+        Binding("down", "move(1)", "Down", id="variables.down", show=False, priority=True),
+        Binding("pageup", "page(-1)", "A page up", id="variables.page_up", show=False, priority=True),
+        Binding("pagedown", "page(1)", "A page down", id="variables.page_down", show=False, priority=True),
+        Binding("ctrl+o", "look", "Look into it", id="variables.look", show=False, priority=True),
+        Binding("f5", "ask", "Ask again", id="variables.ask", show=False),
+    ]
+
+    @dataclass
+    class Told(Message):
+        """The languages have answered."""
+
+        memories: tuple[Memory, ...]
+
+    @dataclass
+    class Seen(Message):
+        """A variable was looked at."""
+
+        language: str
+        name: str
+        detail: Detail | None
+
+    def __init__(
+        self, known: Remembering, busy: Callable[[], bool] = lambda: False, sought: str = ""
+    ) -> None:
+        super().__init__()
+        self._sought = sought
+        self._known = known
+        self._busy = busy
+        self._memories: Sequence[Memory] | None = None
+        self._list = VariableList(id="variables-list")
+        self._keys = KeyLine(id="variables-keys")
+
+    def compose(self) -> ComposeResult:
+        """The title, the field that narrows the list, the list, and the keys."""
+        yield Static(Content("Variables"), id="variables-head", markup=False)
+        words = "type a part of a name, a type or a language"
+        yield Input(self._sought, placeholder=words, id="variables-search", select_on_focus=False)
+        yield Static(Content("asking the languages…"), id="variables-none", markup=False)
+        yield self._list
+        yield self._keys
+
+    def on_mount(self) -> None:
+        """Ask, and ask again once what runs is over."""
+        field = self.query_one(Input)
+        field.cursor_blink = False
+        field.focus()
+        self._list.display = False
+        self.action_ask()
+        self.set_interval(_AGAIN, self._ask_again)
+
+    def on_resize(self) -> None:
+        """As many keys as there is room for."""
+        self._keys.show(_KEYS)
+
+    def action_ask(self) -> None:
+        """Learn from the languages what they remember now."""
+        self.run_worker(
+            lambda: self.post_message(self.Told(tuple(self._known.memories()))),
+            thread=True,
+            group="variables",
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    def _ask_again(self) -> None:
+        if self._memories and any(memory.state == "busy" for memory in self._memories) and not self._busy():
+            self.action_ask()
+
+    def on_variables_told(self, event: Told) -> None:
+        """Show what is remembered; of a busy language, what it told before."""
+        before = {memory.language: memory for memory in self._memories or () if memory.state == "told"}
+        self._memories = [
+            before.get(memory.language, memory) if memory.state == "busy" and self._busy() else memory
+            for memory in event.memories
+        ]
+        self._show()
+
+    def on_input_changed(self) -> None:
+        """Narrow the list as one types."""
+        self._show()
+
+    def _show(self) -> None:
+        if self._memories is None:
+            return
+        sought = self.query_one(Input).value
+        shown = rows(self._memories, sought)
+        self._list.display = bool(shown)
+        nothing = self.query_one("#variables-none", Static)
+        nothing.display = not shown
+        words = f"Nothing like “{one_line(sought, 40)}” is remembered." if sought else "No language is here."
+        nothing.update(Content(words))
+        self._list.show(shown)
+
+    def action_move(self, by: int) -> None:
+        """Select the variable so many further down."""
+        self._list.move(by)
+
+    def action_page(self, by: int) -> None:
+        """Select the variable a screenful further down."""
+        self._list.move(by * max(1, self._list.size.height - 2))
+
+    def on_input_submitted(self) -> None:
+        """Name the variable in the prompt."""
+        self._choose()
+
+    def on_variable_list_opened(self) -> None:
+        """Name the variable in the prompt."""
+        self._choose()
+
+    def _choose(self) -> None:
+        row = self._list.selected
+        if row is None or row.variable is None:
+            return
+        name = row.variable.name
+        memories = self._memories or ()
+        shared = sum(any(v.name == name for v in memory.variables) for memory in memories) > 1
+        self.dismiss(written(f"{row.language}:{name}" if shared else name))
+
+    def action_look(self) -> None:
+        """See the beginning of what the variable holds."""
+        row = self._list.selected
+        if row is None or row.variable is None:
+            return
+        language, name = row.language, row.variable.name
+        self.run_worker(
+            lambda: self.post_message(self.Seen(language, name, self._known.look_at(language, name))),
+            thread=True,
+            group="look",
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    def on_variables_seen(self, event: Seen) -> None:
+        """Read it on a screen of its own."""
+        if event.detail is None:
+            name = one_line(event.name, 60)
+            self.notify(f"{name} cannot be shown now: it is gone, or {event.language} is busy.", markup=False)
+            return
+        title = f"{one_line(event.name, 60)}  {one_line(event.detail.description, 200)}"
+        where = f"This is the beginning of what {event.language} holds; the rest is in the language itself."
+        self.app.push_screen(Reader(title, LongText.of(event.detail.preview), where))
+
+    def action_leave(self) -> None:
+        """Empty the field, else close."""
+        field = self.query_one(Input)
+        if field.value:
+            field.value = ""
+        else:
+            self.dismiss(None)

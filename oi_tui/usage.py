@@ -1,0 +1,99 @@
+"""The page that --help shows: every flag under its heading, and nothing wider than the terminal."""
+
+import argparse
+import os
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+
+from oi_tui import __version__
+
+#: The width of the page where there is no terminal, and the widest that still reads well, in columns.
+USUAL, WIDEST = 80, 100
+#: Where the words begin, in columns.
+_WORDS_AT = 28
+
+_EXAMPLES = (
+    ("oi-tui", "begin a conversation"),
+    ("oi-tui how large is this", "begin it with these words"),
+    ("oi-tui --demo", "look around: needs no key and no network"),
+    ("oi-tui -m MODEL", "use this model, by its LiteLLM name"),
+    ("oi-tui --resume", "go on with the last conversation"),
+    ("oi-tui --plain", "plain lines, for screen readers and dumb terminals"),
+    ("oi-tui --stdin < request", "work on one request, print, and end"),
+)
+_CODES = (
+    ("0", "done"),
+    ("1", "the model or oi-tui failed; with --doctor: a problem was found"),
+    ("2", "the command line, or a profile that it names, cannot be used"),
+    ("3", "code was not run, because nobody at a terminal approved it"),
+    ("4", "it paused: the budget is spent, or it went in circles"),
+    ("130", "you stopped it (128 + the signal's number)"),
+)
+
+
+def page(parser: argparse.ArgumentParser) -> str:
+    """The whole page."""
+    width = _width()
+    lines = [
+        *textwrap.wrap(
+            f"oi-tui {__version__}: say what you want; a language model writes code for it, you read it, "
+            "and it runs on this machine once you approve it.",
+            width,
+        ),
+        "",
+    ]
+    for left, right in _EXAMPLES:
+        lines += _row(left, right, width)
+    for group in parser._action_groups:
+        rows = [line for action in group._group_actions for line in _option(action, width)]
+        if rows:
+            lines += ["", (group.title or "").replace("options", "Starting").strip(), *rows]
+    lines += ["", "Exit codes"]
+    for left, right in _CODES:
+        lines += _row(left, right, width)
+    lines += [""]
+    lines += textwrap.wrap(
+        "Dashes and underscores are the same in flags: --api-base, --api_base. A setting that is on is "
+        "switched off by --no- before its name. Flags win over the environment, the environment over the "
+        "profile. oi-tui --doctor says what is wrong when something is.",
+        width,
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _option(action: argparse.Action, width: int) -> Iterator[str]:
+    if action.help == argparse.SUPPRESS or not action.option_strings:
+        return
+    short = [flag for flag in action.option_strings if not flag.startswith("--")]
+    long = [flag for flag in action.option_strings if flag.startswith("--")]
+    shown = ", ".join([*short[:1], *long[:1]])
+    metavar = action.metavar if isinstance(action.metavar, str) else ""
+    if metavar:
+        shown += f" [{metavar}]" if action.nargs == "?" else f" {metavar}"
+    yield from _row(shown, _first_sentence((action.help or "").replace("%%", "%")), width)
+
+
+def _first_sentence(text: str) -> str:
+    sentence = re.split(r"(?<=[^.]\.) ", text, maxsplit=1)[0].removesuffix(".")
+    return sentence[:1].lower() + sentence[1:] if not sentence[1:2].isupper() else sentence
+
+
+def _row(left: str, right: str, width: int) -> Iterator[str]:
+    first, *rest = textwrap.wrap(right, max(20, width - _WORDS_AT), break_on_hyphens=False) or [""]
+    indent = " " * _WORDS_AT
+    if len(left) + 4 > _WORDS_AT:
+        yield f"  {left}"
+        yield f"{indent}{first}"
+    else:
+        yield f"  {left}".ljust(_WORDS_AT) + first
+    yield from (indent + line for line in rest)
+
+
+def _width() -> int:
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else USUAL
+    except (OSError, ValueError, AttributeError):
+        columns = USUAL
+    return max(50, min(columns, WIDEST))

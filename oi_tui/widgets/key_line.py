@@ -1,0 +1,29 @@
+"""The last line of a screen: what there is to say, and the keys that act."""
+
+from textual.content import Content
+from textual.widgets import Static
+
+from oi_tui.text import one_line
+
+#: Keys and what they do, the most important first; the last one is the way back.
+Keys = tuple[tuple[str, str], ...]
+
+
+class KeyLine(Static):
+    """Keys in one line that never overflows: where room is short, those before the last are left out."""
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, markup=False)
+
+    def show(self, keys: Keys, told: str = "") -> None:
+        """Show a sentence, if there is one, and the keys."""
+        told = one_line(told)
+        room = self.app.size.width - 2 - (len(told) + 3 if told else 0)
+        while keys and sum(len(key) + len(what) + 4 for key, what in keys) - 3 > room:
+            if len(keys) == 1 and not told:
+                break
+            keys = (*keys[:-2], *keys[-1:]) if len(keys) > 1 else ()
+        parts = [Content.assemble((key, "$text-accent"), f" {what}") for key, what in keys]
+        if told:
+            parts.insert(0, Content.styled(told, "$text-warning"))
+        self.update(Content("   ").join(parts))

@@ -1,0 +1,80 @@
+"""When keys were pressed, and what they do at once."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from textual import events
+from textual.app import App
+from textual.widget import Widget
+
+#: Seconds without a key after which a terminal counts as left alone, if it never tells of its focus.
+_LEFT_ALONE = 60.0
+
+
+class KeyboardClock(App[str]):
+    """An application that notes when a key was last pressed or something pasted.
+
+    What it results in is printed once the terminal is as it was.
+
+    All input passes here before any widget sees it, so nothing can be typed past the clock.
+    """
+
+    #: On the monotonic clock, in seconds.
+    last_key = 0.0
+    #: Whether the terminal ever said that its window got or lost the focus.
+    tells_focus = False
+    #: The keys that the person chose, by the names of their bindings.
+    remapped: Mapping[str, str] = {}
+
+    async def on_event(self, event: events.Event) -> None:
+        """Note the time, then go on as usual."""
+        if isinstance(event, events.Key | events.Paste):
+            self.last_key = time.monotonic()
+        elif isinstance(event, events.AppFocus | events.AppBlur):
+            self.tells_focus = True
+        await super().on_event(event)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that leaves is not ours on a screen that gives every key to a program."""
+        if action in ("quit", "help_here") and self.screen.has_class("-program"):
+            return False
+        return super().check_action(action, parameters)
+
+
+def remapped(app: App[Any]) -> Mapping[str, str]:
+    """The keys that the person chose, by the names of their bindings."""
+    return app.remapped if isinstance(app, KeyboardClock) else {}
+
+
+def last_key(app: App[Any]) -> float:
+    """When a key was last pressed, on the monotonic clock, in seconds."""
+    return app.last_key if isinstance(app, KeyboardClock) else 0.0
+
+
+def looks_away(app: App[Any]) -> bool:
+    """Whether nobody looks at the screen, as far as one can tell.
+
+    A terminal that never speaks of its focus (as tmux without focus-events) is taken for left alone when no
+    key was pressed for a minute.
+    """
+    if not isinstance(app, KeyboardClock) or app.tells_focus:
+        return not app.app_focus
+    return time.monotonic() - app.last_key > _LEFT_ALONE
+
+
+async def obey(widget: Widget, event: events.Key) -> None:
+    """Do at once what a key is bound to in the widget that has the focus.
+
+    Textual asks for bindings only when a key has bubbled to the application and come back; what was typed
+    right after it would be taken first.
+    """
+    if event.is_printable:
+        return
+    found = widget.screen.active_bindings.get(event.key)
+    if found is None or found.node is not widget or not found.enabled:
+        return
+    # An action may decline, as copying does without a selection; the key is then somebody else's.
+    if await widget.app.run_action(found.binding.action, widget):
+        event.stop()
+        event.prevent_default()

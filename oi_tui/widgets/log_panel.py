@@ -1,0 +1,37 @@
+"""What goes on behind the conversation: the newest lines of the log, for those who want to see them."""
+
+from textual.content import Content
+from textual.widgets import Static
+
+from oi_tui.log import Recent
+from oi_tui.text import one_line
+
+#: How often it is looked whether there is more, in seconds.
+_AGAIN = 0.25
+
+
+class LogPanel(Static):
+    """Follows the log while it is shown."""
+
+    def __init__(self, recent: Recent, *, id: str | None = None) -> None:
+        super().__init__(id=id, markup=False)
+        self._recent = recent
+        self._shown = -1
+        self.border_title = "What goes on"
+        self.border_subtitle = "%verbose off hides it   %log shows all"
+
+    def on_mount(self) -> None:
+        """Begin to follow."""
+        self.set_interval(_AGAIN, self._follow)
+
+    def on_resize(self) -> None:
+        """Show as many lines as there is room for."""
+        self._shown = -1
+        self._follow()
+
+    def _follow(self) -> None:
+        if not self.display or self._shown == self._recent.count or not self.size.height:
+            return
+        self._shown = self._recent.count
+        newest = list(self._recent.lines)[-self.size.height :]
+        self.update(Content("\n".join(one_line(line, max(20, self.size.width)) for line in newest)))

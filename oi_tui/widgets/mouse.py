@@ -1,0 +1,17 @@
+"""Whether the terminal tells of the mouse."""
+
+from textual.app import App
+
+
+def use_mouse(app: App[str], on: bool) -> None:
+    """Let the terminal tell of the mouse, or leave it to the terminal, which can then select text itself."""
+    driver = app._driver
+    if driver is None or getattr(driver, "_mouse", None) in (None, on):
+        return
+    # What a driver that uses no mouse is told about it, it ignores.
+    if on:
+        driver._mouse = True
+        driver._enable_mouse_support()  # type: ignore[attr-defined]
+    else:
+        driver._disable_mouse_support()  # type: ignore[attr-defined]
+        driver._mouse = False

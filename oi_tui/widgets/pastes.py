@@ -1,0 +1,49 @@
+"""Long pastes, each of which stands in the prompt as a few words in brackets."""
+
+import re
+from collections.abc import Iterator
+
+#: A paste of more lines or characters than this is folded.
+LINES = 10
+CHARACTERS = 2000
+#: So many are kept; the oldest is forgotten first.
+_KEPT = 200
+_CHIP = re.compile(r"\[pasted [0-9,]+ (?:lines|characters)(?: #[0-9]+)?\]")
+
+
+class Pastes:
+    """What was pasted in this session, by the words that stand for it."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    def folded(self, text: str) -> str:
+        """The words that stand for the text, if it is long; else the text itself."""
+        lines = text.rstrip("\n").count("\n") + 1
+        if lines <= LINES and len(text) <= CHARACTERS:
+            return text
+        size = f"{lines:,} lines" if lines > 1 else f"{len(text):,} characters"
+        chip, number = f"[pasted {size}]", 1
+        while self._texts.get(chip, text) != text:
+            number += 1
+            chip = f"[pasted {size} #{number}]"
+        self._texts[chip] = text
+        while len(self._texts) > _KEPT:
+            del self._texts[next(iter(self._texts))]
+        return chip
+
+    def full(self, text: str) -> str:
+        """The text with every paste in its place."""
+        return _CHIP.sub(lambda found: self._texts.get(found[0], found[0]), text) if self._texts else text
+
+    def spans(self, line: str) -> Iterator[tuple[int, int]]:
+        """Where in the line pastes stand, from and to."""
+        if self._texts and "[pasted " in line:
+            yield from (found.span() for found in _CHIP.finditer(line) if found[0] in self._texts)
+
+    def at(self, line: str, column: int) -> tuple[int, int] | None:
+        """The paste that the column is in or at the edge of."""
+        return next((span for span in self.spans(line) if span[0] <= column <= span[1]), None)

@@ -1,0 +1,103 @@
+"""Finding text to replace: where it is, and what would stand in its place."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from bisect import bisect_right
+from dataclasses import dataclass
+
+#: No more places than these are found at once.
+MOST = 20_000
+#: A pattern may take so long, in seconds; then its search is ended.
+PATIENCE = 1.0
+#: A person's pattern may take for ever on an innocent line, so it is tried in a process that can be ended.
+_PROGRAM = """
+import json, re, sys
+text, sought, put, most = json.load(sys.stdin)
+try:
+    pattern = re.compile(sought, re.MULTILINE)
+    found = []
+    for match in pattern.finditer(text):
+        if match.end() > match.start() and len(found) < most:
+            found.append((match.start(), match.end(), match.expand(put)))
+    print(json.dumps([found, ""]))
+except (re.error, IndexError, OverflowError, RecursionError) as error:
+    print(json.dumps([[], str(error)]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Characters `start` to `end` of a text, and what would stand there instead."""
+
+    start: int
+    end: int
+    put: str
+
+
+class PatternError(Exception):
+    """The pattern cannot be used; the message says why."""
+
+
+def places(text: str, sought: str, put: str) -> list[Place]:
+    """Every place where the text stands, letter for letter."""
+    found: list[Place] = []
+    at = text.find(sought) if sought else -1
+    while at >= 0 and len(found) < MOST:
+        found.append(Place(at, at + len(sought), put))
+        at = text.find(sought, at + len(sought))
+    return found
+
+
+async def places_of_pattern(text: str, sought: str, put: str) -> list[Place]:
+    r"""Every place that a regular expression fits; `\1` in `put` stands for its first group.
+
+    Raises PatternError for what is no pattern, and for one that takes too long.
+    """
+    if not sought:
+        return []
+    told = json.dumps([text, sought, put, MOST]).encode()
+    try:
+        # Waited for in a thread: whoever asks may give up, and the process is put away all the same.
+        done = await asyncio.to_thread(
+            subprocess.run,
+            (sys.executable, "-I", "-S", "-X", "utf8", "-c", _PROGRAM),
+            input=told,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        raise PatternError("this pattern takes too long") from None
+    found, problem = json.loads(done.stdout or b'[[], "it cannot be tried"]')
+    if problem:
+        raise PatternError(problem)
+    return [Place(*each) for each in found]
+
+
+def replaced(text: str, found: list[Place]) -> str:
+    """The text with something else in all of those places."""
+    pieces, end = list[str](), 0
+    for each in found:
+        pieces += [text[end : each.start], each.put]
+        end = each.end
+    return "".join([*pieces, text[end:]])
+
+
+class Locations:
+    """Rows and columns of the characters of a text."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0]
+        for line in text.split("\n"):
+            self._starts.append(self._starts[-1] + len(line) + 1)
+
+    def of(self, at: int) -> tuple[int, int]:
+        """Row and column of a character, from 0."""
+        row = bisect_right(self._starts, at) - 1
+        return row, at - self._starts[row]
+
+    def at(self, location: tuple[int, int]) -> int:
+        """Which character stands in a row and column."""
+        return self._starts[location[0]] + location[1]

@@ -1,0 +1,227 @@
+"""One setting to read about and to change: name, value, help, and what is wrong with it."""
+
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Input, Static, TextArea
+
+from oi_tui.engine.profile import Origin
+from oi_tui.engine.settings import ProfileError, Setting, Value
+from oi_tui.text import one_line, visible
+
+
+class Choice(Widget, can_focus=True):
+    """One of a few values; left, right and space change it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "turn(-1)", "Previous value", show=False, id="choice.previous"),
+        Binding("right,space", "turn(1)", "Next value", show=False, id="choice.next"),
+    ]
+    index = reactive(0)
+
+    class Changed(Message):
+        """Another value was chosen."""
+
+    def __init__(self, words: tuple[str, ...], index: int) -> None:
+        super().__init__()
+        self._words = words
+        self.set_reactive(Choice.index, index)
+
+    def render(self) -> Content:
+        """All values side by side where they fit, else the chosen one between arrows."""
+        beside = "   ".join(f"( ) {word}" for word in self._words)
+        if len(beside) > self.size.width:
+            return Content.assemble(
+                ("◂ ", "$text-accent"), (self._words[self.index], "bold"), (" ▸", "$text-accent")
+            )
+        parts = [
+            Content.assemble(("(•) ", "$text-accent"), (word, "bold"))
+            if number == self.index
+            else Content.styled(f"( ) {word}", "$text-muted")
+            for number, word in enumerate(self._words)
+        ]
+        return Content("   ").join(parts)
+
+    def action_turn(self, by: int) -> None:
+        """Take the next value, or the one before; after the last comes the first."""
+        self.index = (self.index + by) % len(self._words)
+        self.post_message(self.Changed())
+
+    def on_click(self, event: events.Click) -> None:
+        """Take the value that was clicked on."""
+        start = 0
+        for number, word in enumerate(self._words):
+            width = len(word) + 4
+            if start <= event.x < start + width and number != self.index:
+                self.action_turn(number - self.index)
+                return
+            start += width + 3
+
+
+class SettingField(Vertical):
+    """A setting as a row of the editor.
+
+    `value` is the last one that was right; `error` says what is wrong with what stands in the field.
+    """
+
+    class Edited(Message):
+        """What the field holds was changed, for better or worse."""
+
+        def __init__(self, field: "SettingField") -> None:
+            super().__init__()
+            self.field = field
+
+    def __init__(self, setting: Setting, value: Value, origin: Origin) -> None:
+        super().__init__()
+        self.setting = setting
+        self.value = value
+        self.error: str | None = None
+        self._origin = origin
+        #: What is shown at first; None is shown for values that are never shown.
+        self._shown = "" if setting.masked else visible(setting.show(value))
+        self._original = value
+        self._typed = self._shown
+        self._options: tuple[Value, ...] = ()
+        if setting.kind is bool:
+            self._options = (None, True, False) if setting.optional else (True, False)
+        elif setting.choices:
+            self._options = setting.choices
+
+        #: What is typed into; made when the row is put together.
+        self.box: Choice | TextArea | Input
+
+    def compose(self) -> ComposeResult:
+        """Name and mark, the value, what is wrong, help."""
+        with Horizontal(classes="field-head"):
+            yield Static(self.setting.key, classes="field-name", markup=False)
+            yield Static(classes="field-mark", markup=False)
+        self.box = self._box()
+        yield self.box
+        yield Static(classes="field-error", markup=False)
+        yield Static(self._help(), classes="field-help", markup=False)
+
+    def _help(self) -> str:
+        """What it is for, and where it has no effect or takes it later."""
+        reason = self.setting.cannot()
+        without = f" It has no effect: {reason}." if reason else ""
+        later = f" It takes effect {self.setting.later}." if self.setting.later else ""
+        return f"{self.setting.help}{without}{later}"
+
+    def explain(self, more: str) -> None:
+        """Say something of the setting as it stands, below its help."""
+        self.query_one(".field-help", Static).update(Content(f"{self._help()} {more}"))
+
+    def _box(self) -> "Choice | TextArea | Input":
+        if self._options:
+            words = tuple(self._word(option) for option in self._options)
+            return Choice(words, self._options.index(self.value) if self.value in self._options else 0)
+        if self.setting.long:
+            return TextArea(self._typed, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
+        placeholder = self.setting.unset if self.setting.optional else ""
+        if self.setting.masked and self.value is not None:
+            placeholder = f"{self.setting.show(self.value)}  kept; type to replace it"
+        return Input(
+            self._typed, placeholder=placeholder, password=self.setting.masked, select_on_focus=False
+        )
+
+    def on_mount(self) -> None:
+        """Check what stands there, and say whether it is the default."""
+        self._check(self._typed)
+        self._mark()
+
+    def reset(self) -> None:
+        """Go back to the default."""
+        self.put(self.setting.default)
+
+    def put(self, value: Value) -> None:
+        """Take the value, as if it had been there."""
+        self.value = value
+        self._original = self.value
+        self._shown = self._typed = "" if self.setting.masked else self.setting.show(self.value)
+        match self.box:
+            case Choice():
+                self.box.index = self._options.index(self.value)
+            case TextArea():
+                self.box.text = self._typed
+            case Input():
+                self.box.value = self._typed
+                self.box.placeholder = self.setting.unset if self.setting.optional else ""
+        self._taken(self.value)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Check each key as it is typed."""
+        event.stop()
+        self._type(event.value)
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Check each key as it is typed."""
+        event.stop()
+        self._type(event.text_area.text)
+
+    def on_choice_changed(self, event: Choice.Changed) -> None:
+        """Take the chosen value."""
+        event.stop()
+        assert isinstance(self.box, Choice)
+        self._taken(self._options[self.box.index])
+
+    def _type(self, text: str) -> None:
+        if text != self._typed:
+            self._typed = text
+            self._check(text)
+            self.post_message(self.Edited(self))
+
+    def _check(self, text: str) -> None:
+        if self._options:
+            return
+        if text == self._shown:
+            # As it was, also where the characters shown are not those kept.
+            value, problem = self._original, None
+        else:
+            value, problem = self.value, None
+            try:
+                value = self.setting.parse(text)
+            except ProfileError as error:
+                problem = str(error)
+        self.value, self.error = value, problem
+        self.query_one(".field-error", Static).update(Content(one_line(problem or "")))
+        self.set_class(problem is not None, "-wrong")
+        self._mark()
+
+    def _taken(self, value: Value) -> None:
+        self.value, self.error = value, None
+        self.remove_class("-wrong")
+        self._mark()
+        self.post_message(self.Edited(self))
+
+    def _mark(self) -> None:
+        told = {"flag": "given by a flag", "environment": "given by the environment"}.get(self._origin, "")
+        default = self._default()
+        changed = self.value != self.setting.default
+        words = Content.styled("● changed", "$text-accent") if changed else Content("default")
+        if self.error is not None:
+            words = Content.styled("not right yet", "$text-error")
+        elif told and changed:
+            words = Content.assemble(words, (f" · {told}", "$text-muted"))
+        elif changed and len(default) <= 40:
+            words = Content.assemble(words, (f" · default: {default}", "$text-muted"))
+        self.query_one(".field-mark", Static).update(words)
+
+    def _word(self, option: Value) -> str:
+        if option is None:
+            return self.setting.unset
+        if isinstance(option, bool):
+            return "yes" if option else "no"
+        return str(option)
+
+    def _default(self) -> str:
+        default = self.setting.default
+        if self._options or default is None:
+            return self._word(default)
+        return one_line(self.setting.show(default), 60) or "nothing"

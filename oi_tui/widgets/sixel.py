@@ -1,0 +1,51 @@
+"""Pictures as sixels: bands of six lines of pixels, colour by colour."""
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+#: Colours of a drawing, as every terminal with sixels has them; photographs get fewer, or take too long.
+_COLOURS, _FEWER = 256, 80
+_RUN = re.compile(rb"(.)\1{3,}", re.DOTALL)
+
+
+def sixel(picture: "Image") -> str:
+    """What draws a picture (RGB) where the cursor is.
+
+    Source: DEC, "VT330/VT340 Programmer Reference Manual", chapter 14. Pixels that are not set keep what is
+    below (P2 is 1), so nothing outside of the picture is touched.
+    """
+    from PIL import Image
+
+    colours = _COLOURS if picture.getcolors(8192) else _FEWER
+    few = picture.quantize(colours, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    palette, data, width = few.getpalette() or [], few.tobytes(), few.width
+    used = sorted(set(data))
+    parts = [f'\x1bP0;1;0q"1;1;{width};{few.height}'.encode()]
+    for colour in used:
+        red, green, blue = (round(level * 100 / 255) for level in palette[colour * 3 : colour * 3 + 3])
+        parts.append(f"#{colour};2;{red};{green};{blue}".encode())
+    empty = int.from_bytes(b"?" * width, "big")
+    for top in range(0, few.height, 6):
+        rows = [data[y * width : (y + 1) * width] for y in range(top, min(top + 6, few.height))]
+        band = (_colour(rows, colour, empty) for colour in sorted(set(b"".join(rows))))
+        parts.append(b"$".join(band) + b"-")
+    return (b"".join(parts) + b"\x1b\\").decode()
+
+
+def _colour(rows: list[bytes], colour: int, empty: int) -> bytes:
+    """One colour's pixels in up to six rows: each character is a column, its lowest bit the top pixel."""
+    bits = empty
+    for place, row in enumerate(rows):
+        bits += int.from_bytes(row.translate(_marks(colour, place)), "big")
+    columns = bits.to_bytes(len(rows[0]), "big").rstrip(b"?")
+    return b"#%d" % colour + _RUN.sub(lambda run: b"!%d%s" % (len(run[0]), run[1]), columns)
+
+
+@lru_cache(maxsize=256 * 6)
+def _marks(colour: int, place: int) -> bytes:
+    """What translates pixels of a colour to the bit of a row, and all others to nothing."""
+    return bytes((each == colour) << place for each in range(256))

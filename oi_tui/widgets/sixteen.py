@@ -1,0 +1,103 @@
+"""Themes on a terminal of sixteen colours: each takes the place of the hue that it is nearest to.
+
+The nearest colour by distance would be grey for nearly all that a calm theme has: errors, keywords and
+strings would look alike, and in a light theme a selection like what is around it.
+"""
+
+import colorsys
+from functools import lru_cache
+
+from rich.color import Color as RichColor
+from rich.palette import Palette
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
+
+from oi_tui.themes import contrast
+
+#: What the sixteen colours are taken for; what they are, only the terminal knows.
+PALETTE = Palette(
+    [
+        *((0, 0, 0), (170, 0, 0), (0, 170, 0), (170, 85, 0)),
+        *((0, 0, 170), (170, 0, 170), (0, 170, 170), (170, 170, 170)),
+        *((85, 85, 85), (255, 85, 85), (85, 255, 85), (255, 255, 85)),
+        *((85, 85, 255), (255, 85, 255), (85, 255, 255), (255, 255, 255)),
+    ]
+)
+#: Red, yellow, green, cyan, blue, magenta: the number of the colour for each sixth of the circle of hues.
+_HUES = (1, 3, 2, 6, 4, 5)
+#: The greys, each up to which lightness.
+_GREYS = ((0.2, 0), (0.5, 8), (0.84, 7), (1.0, 15))
+#: A colour less vivid than this is a grey, as a ground sooner than as ink.
+_VIVID_INK, _VIVID_GROUND = 32, 40
+#: Ink nearer to its ground than this cannot be told from it.
+_LEAST = 2.5
+
+
+class SixteenFilter(LineFilter):
+    """Puts the terminal's own colours in the place of a theme's."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
+        """The segments in those colours."""
+        return [
+            Segment(text, in_sixteen(style) if style else style, control) for text, style, control in segments
+        ]
+
+
+@lru_cache(maxsize=4096)
+def in_sixteen(style: Style) -> Style:
+    """The style in sixteen colours; the terminal's own, and its default, stay as they are."""
+    ground, ink = style.bgcolor, style.color
+    if style.reverse:
+        ground, ink = ink, ground
+    under = None if ground is None or ground.is_default else _ground(ground)
+    over = None if ink is None or ink.is_default else _ink(ink, under)
+    if style.reverse:
+        under, over = over, under
+    return style + Style(
+        color=None if over is None else _shown(over), bgcolor=None if under is None else _shown(under)
+    )
+
+
+def _shown(number: int) -> RichColor:
+    return RichColor.from_triplet(PALETTE[number])
+
+
+def _colour(number: int) -> Color:
+    return Color(*PALETTE[number])
+
+
+def _hue(color: Color, vivid: int) -> int | None:
+    """The number of the plain colour of that hue; None for a grey."""
+    red, green, blue = color.r, color.g, color.b
+    if max(red, green, blue) - min(red, green, blue) < vivid:
+        return None
+    hue, _, _ = colorsys.rgb_to_hls(red / 255, green / 255, blue / 255)
+    return _HUES[round(hue * 6) % 6]
+
+
+def _grey(color: Color) -> int:
+    lightness = (max(color.rgb) + min(color.rgb)) / 510
+    return next(number for most, number in _GREYS if lightness <= most)
+
+
+def _ground(found: RichColor) -> int:
+    color = Color.from_rich_color(found)
+    hue = _hue(color, _VIVID_GROUND)
+    if hue is None:
+        return _grey(color)
+    light = (max(color.rgb) + min(color.rgb)) / 510
+    return hue + 8 if light > 0.5 else hue
+
+
+def _ink(found: RichColor, under: int | None) -> int:
+    color = Color.from_rich_color(found)
+    ground = _colour(0 if under is None else under)
+    hue = _hue(color, _VIVID_INK)
+    dark = contrast(Color(255, 255, 255), ground) > contrast(Color(0, 0, 0), ground)
+    wanted = _grey(color) if hue is None else hue + 8 if dark else hue
+    for number in (wanted, 15 if dark else 0):
+        if contrast(_colour(number), ground) >= _LEAST:
+            return number
+    return 0 if dark else 15

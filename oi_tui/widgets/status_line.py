@@ -1,0 +1,72 @@
+"""Lines that say how things stand and never overflow: what matters least is left out first."""
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from oi_tui.text import one_line
+
+#: A fact and the CSS-like style it is drawn in; facts that matter most come first.
+Fact = tuple[str, str]
+GAP = "  "
+#: The last fact at the left is shortened to so many cells before others are left out: a title may be cut
+#: early, what is in progress not.
+_TITLE, _PROGRESS = 16, 50
+
+
+class StatusLine(Widget):
+    """One line with facts at the left and facts at the right, each listed by importance.
+
+    Where room is short, the last fact at the left is shortened, then the facts at the right go, then those at
+    the left. The first at the left stays in any case; with `keeps_right` it is the first at the right.
+    """
+
+    left: reactive[Sequence[Fact]] = reactive((), layout=False)
+    right: reactive[Sequence[Fact]] = reactive((), layout=False)
+
+    def __init__(self, *, keeps_right: bool = False, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._keeps_right = keeps_right
+
+    def render(self) -> Content:
+        """Fit the facts to the width."""
+        return fitted(self.left, self.right, self.content_size.width, keeps_right=self._keeps_right)
+
+
+def fitted(left: Sequence[Fact], right: Sequence[Fact], width: int, *, keeps_right: bool = False) -> Content:
+    """The facts in a line of at most so many cells."""
+    lefts, rights = _said(left), _said(right)
+    shortest = _TITLE if keeps_right else _PROGRESS
+    while len(rights) > keeps_right and _least(lefts, shortest) + _apart(rights) > width:
+        rights.pop()
+    while len(lefts) > (not keeps_right) and _least(lefts, shortest) + _apart(rights) > width:
+        lefts.pop()
+    end = _joined(rights).truncate(width, ellipsis=True)
+    room = width - _apart(rights) if rights else width
+    line = _joined(lefts).truncate(max(0, room), ellipsis=True)
+    return Content.assemble(line, " " * max(0, width - line.cell_length - end.cell_length), end)
+
+
+def _said(facts: Sequence[Fact]) -> list[Fact]:
+    flat = ((one_line(text), style) for text, style in facts)
+    return [(text, style) for text, style in flat if text]
+
+
+def _least(facts: Sequence[Fact], shortest: int) -> int:
+    """The cells that the facts take when the last one is shortened."""
+    if not facts:
+        return 0
+    *others, (last, _) = facts
+    return sum(cell_len(text) + len(GAP) for text, _ in others) + min(cell_len(last), shortest)
+
+
+def _apart(facts: Sequence[Fact]) -> int:
+    """The cells that the facts take with the gap before each."""
+    return sum(cell_len(text) + len(GAP) for text, _ in facts)
+
+
+def _joined(facts: Sequence[Fact]) -> Content:
+    return Content(GAP).join(Content.styled(text, style) for text, style in facts)

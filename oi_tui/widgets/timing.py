@@ -1,0 +1,16 @@
+"""Doing something a little later, for certain."""
+
+import asyncio
+from collections.abc import Callable
+
+from textual.message_pump import MessagePump
+
+
+def later(node: MessagePump, seconds: float, do: Callable[[], object]) -> asyncio.TimerHandle:
+    """Call a function once, after so many seconds, among the messages of a widget, screen or application.
+
+    Textual's own `set_timer` is not used: it gives its only tick up when the processor was taken away for
+    longer than the timer's time just as it starts (`Timer._run`, which skips ticks that are late), and what
+    waits for it then waits for ever.
+    """
+    return asyncio.get_running_loop().call_later(seconds, node.call_next, do)

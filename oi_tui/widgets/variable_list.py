@@ -1,0 +1,201 @@
+"""What the languages remember, as a list that draws only the rows one sees."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from oi_tui.runtimes.variables import Memory, Variable
+from oi_tui.text import one_line
+
+#: What is said of a language instead of its variables.
+_WORDS = {
+    "unstarted": "not started; remembers nothing yet",
+    "busy": "busy; tells when it is done",
+    "silent": "remembers, but cannot tell what",
+}
+#: Room for a type and for a size, in cells.
+_TYPE = 16
+_SIZE = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the list: a heading, or a variable of the language."""
+
+    language: str
+    heading: str = ""
+    variable: Variable | None = None
+    #: Whether it is the heading of a language that tells nothing.
+    mute: bool = False
+
+
+def rows(memories: Sequence[Memory], wanted: str) -> list[Row]:
+    """The lines for what is remembered, of the variables with all the words in their name or type."""
+    words = wanted.lower().split()
+    found: list[Row] = []
+    silent: list[Row] = []
+    for memory in memories:
+        if memory.state != "told":
+            if not words:
+                silent.append(Row(memory.language, f"{memory.language}: {_WORDS[memory.state]}", mute=True))
+            continue
+        matching = [each for each in memory.variables if _matches(memory.language, each, words)]
+        if words and not matching:
+            continue
+        found.append(Row(memory.language, f"{memory.language}: {_count(memory, len(matching), bool(words))}"))
+        found += [Row(memory.language, variable=each) for each in matching]
+    return found + silent
+
+
+def _matches(language: str, variable: Variable, words: list[str]) -> bool:
+    told = f"{variable.name} {variable.type} {language}".lower()
+    return all(word in told for word in words)
+
+
+def _count(memory: Memory, matching: int, sought: bool) -> str:
+    if sought:
+        return f"{matching:,} of {memory.total:,}"
+    if memory.total > len(memory.variables):
+        return f"the {len(memory.variables):,} newest of {memory.total:,}"
+    return f"{memory.total:,}" if memory.total else "nothing yet"
+
+
+def size_of(size: int | None) -> str:
+    """Bytes in a word: "28 B", "1.2 kB", "3.4 MB"; nothing for what is not known."""
+    if size is None:
+        return ""
+    amount = float(size)
+    for unit in ("B", "kB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+class VariableList(ScrollView):
+    """Variables under the names of their languages; `>` marks the selected one."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "variable-list--heading",
+        "variable-list--name",
+        "variable-list--facts",
+        "variable-list--selected",
+    }
+
+    class Opened(Message):
+        """A variable was chosen with the mouse."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows: list[Row] = []
+        self._selected = -1
+
+    @property
+    def selected(self) -> Row | None:
+        """The selected variable; None when there is none."""
+        return self._rows[self._selected] if 0 <= self._selected < len(self._rows) else None
+
+    def show(self, shown: list[Row]) -> None:
+        """Show these rows; what was selected stays so, if it is still there."""
+        before = self.selected
+        self._rows = shown
+        same = [
+            number
+            for number, row in enumerate(shown)
+            if before
+            and before.variable
+            and row.variable
+            and row.language == before.language
+            and row.variable.name == before.variable.name
+        ]
+        first = next((number for number, row in enumerate(shown) if row.variable), -1)
+        self._selected = same[0] if same else first
+        self.virtual_size = Size(self.size.width, len(shown))
+        self._reveal()
+        self.refresh()
+
+    def move(self, by: int) -> None:
+        """Select the variable so many further down."""
+        step = 1 if by > 0 else -1
+        number = self._selected
+        for _ in range(abs(by)):
+            beyond = number + step
+            while 0 <= beyond < len(self._rows) and self._rows[beyond].variable is None:
+                beyond += step
+            if not 0 <= beyond < len(self._rows):
+                break
+            number = beyond
+        self._selected = number
+        self._reveal()
+        self.refresh()
+
+    def _reveal(self) -> None:
+        if self._selected >= 0 and self.size.height:
+            # The first of a language is shown with its heading.
+            above = int(self._selected > 0 and self._rows[self._selected - 1].variable is None)
+            top = self._selected - above
+            self.scroll_to_region(Region(0, top, self.size.width, 1 + above), animate=False, force=True)
+
+    def on_resize(self) -> None:
+        """Keep what is selected in sight."""
+        self.virtual_size = Size(self.size.width, len(self._rows))
+        self._reveal()
+
+    def on_click(self, event: events.Click) -> None:
+        """Select with the first click, choose with a double one."""
+        number = int(event.y + self.scroll_offset.y)
+        if number < len(self._rows) and self._rows[number].variable:
+            self._selected = number
+            self.refresh()
+            if event.chain > 1:
+                self.post_message(self.Opened())
+
+    # -- drawing
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        number, width = y + self.scroll_offset.y, self.size.width
+        if number >= len(self._rows):
+            return Strip.blank(width, self.rich_style)
+        row = self._rows[number]
+        if row.variable is None:
+            style = self._style("facts" if row.mute else "heading")
+            return Strip([Segment(set_cell_size(row.heading, width), style)], width)
+        return Strip(self._variable(row.variable, number == self._selected, width), width)
+
+    def _style(self, name: str, selected: bool = False) -> Style:
+        ink = self.get_component_rich_style(f"variable-list--{name}")
+        paper = self.get_component_rich_style("variable-list--selected") if selected else self.rich_style
+        return paper + Style(color=ink.color, bold=ink.bold)
+
+    def _variable(self, variable: Variable, selected: bool, width: int) -> list[Segment]:
+        wide = width >= 60
+        name_width = max(10, min(30, (width - _TYPE - _SIZE) // 3))
+        name = _fitted(one_line(variable.name, 200), name_width)
+        kind = _fitted(one_line(variable.type, 100), _TYPE) + " " if wide else ""
+        size = f"{size_of(variable.size):>{_SIZE}} " if wide else ""
+        room = max(0, width - 3 - name_width - cell_len(kind) - cell_len(size))
+        facts = self._style("facts", selected)
+        return [
+            Segment("> " if selected else "  ", self._style("name", selected)),
+            Segment(name, self._style("name", selected)),
+            Segment(" " + kind, facts),
+            Segment(_fitted(one_line(variable.summary, 300), room), facts),
+            Segment(size, facts),
+        ]
+
+
+def _fitted(text: str, width: int) -> str:
+    """The text in exactly so many cells, with "…" where it was cut."""
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)

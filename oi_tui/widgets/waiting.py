@@ -1,0 +1,64 @@
+"""Messages that wait for their turn."""
+
+from textual.content import Content
+from textual.widget import Widget
+
+from oi_tui.text import one_line
+
+#: So many of them are shown.
+MOST_ROWS = 4
+
+
+class Waiting(Widget):
+    """Shows what was said while a turn goes on, in the order in which it will be sent."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._texts: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def add(self, text: str) -> None:
+        """Let a message wait."""
+        self._texts.append(text)
+        self._show()
+
+    def take_first(self) -> str:
+        """The message whose turn it is; it waits no longer."""
+        text = self._texts.pop(0)
+        self._show()
+        return text
+
+    def take_last(self) -> str:
+        """The message that was said last; it waits no longer."""
+        text = self._texts.pop()
+        self._show()
+        return text
+
+    def take_all(self) -> list[str]:
+        """All messages; none waits any longer."""
+        texts, self._texts = self._texts, []
+        self._show()
+        return texts
+
+    def _show(self) -> None:
+        self.display = bool(self._texts)
+        self.styles.height = min(len(self._texts), MOST_ROWS)
+        self.refresh()
+
+    def render(self) -> Content:
+        """The first messages, and how many follow; the last row says how to get at them."""
+        width = self.content_size.width
+        rows = [f"» queued: {one_line(text, 200)}" for text in self._texts[:MOST_ROWS]]
+        if (more := len(self._texts) - MOST_ROWS) > 0:
+            rows[-1] = f"» and {more + 1} more"
+        key = "  up edits the last"
+        lines = [Content(row).truncate(max(1, width - len(key)), ellipsis=True) for row in rows]
+        if lines:
+            space = " " * max(0, width - lines[-1].cell_length - len(key))
+            lines[-1] = Content.assemble(lines[-1], space, (key, "$text-muted italic"))
+        return Content("\n").join(lines)

@@ -1,0 +1,363 @@
+"""What a running application works with: a model, languages, saved conversations, a profile."""
+
+import contextlib
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from oi_tui import paths
+from oi_tui.engine import images, logs, model_check, ports, titles
+from oi_tui.engine.journal import Journal
+from oi_tui.engine.key_place import key_place
+from oi_tui.engine.llamafile import Llamafile
+from oi_tui.engine.llm import Llm
+from oi_tui.engine.logs import LoggedLlm
+from oi_tui.engine.model_check import Finding
+from oi_tui.engine.model_client import ModelProcess
+from oi_tui.engine.model_facts import KnownModels, ModelFacts
+from oi_tui.engine.profile import Profile, ProfileError, conversations, save, without_effect
+from oi_tui.engine.records import title_of
+from oi_tui.engine.redaction import learn, learn_address
+from oi_tui.engine.secrets import Secrets, provider_of
+from oi_tui.engine.session import Session
+from oi_tui.engine.settings import Value
+from oi_tui.engine.snapshots import Snapshots
+from oi_tui.engine.store import Store
+from oi_tui.engine.taken_back import TakenBack
+from oi_tui.engine.witness import Witness
+from oi_tui.lmc import Message
+from oi_tui.own_languages import OwnLanguages
+from oi_tui.privacy import secret_variables
+from oi_tui.runtimes.computer import Computer
+from oi_tui.runtimes.language import Choices
+from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.standing import Standing
+from oi_tui.runtimes.variables import Detail, Memory
+
+
+class Languages(ports.Computer, Protocol):
+    """What runs code, and can say of itself what a person wants to know."""
+
+    def describe(self, language: str) -> str:
+        """The program that runs the language, in a few words."""
+
+    def standings(self) -> Sequence[Standing]:
+        """How it stands with every language; asks their programs, which takes a moment."""
+
+    def memories(self) -> tuple[Memory, ...]:
+        """What each language remembers; may take a moment."""
+
+    def look_at(self, language: str, name: str) -> Detail | None:
+        """What one variable holds, as far as it is told."""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Tell programs how much room their output has."""
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether programs are held in the working directory."""
+
+    def why_nothing_runs(self) -> str | None:
+        """Why the sandbox, if it is asked for, cannot be had, in sentences; may take a moment."""
+
+    def use_sandbox(self, on: bool, private: Sequence[Path]) -> None:
+        """Hold programs there from now on, where nothing of ours can be seen, or do not."""
+
+
+class Workspace:
+    """Introduces the parts to each other, and makes sessions of them.
+
+    `session` is the conversation at work; there is always one. The languages are shared: they belong to the
+    conversation, so that beginning or opening another one lets them forget.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        profile_path: Path | None = None,
+        *,
+        llm: Llm | None = None,
+        computer: Languages | None = None,
+    ) -> None:
+        self.profile = profile
+        _learn(profile)
+        logs.set_levels(verbose=profile.verbose, debug=profile.debug)
+        self.profile_path = profile_path
+        self.secrets = Secrets()
+        #: The llamafile that was started here, if one was.
+        self.llamafile: Llamafile | None = None
+        self._functions: list[ModelProcess] = []
+        self.model_process = ModelProcess(keys=self.secrets.key_for)
+        self.store = Store(conversations(profile))
+        self.own_languages = OwnLanguages(
+            profile.custom_languages,
+            Choices(profile.python, profile.shell),
+            profile_path.parent if profile_path else Path.cwd(),
+            may_ask=not profile.sandbox,
+        )
+        self.computer: Languages = computer or Computer(
+            declared=(*LANGUAGES, *self.own_languages.languages),
+            python=profile.python,
+            shell=profile.shell,
+            hidden=() if profile.share_keys else secret_variables(),
+            active_line=profile.highlight_active_line,
+            sandbox=profile.sandbox,
+            private=self._private,
+        )
+        #: Whoever made the workspace brought the model along, and no profile brings another.
+        self._brought = llm is not None
+        self._llm = llm or self.model_process
+        self._logged = LoggedLlm(self._llm)
+        self._answer_with(profile.completions)
+        self.snapshots = Snapshots(paths.data() / "snapshots")
+        self._witness = Witness(self.snapshots, self.computer.cwd)
+        self._known = KnownModels(self.model_process.facts)
+        self._rescued = ""
+        self._key_found = False
+        self._naming: titles.TitleRequest | None = None
+        #: Conversations whose title the model was asked for; it is asked once.
+        self._asked_for_title: set[str] = set()
+        self.session = self._session(())
+
+    def warm_up(self) -> None:
+        """Start what takes its time, without waiting for it."""
+        threading.Thread(target=self.snapshots.tidy, daemon=True).start()
+        if self._llm is not self.model_process:
+            return
+        self.model_process.start()
+        threading.Thread(target=self._facts, args=(self.profile,), daemon=True).start()
+
+    def begin(self, messages: Sequence[Message] = ()) -> Session:
+        """End the conversation at work and begin another one; it is saved once there is something in it."""
+        self._leave()
+        title = next((title_of(message) for message in messages if message.role == "user"), "")
+        return self._go_on(title, messages)
+
+    def branch(self, messages: Sequence[Message]) -> Session:
+        """Go on in a copy that has these messages of the conversation at work, which stays as it is.
+
+        The languages are kept: what they remember is what they remember now.
+        """
+        title = f"{self._journal.title} (copy)".strip()
+        self.session.close()
+        self._close_journal()
+        return self._go_on(title, messages)
+
+    def _go_on(self, title: str, messages: Sequence[Message]) -> Session:
+        self.session = self._session(messages, self._journal_for(title, messages))
+        if messages:
+            self._journal.save()
+        return self.session
+
+    def resume(self, id: str) -> Session:
+        """End the conversation at work and go on with a saved one. Raises StoreError where that fails."""
+        journal, messages = self.store.open(id)
+        self._leave()
+        self.session = self._session(messages, journal)
+        return self.session
+
+    @property
+    def title(self) -> str:
+        """What the conversation at work is called, where it was given a name; "" for its first words."""
+        return self.store.given.get(self._journal.id, "")
+
+    @property
+    def taken_back(self) -> tuple[TakenBack, ...]:
+        """What was taken back from the conversation at work, step by step, also before it was opened."""
+        return self._journal.taken_back
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of how the conversation was stored, in sentences."""
+        return (*filter(None, (self._rescued,)), *self._journal.notices)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether somebody chose a model, or the default one has its key at hand."""
+        profile = self.profile
+        chosen = "model" in profile.origins or profile.api_base or profile.api_key
+        at_hand = self._key_found or os.environ.get("OPENAI_API_KEY")
+        return bool(chosen or at_hand or self._llm is not self.model_process)
+
+    def look_for_key(self) -> bool:
+        """Look for the model's key where keys are kept, which may take its time; whether there is a model."""
+        if not self.has_model:
+            self._key_found = key_place(self.profile, self.secrets).found
+        return self.has_model
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nobody has said yet which model to use, and nothing was ever saved here."""
+        told = {"model", "api_base", "api_key"} & set(self.profile.origins)
+        return not told and self._llm is self.model_process and self.store.latest() is None
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a person should know of the settings: keys that are none, and values without effect."""
+        unknown = [name for name in self.profile.languages if self.computer.resolve(name) is None]
+        here = ", ".join(self.computer.languages)
+        languages = (
+            f"computer.languages: there is no language {name!r}; there are {here}" for name in unknown
+        )
+        own = self.own_languages.problems
+        return (*self.profile.unknown, *without_effect(self.profile), *languages, *own)
+
+    def check(self, profile: Profile) -> Iterator[Finding]:
+        """Try a profile's model with a few tokens; blocks while the model answers."""
+        yield from model_check.check(self._llm, profile, self._facts(profile))
+
+    @property
+    def may_name(self) -> bool:
+        """Whether the model should be asked for a title of the conversation now."""
+        journal, profile = self._journal, self.profile
+        return (
+            profile.model_titles
+            and profile.model != "demo"
+            and journal.path is not None
+            and journal.id not in self._asked_for_title
+            and not self.session.over_budget
+            and titles.can_be_named(self.session.messages)
+            and not self.store.is_named(journal.id)
+        )
+
+    def name_conversation(self) -> None:
+        """Ask the model for a title and keep it; blocks while it answers. What fails, fails silently."""
+        session, id_ = self.session, self._journal.id
+        self._asked_for_title.add(id_)
+        self._naming = request = titles.TitleRequest(self._llm, self.profile, session.messages)
+        title = request.title()
+        self._naming = None
+        if title or request.used:
+            session.enter(request.used)
+        with contextlib.suppress(OSError):
+            if title and not self.store.is_named(id_):
+                self.store.suggest_title(id_, title)
+
+    def stop_naming(self) -> None:
+        """Give up what `name_conversation` waits for; a turn is about to begin."""
+        if self._naming:
+            self._naming.cancel()
+
+    def use(self, profile: Profile) -> None:
+        """Go on with other settings, from the next request on."""
+        if profile.completions != self.profile.completions:
+            self._answer_with(profile.completions)
+        self.profile = self.session.profile = profile
+        _learn(profile)
+        logs.set_levels(verbose=profile.verbose, debug=profile.debug)
+        self._journal.use_model(profile.model)
+        self.computer.use_sandbox(profile.sandbox, self._private)
+
+    @property
+    def _private(self) -> tuple[Path, ...]:
+        """What is ours beside our usual folders."""
+        return (self.store.folder, *((self.profile_path,) if self.profile_path else ()))
+
+    def _answer_with(self, completions: tuple[str, str] | None) -> None:
+        """Let the function of a trusted profile answer, in a process of its own; or LiteLLM again."""
+        if self._brought:
+            return
+        self._llm = self.model_process
+        if completions:
+            self._llm = ModelProcess(program=completions)
+            # The one before may be in the middle of a reply; all are ended when the workspace is closed.
+            self._functions.append(self._llm)
+        self._logged.use(self._llm)
+
+    def run_llamafile(self, running: Llamafile | None) -> None:
+        """Look after a running llamafile, and end the one before it."""
+        before, self.llamafile = self.llamafile, running
+        if before and before is not running:
+            before.stop()
+
+    def base_for(self, model: str) -> str | None:
+        """The base to go on with when a person only names another model: ours is for our provider."""
+        profile = self.profile
+        provider = provider_of(model)
+        bare = "/" not in profile.model
+        same = provider == provider_of(profile.model) if "/" in model else provider is None or bare
+        return profile.api_base if same else None
+
+    def edit_file(self, path: Path | None) -> None:
+        """Save settings into this file from now on, or nowhere."""
+        self.profile_path = path
+
+    def keep(self, **changes: Value) -> None:
+        """Write settings into the profile, for the next time; what cannot be written is used all the same."""
+        if self.profile_path:
+            with contextlib.suppress(OSError, ProfileError):
+                save(self.profile_path, changes)
+
+    def save_picture(self, message: Message) -> str:
+        """Keep a program's picture as a file of its own. Returns its path, "" when it cannot be kept."""
+        if message.format == "path":
+            return message.content
+        path = images.keep(message, paths.data() / "outputs")
+        return str(path) if path else ""
+
+    def close(self) -> str:
+        """End everything; nothing is left running. Returns what became of unsaved messages, or ""."""
+        self.stop_naming()
+        self.session.close()
+        self.computer.close()
+        self._close_journal()
+        self.model_process.close()
+        self.run_llamafile(None)
+        for function in self._functions:
+            function.close()
+        return self._rescued
+
+    def _leave(self) -> None:
+        self.session.close()
+        self.computer.reset()
+        self._close_journal()
+
+    def _close_journal(self) -> None:
+        """Let go of the file; a conversation that cannot be saved where it belongs is put somewhere else."""
+        journal = self._journal
+        journal.close()
+        self._rescued = ""
+        if journal.trouble is None or not journal.messages:
+            return
+        wrong = journal.trouble.partition(". ")[0]
+        try:
+            path = journal.rescue(Path(tempfile.gettempdir()))
+        except OSError as error:
+            self._rescued = f"{wrong}. It could not be written elsewhere either: {error.strerror or error}."
+        else:
+            folder = paths.short(self.store.folder)
+            self._rescued = f"{wrong}. The conversation is in {path}; move that file to {folder} to open it."
+
+    def _session(self, messages: Sequence[Message], journal: Journal | None = None) -> Session:
+        self._journal = journal or self._journal_for()
+        return Session(
+            self.profile,
+            self._logged,
+            self.computer,
+            self._journal,
+            messages,
+            outputs=paths.data() / "outputs",
+            facts=self._facts,
+            witness=self._witness if self.profile.file_snapshots else None,
+        )
+
+    def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:
+        make = self.store.create if self.profile.conversation_history else self.store.unsaved
+        return make(cwd=self.computer.cwd, model=self.profile.model, title=title, messages=messages)
+
+    def count(self, model: str, texts: Sequence[str]) -> list[int] | None:
+        """How many tokens the texts are to a model, counted on this machine; None where nobody can."""
+        return self.model_process.count(model, texts) if self._llm is self.model_process else None
+
+    def _facts(self, profile: Profile) -> ModelFacts:
+        """What is known of a profile's model; of a model that is a function nothing is."""
+        return self._known.of(profile) if self._llm is self.model_process else ModelFacts()
+
+
+def _learn(profile: Profile) -> None:
+    """Have what is secret in the profile taken out of all that is logged and exported."""
+    learn(profile.api_key)
+    learn_address(profile.api_base)

@@ -1,0 +1,113 @@
+"""What holds for every test: its own home, no keys, no process left behind."""
+
+import functools
+import importlib.metadata
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests import processes
+
+# How fast a machine is at the moment is no fault of what is tried.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
+
+ROOT = Path(__file__).parent.parent
+#: How long what a test started may take to end, in seconds.
+PATIENCE = 5.0
+#: Variables that could let a person's set-up, or the place where the tests run, into a test.
+FOREIGN = ("API_KEY", "API_BASE", "BASE_URL", "_TOKEN", "_PROXY", "_proxy")
+UNWANTED = (
+    "COLUMNS",
+    "EDITOR",
+    "LINES",
+    "NO_COLOR",
+    "PAGER",
+    "SSH_CONNECTION",
+    "SSH_TTY",
+    "STY",
+    "TERM_PROGRAM",
+    "TMUX",
+    "VISUAL",
+    "VIRTUAL_ENV",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+)
+
+
+@pytest.fixture(autouse=True)
+def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give the test a home folder of its own, and see that no process outlives it."""
+    mark = uuid.uuid4().hex
+    home = tmp_path_factory.mktemp("home")
+    for name in os.environ:
+        if name == "TEXTUAL_SNAPSHOT_TEMPDIR":  # the snapshot plugin's own
+            continue
+        if name in UNWANTED or name.endswith(FOREIGN) or name.startswith(("OI_TUI_", "TEXTUAL")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv(processes.MARK, mark)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("OI_TUI_HOME", str(home / "oi-tui"))
+    monkeypatch.setenv("OI_TUI_DEMO_TOKENS_PER_SECOND", "0")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    if not _installed():
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    before = {process.pid for process in processes.descendants(os.getpid())}
+    yield home
+
+    def left() -> list[processes.Process]:
+        ours = [p for p in processes.descendants(os.getpid()) if p.pid not in before]
+        return [*ours, *(p for p in processes.marked(mark) if p not in ours)]
+
+    if left() and not processes.wait_until(lambda: not left(), PATIENCE):
+        remaining = left()
+        processes.kill(remaining)
+        pytest.fail("left behind: " + "; ".join(map(str, remaining)))
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory of the test, with the data files of tests/data in it."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for file in (ROOT / "tests" / "data").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def figures(record_property: Callable[[str, object], None]) -> dict[str, int]:
+    """What a long test counts; written below the results, also when all is well."""
+    counted: dict[str, int] = {}
+    record_property("figures", counted)
+    return counted
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Write what the tests counted."""
+    for report in (*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")):
+        for name, counted in getattr(report, "user_properties", ()):
+            if name == "figures" and report.when == "call" and counted:
+                told = ", ".join(f"{what} {count}" for what, count in counted.items())
+                terminalreporter.write_line(f"{report.nodeid.rpartition('::')[2]}: {told}")
+
+
+@functools.cache
+def _installed() -> bool:
+    try:
+        importlib.metadata.version("oi-tui")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True

@@ -1,0 +1,148 @@
+"""Disks that are full, files that run out, damage and company: said in words, and nothing is lost."""
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from tests import processes
+from tests.e2e.conftest import Start
+from tests.e2e.program import Program, messages
+
+FOLDER = Path("data", "conversations")
+
+
+def journals() -> list[Path]:
+    return sorted((Path(os.environ["OI_TUI_HOME"]) / FOLDER).glob("*.jsonl"))
+
+
+def limit(program: Program, kind: int, most: int) -> None:
+    """Let the program have no more of it; what is below the hard limit can be given back."""
+    _, hard = resource.prlimit(program.pid, kind)
+    resource.prlimit(program.pid, kind, (most, hard))
+
+
+def unlimited(program: Program, kind: int) -> None:
+    _, hard = resource.prlimit(program.pid, kind)
+    resource.prlimit(program.pid, kind, (hard, hard))
+
+
+def ready(start: Start, *arguments: str) -> Program:
+    program = start(*(arguments or ("--demo",)), rows=40)
+    program.begin()
+    return program
+
+
+def said(role: str) -> list[str]:
+    return [m["content"] for m in messages() if m["role"] == role and m["type"] in ("message", "console")]
+
+
+def test_a_disk_that_is_full_is_said_and_catches_up_once_there_is_room(start: Start) -> None:
+    program = ready(start)
+    program.say("%run python print('one', 6 * 7)")
+    program.wait_for("│ one 42")
+    program.idle()
+    # The next record is cut off in its middle.
+    limit(program, resource.RLIMIT_FSIZE, journals()[0].stat().st_size + 20)
+    program.say("%run python print('two', 6 * 7)")
+    program.wait_for("│ two 42")
+    program.wait_for("Not saved")
+    program.idle()
+    program.say("%run python print('three', 6 * 7)")
+    program.wait_for("│ three 42")
+    unlimited(program, resource.RLIMIT_FSIZE)
+    program.wait_for("Saving works again.")
+    program.press("ctrl+q")
+    assert program.wait_exit() == 0
+    assert [text.strip() for text in said("computer")] == ["one 42", "two 42", "three 42"]
+
+
+def test_what_cannot_be_saved_to_the_end_is_put_elsewhere_and_told_in_the_terminal(
+    start: Start, tmp_path: Path
+) -> None:
+    blocked, elsewhere = tmp_path / "blocked", tmp_path / "elsewhere"
+    blocked.write_text("")
+    elsewhere.mkdir()
+    program = start("--demo", env={"OI_TUI_HOME": str(blocked), "TMPDIR": str(elsewhere)}, rows=40)
+    program.begin()
+    program.say("%run python print(6 * 7)")
+    program.wait_for("│ 42")
+    program.idle()
+    program.press("ctrl+q")
+    assert program.wait_exit() == 0
+    (rescued,) = elsewhere.glob("*.jsonl")
+    assert processes.wait_until(lambda: rescued.name.encode() in program.raw, 5)
+    assert b"Not saved" in program.raw
+    # Where it belongs, it opens as if nothing had happened.
+    home = Path(os.environ["OI_TUI_HOME"]) / FOLDER
+    home.mkdir(parents=True)
+    (home / rescued.name).write_bytes(rescued.read_bytes())
+    again = start("--demo", "--resume", rows=40)
+    again.wait_for("│ 42")
+
+
+def test_without_files_to_open_it_says_so_and_goes_on_when_there_are_some(start: Start) -> None:
+    program = ready(start)
+    program.say("%run python print('one', 6 * 7)")
+    program.wait_for("│ one 42")
+    program.idle()
+    program.say("%new")
+    program.wait_gone("│ one 42")
+    # A new conversation needs a file, and there is none to be had.
+    limit(program, resource.RLIMIT_NOFILE, 3)
+    program.say("hello there")
+    program.wait_for("Not saved")
+    unlimited(program, resource.RLIMIT_NOFILE)
+    program.wait_for("Saving works again.")
+    program.idle()
+    program.say("%run python print('two', 6 * 7)")
+    program.wait_for("│ two 42")
+    program.idle()
+    program.press("ctrl+q")
+    assert program.wait_exit() == 0
+    assert "hello there" in said("user")
+    assert "two 42" in [text.strip() for text in said("computer")]
+
+
+def test_the_second_window_of_a_conversation_is_a_copy_and_both_are_kept(start: Start) -> None:
+    first = ready(start)
+    first.say("%run python print('one', 6 * 7)")
+    first.wait_for("│ one 42")
+    first.idle()
+    second = start("--demo", "--resume", rows=40)
+    second.wait_for("open in another window; you are in a copy")
+    for program, word in ((first, "first"), (second, "second"), (first, "third"), (second, "fourth")):
+        program.say(f"%run python print('{word}', 6 * 7)")
+        program.wait_for(f"│ {word} 42")
+        program.idle()
+    for program in (first, second):
+        program.press("ctrl+q")
+        assert program.wait_exit() == 0
+    texts = [path.read_text() for path in journals()]
+    assert [sum(word in text for text in texts) for word in ("first 42", "second 42", "one 42")] == [1, 1, 2]
+    assert all(("first 42" in text) == ("third 42" in text) for text in texts)
+
+
+@pytest.mark.parametrize("damage", ["zeros", "half a line", "a foreign line"])
+def test_a_damaged_conversation_opens_with_all_that_can_be_read(start: Start, damage: str) -> None:
+    program = ready(start)
+    for word in ("one", "two", "three"):
+        program.say(f"%run python print('{word}', 6 * 7)")
+        program.wait_for(f"│ {word} 42")
+        program.idle()
+    program.press("ctrl+q")
+    assert program.wait_exit() == 0
+    (path,) = journals()
+    lines = path.read_bytes().splitlines(keepends=True)
+    place = next(i for i, line in enumerate(lines) if b"two 42" in line)
+    lines.insert(
+        place,
+        {"zeros": bytes(512) + b"x\n", "half a line": lines[place][:40] + b"\n"}.get(damage, b"not ours\n"),
+    )
+    path.write_bytes(b"".join(lines))
+    before = path.read_bytes()
+    again = start("--demo", "--resume", rows=40)
+    again.wait_for("1 line of this conversation could not be read; the file is kept as it is.")
+    assert path.read_bytes() == before
+    assert again.wait_for("│ three 42").count("42") >= 3

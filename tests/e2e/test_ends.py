@@ -1,0 +1,164 @@
+"""Every end of the program: the conversation is kept, the terminal restored, no process left."""
+
+import os
+import signal
+import termios
+from pathlib import Path
+
+import pytest
+
+from tests import processes
+from tests.e2e.conftest import Start
+from tests.e2e.program import Program
+from tests.terminal import PROGRAM, Terminal, framed
+
+SLOW = {"OI_TUI_DEMO_TOKENS_PER_SECOND": "40"}
+
+
+def ours() -> list[processes.Process]:
+    return processes.marked(os.environ[processes.MARK])
+
+
+def at(program: Program, moment: str) -> Program:
+    """Bring the program to a moment of its life."""
+    program.begin()
+    match moment:
+        case "streaming":
+            program.say("help")
+            program.wait_for("I cannot understand you")
+        case "asking":
+            program.asked_first("count slowly")
+        case "running":
+            program.asked_first("count slowly")
+            program.answer("y")
+            program.wait_for("2 squared is")
+        case "reading":
+            program.asked_first("ask me something")
+            program.answer("y")
+            program.wait_for("waits for What is your name")
+    return program
+
+
+MOMENTS = ["idle", "streaming", "asking", "running", "reading"]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_with_the_terminal_as_it_was(
+    start: Start, moment: str, number: signal.Signals
+) -> None:
+    program = at(start(env=SLOW), moment)
+    program.signal(number)
+    assert program.wait_exit() == 128 + number
+    assert program.modes == set()
+    assert program.attributes() == program.attributes_before
+    assert "Traceback" not in program.screen
+    assert processes.wait_until(lambda: not ours(), 5), ours()
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_ctrl_q_leaves_at_once_with_the_terminal_as_it_was(start: Start, moment: str) -> None:
+    program = at(start(env=SLOW), moment)
+    program.press("ctrl+q")
+    assert program.wait_exit() == 0
+    assert program.modes == set()
+    assert program.attributes() == program.attributes_before
+    assert processes.wait_until(lambda: not ours(), 5), ours()
+
+
+@pytest.mark.parametrize("moment", ["streaming", "asking", "running"])
+def test_after_kill_9_nothing_runs_and_the_conversation_can_be_opened(start: Start, moment: str) -> None:
+    program = at(start(env=SLOW), moment)
+    asked = "help" if moment == "streaming" else "count slowly"
+    program.signal(signal.SIGKILL)
+    assert program.wait_exit() == -signal.SIGKILL
+    assert processes.wait_until(lambda: not ours(), 5), ours()
+    again = start(env=SLOW)
+    again.begin()
+    again.press("ctrl+r")
+    again.wait_for("1 saved")
+    again.wait_for(asked)
+    again.press("enter")
+    screen = again.wait_for("Scripted demo" if moment != "streaming" else "I cannot understand you")
+    assert "not an AI" in screen
+    if moment == "running":
+        again.wait_for("2 squared is")
+
+
+def test_closing_the_terminal_ends_everything(start: Start) -> None:
+    program = at(start(), "running")
+    program.hang_up()
+    assert processes.wait_until(lambda: not ours(), 10), ours()
+
+
+@pytest.mark.parametrize("moment", ["idle", "streaming", "running"])
+def test_ctrl_z_gives_the_shell_a_clean_terminal_and_fg_comes_back(
+    workplace: Path, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PS1", "shell> ")
+    for name, value in SLOW.items():
+        monkeypatch.setenv(name, value)
+    with Program(command=("bash", "--norc", "--noprofile", "-i"), cwd=workplace) as terminal:
+        terminal.wait_for("shell>")
+        terminal.say(" ".join([*PROGRAM, "--demo"]))
+        at(terminal, moment)
+        assert 1049 in terminal.modes
+        terminal.press("ctrl+z")
+        terminal.wait_for("Stopped")
+        assert terminal.modes - {2004} == set()
+        assert terminal.attributes()[3] & (termios.ECHO | termios.ICANON) or 2004 in terminal.modes
+        terminal.say("echo back $((40 + 2))")
+        terminal.wait_for("back 42")
+        terminal.say("fg")
+        terminal.wait_for("f1 help", 5)
+        assert "shell>" not in terminal.screen, framed(terminal.screen)
+        if moment == "running":
+            terminal.wait_for("counted to the end", 30)
+        if moment == "streaming":
+            terminal.wait_for("profile editor", 30)
+        terminal.idle()
+        terminal.press("ctrl+q")
+        # A new prompt, not the one that the restored screen shows from before.
+        terminal.wait_for(lambda screen: screen.rstrip().endswith("shell>"))
+        terminal.say("exit")
+        terminal.wait_exit()
+
+
+def test_an_empty_conversation_is_not_saved(start: Start) -> None:
+    program = at(start(), "idle")
+    program.press("ctrl+r")
+    program.wait_for("Conversations")
+    assert "1 saved" not in program.screen
+
+
+def test_ctrl_c_stops_first_and_leaves_at_the_second_time(start: Start) -> None:
+    program = at(start(), "running")
+    program.press("ctrl+c")
+    program.wait_for("memory kept")
+    program.idle()
+    program.press("ctrl+c")
+    program.wait_for("again leaves")
+    program.press("ctrl+c")
+    assert program.wait_exit() == 0
+    assert program.modes == set()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12), (20, 6), (200, 60)])
+def test_every_size_is_survived_in_the_middle_of_a_run(start: Start, size: tuple[int, int]) -> None:
+    program = at(start(), "running")
+    program.resize(*size)
+    program.wait_for(lambda screen: screen.split("\n")[-1].strip())
+    program.resize(100, 30)
+    program.wait_for("squared is")
+    program.press("escape")
+    program.wait_for("memory kept")
+    program.idle()
+
+
+def test_a_terminal_that_cannot_place_text_gets_plain_lines(workplace: Path) -> None:
+    with Terminal("--demo", cwd=workplace, env={"TERM": "dumb"}) as terminal:
+        terminal.wait_for("in plain lines")
+        # The line editor may still be taking over the terminal, which loses an end of input typed before.
+        terminal.wait_for(lambda screen: screen.rstrip().endswith("\n>"))
+        terminal.send("\x04")
+        assert terminal.wait_exit() == 0

@@ -1,0 +1,95 @@
+"""The prompt of the real program, in a real terminal."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Start
+from tests.e2e.program import Program, messages
+
+LONG = "".join(f"line {number}\n" for number in range(1, 215))
+
+
+@pytest.fixture
+def program(start: Start) -> Program:
+    program = start(columns=80, rows=24)
+    program.begin()
+    return program
+
+
+def words() -> list[str]:
+    return [each["content"] for each in messages() if each["role"] == "user" and each["type"] == "message"]
+
+
+def test_a_file_and_a_variable_are_completed_and_told(program: Program, workplace: Path) -> None:
+    (workplace / "my notes.txt").write_text("x")
+    program.say("%python prices = [1.5, 2.5]")
+    program.idle()
+    program.send("read @my")
+    program.wait_for("> my notes.txt")
+    program.press("tab")
+    program.wait_for('@"my notes.txt"')
+    program.send("and @pri")
+    program.wait_for("> prices")
+    program.press("tab")
+    program.wait_for("and @prices")
+    program.press("enter")
+    program.wait_for("python variable: list of 2")
+    assert words() == [
+        'read "my notes.txt" and prices\n\n(`prices` is a python variable: list of 2, the first: float)'
+    ]
+
+
+def test_a_long_paste_is_folded_on_the_screen_and_whole_in_the_message(program: Program) -> None:
+    program.send("see ")
+    program.paste(LONG)
+    program.wait_for("> see [pasted 214 lines]")
+    program.press("enter")
+    program.wait_for("I am the demo model")
+    program.idle()
+    assert words() == [f"see {LONG}".rstrip()]
+
+
+def test_a_file_that_is_dropped_in_is_named(program: Program, workplace: Path) -> None:
+    (workplace / "a picture.png").write_bytes(b"x")
+    program.paste(f"{workplace}/a\\ picture.png ")
+    program.wait_for('> @"a picture.png"')
+
+
+def test_the_terminal_caret_stands_where_the_next_character_goes(program: Program) -> None:
+    program.wait_for(lambda _: program.cursor == (3, 22))
+    program.send("日本é")
+    program.wait_for(lambda _: program.cursor == (8, 22))
+    program.resize(60, 18)
+    program.wait_for(lambda _: program.cursor == (8, 16))
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_the_mouse_is_used_or_left_to_the_terminal(start: Start, used: bool) -> None:
+    program = start(*(["--demo"] if used else ["--demo", "--no-mouse"]), columns=80, rows=24)
+    program.begin()
+    assert (1000 in program.modes) is used
+    program.say("%mouse")
+    program.wait_for("The mouse is the terminal's." if used else "The mouse scrolls")
+    program.wait_for(lambda _: (1000 in program.modes) is not used)
+
+
+def test_a_long_question_is_shown_with_its_end_and_a_password_is_dots_and_kept_nowhere(
+    program: Program, workplace: Path, own_world: Path
+) -> None:
+    program.say("%python import getpass; word = getpass.getpass('why ' * 60 + '[Y/n] ')")
+    program.wait_for("[Y/n]")
+    screen = program.wait_for("waits for …")
+    assert "hidden, kept nowhere" in screen
+    program.send("hunter2-canary")
+    screen = program.wait_for("••••")
+    assert "hunter2" not in screen
+    program.press("enter")
+    program.idle()
+    program.say("%python print(len(word), 'characters')")
+    program.wait_for("14 characters")
+    program.idle()
+    files = [path for path in own_world.rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if b"hunter2-canary" in path.read_bytes()]
+    assert b"hunter2-canary" not in program.raw

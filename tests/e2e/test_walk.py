@@ -1,0 +1,212 @@
+"""A robot that wanders over all screens: nothing breaks, nothing runs unasked, and ctrl+q always leaves."""
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import processes
+from tests.e2e.program import Program, decisions
+from tests.terminal import PROGRAM, framed
+
+SOAK = bool(os.environ.get("OI_TUI_SOAK"))
+FIRST = int(os.environ.get("OI_TUI_SEED", "0"))
+SEEDS = range(FIRST, FIRST + (200 if SOAK else 2))
+STEPS = 120 if SOAK else 25
+#: What leaves every mode of the terminal as it was, but for bash's own bracketed paste.
+SHELLS = {2004}
+QUESTION = ("Run this", "stop asking for", "Run everything")
+
+#: Keys that mean something, and some that do not; none of them answers a question with yes.
+ARROWS = ("up", "down", "left", "right", "pageup", "pagedown", "home", "end", "tab", "shift+tab")
+LETTERS = tuple("bcdefghijklmnopqstuvwxzBCGJKNX/?%@.[(0")
+SHARP = ("escape", "backspace", "delete", *(f"ctrl+{letter}" for letter in "uaekwjd"))
+#: Every screen and bar: how it is opened, and what may be pressed there. A new screen is one line.
+VISITS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "navigator": ("ctrl+r", (*ARROWS, *LETTERS, *SHARP, "ctrl+t")),
+    "profile editor": ("f2", (*ARROWS, "/", "m", "d", "x", "escape", "backspace")),
+    "models": ("ctrl+l", (*ARROWS, *LETTERS, "backspace")),
+    "variables": ("f4", (*ARROWS, *LETTERS, *SHARP, "enter", "f5", "ctrl+o")),
+    "palette": ("ctrl+p", (*ARROWS, *LETTERS, "backspace")),
+    "help": ("f1", (*ARROWS, *LETTERS, "f1")),
+    "find bar": ("ctrl+f", (*ARROWS, *LETTERS, *SHARP, "enter")),
+    "history": ("ctrl+s", (*ARROWS, *LETTERS, "backspace", "tab")),
+    "blocks": ("ctrl+up", (*ARROWS, *"bcdfghjkmovwCGJK?", "space", "enter", "shift+up")),
+    "keymap": ("%keys", (*ARROWS, *LETTERS, "enter")),
+    "grants": ("%permissions", (*ARROWS, "d", "enter", "q")),
+    "colours": ("%theme", ARROWS),
+    "log": ("%log", (*ARROWS, *LETTERS, "enter")),
+    "doctor": ("%doctor", (*ARROWS, "/", "n", "N")),
+    "the log's panel": ("%verbose", ARROWS),
+    "output": ("%output", (*ARROWS, "/", "n", "N", "s", "enter")),
+    "a cell": ("ctrl+up", ("m", "w", "v", "d", "f1", "escape", "C", "up", "o", "f")),
+    "changes": ("f8", ARROWS),
+    "editor": ("e", (*ARROWS, *LETTERS, *SHARP, "f8", "ctrl+f", "ctrl+z")),
+    "terminal": ("ctrl+o", ("up", "down", "x", "\x1d")),
+}
+SAID = ("count slowly", "largest files here", "ask me something", "plot something", "%new", "%files")
+PASTES = ("one", "y\ny\n", "[b]x[/b] \x1b[2J \u202e", "/tmp", "line\n" * 50, "界" * 60, "")
+SIZES = ((1, 1), (2, 1), (10, 3), (20, 6), (40, 10), (60, 18), (80, 24), (100, 30), (120, 40), (300, 100))
+
+
+class Walk:
+    """One walk, which the seed decides."""
+
+    def __init__(self, program: Program, seed: int) -> None:
+        self.program = program
+        self.dice = random.Random(seed)
+        self.took: list[str] = []
+
+    def step(self) -> None:
+        """Do something."""
+        does: list[tuple[int, Callable[[], None]]] = [
+            (8, self._visit),
+            (3, self._say),
+            (3, self._press),
+            (2, self._paste),
+            (2, self._point),
+            (2, self._resize),
+            (1, self._look_away),
+            (1, self._stop),
+            (1, self._suspend),
+        ]
+        self.dice.choices([act for _, act in does], [weight for weight, _ in does])[0]()
+
+    def _note(self, what: str) -> None:
+        self.took.append(what)
+
+    def _keys(self, known: tuple[str, ...], most: int) -> None:
+        for key in self.dice.choices(known, k=self.dice.randint(1, most)):
+            self._note(key)
+            self.program.press(key)
+
+    def _visit(self) -> None:
+        name = self.dice.choice(list(VISITS))
+        way, known = VISITS[name]
+        self._note(f"<{name}>")
+        if way.startswith("%"):
+            self._empty_prompt()
+            self.program.send(way)
+            self.program.press("enter")
+        else:
+            self.program.press(way)
+        self.program.wait_quiet(0.05, 2)
+        self._keys(known, 8)
+        self._back()
+
+    def _back(self) -> None:
+        """To the conversation, whatever is open."""
+        self.program.send("\x1d")
+        for _ in range(4):
+            self.program.press("escape")
+            self.program.wait_quiet(0.05, 2)
+
+    def _empty_prompt(self) -> None:
+        self._back()
+        self.program.press("ctrl+down", "ctrl+u")
+        self.program.wait_quiet(0.05, 2)
+
+    def _say(self) -> None:
+        words = self.dice.choice(SAID)
+        self._note(words)
+        self._empty_prompt()
+        self.program.send(words)
+        self.program.wait_quiet(0.05, 2)
+        self.program.press("enter")
+        self.program.wait_quiet(self.dice.choice((0.05, 0.3)), 3)
+
+    def _press(self) -> None:
+        others = ("f3", "f5", "f6", "f8", "ctrl+g", "ctrl+t", "ctrl+n", "\x1d")
+        self._keys((*ARROWS, *SHARP, *LETTERS, *others), 12)
+
+    def _paste(self) -> None:
+        text = self.dice.choice(PASTES)
+        self._note(f"paste {text[:9]!r}")
+        self.program.paste(text)
+
+    def _point(self) -> None:
+        """Press, drag and turn the wheel; not where a click would be an answer."""
+        x, y = self.dice.randint(1, self.program.columns), self.dice.randint(1, self.program.rows)
+        button = self.dice.choice((0, 2, 64, 65, 35))
+        if any(words in self.program.screen for words in QUESTION):
+            button = 64
+        self._note(f"mouse {button} {x},{y}")
+        self.program.send(f"\x1b[<{button};{x};{y}M\x1b[<{button};{max(1, x - 3)};{y}m")
+
+    def _resize(self) -> None:
+        size = self.dice.choice(SIZES)
+        self._note(f"{size[0]}x{size[1]}")
+        self.program.resize(*size)
+        self.program.wait_quiet(0.05, 2)
+        if self.dice.random() < 0.7:
+            self.program.resize(100, 30)
+
+    def _look_away(self) -> None:
+        self._note("focus out and in")
+        self.program.send("\x1b[O")
+        self.program.wait_quiet(0.05, 1)
+        self.program.send("\x1b[I")
+
+    def _stop(self) -> None:
+        """ctrl+c once; the key after it makes sure that a second one is not the second."""
+        self._empty_prompt()
+        self.program.send("x")
+        self.program.press("ctrl+c")
+        self._note("ctrl+c")
+        self.program.press("left")
+
+    def _suspend(self) -> None:
+        self._empty_prompt()
+        self.program.resize(100, 30)
+        self._note("ctrl+z, fg")
+        self.program.press("ctrl+z")
+        self.program.wait_for("Stopped")
+        self.program.send("fg\r")
+        self.program.wait_for(lambda _: 1049 in self.program.modes)
+        self.program.wait_quiet(0.1, 3)
+
+
+def whole(program: Program, walk: Walk, seed: int) -> None:
+    """Nothing has broken so far."""
+    told = f"seed {seed}: {' '.join(walk.took)}\n{framed(program.screen)}"
+    written = bytes(program.raw)
+    assert b"Traceback" not in written, told
+    assert b"oi-tui failed" not in written, told
+    assert set(decisions()) <= {"rejected"}, told
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_random_walk_breaks_nothing_runs_nothing_and_can_be_left(
+    workplace: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PS1", "shell> ")
+    # What the editor "changes" is nothing.
+    monkeypatch.setenv("EDITOR", "true")
+    monkeypatch.setenv("OI_TUI_DEMO_TOKENS_PER_SECOND", "200")
+    with Program(command=("bash", "--norc", "--noprofile", "-i"), cwd=workplace) as program:
+        program.wait_for("shell>")
+        program.say(" ".join([*PROGRAM, "--demo"]))
+        program.begin()
+        walk = Walk(program, seed)
+        for _ in range(STEPS):
+            walk.step()
+            whole(program, walk, seed)
+        program.resize(100, 30)
+        walk._back()
+        program.wait_for(lambda screen: "oi-tui" in screen.split("\n")[0])
+        last = program.screen.rstrip("\n").split("\n")[-1]
+        assert last.strip(), framed(program.screen)
+        assert len(last) <= program.columns
+        program.press("ctrl+q")
+        program.wait_for(lambda screen: screen.rstrip().endswith("shell>") and 1049 not in program.modes)
+        program.send("echo left with $?\r")
+        program.wait_for("left with 0")
+        whole(program, walk, seed)
+        assert program.modes - SHELLS == set()
+        program.send("exit\r")
+        program.wait_exit()
+    assert processes.wait_until(lambda: not processes.marked(os.environ[processes.MARK]), 5)

@@ -1,0 +1,116 @@
+"""Stand-ins for the borders of a session: a model that recites, and a computer that pretends."""
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from oi_tui.engine.llm import CallPiece, Delta, Fault, LlmError, Request, Text
+from oi_tui.lmc import Displayed, InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
+from oi_tui.runtimes.standing import Standing
+from oi_tui.runtimes.variables import Detail, Memory
+
+
+def call(code: str, language: str = "python", id: str = "c1", index: int = 0) -> CallPiece:
+    return CallPiece(index, id, "execute", json.dumps({"language": language, "code": code}))
+
+
+class Reply:
+    def __init__(self, deltas: Sequence[Delta | Fault | threading.Event]) -> None:
+        self.deltas = deltas
+        self.cancelled = threading.Event()
+
+    def __iter__(self) -> Iterator[Delta]:
+        for delta in self.deltas:
+            if isinstance(delta, Fault):
+                raise LlmError(delta)
+            if isinstance(delta, threading.Event):
+                delta.set()
+                assert self.cancelled.wait(10)
+                return
+            yield delta
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+
+
+class Llm:
+    """Answers with one list of deltas after the other; a Fault among them is raised, an Event hangs."""
+
+    def __init__(self, *replies: Sequence[Delta | Fault | threading.Event]) -> None:
+        self.replies = list(replies)
+        self.requests: list[Request] = []
+
+    def reply(self, request: Request) -> Reply:
+        self.requests.append(request)
+        return Reply(self.replies.pop(0) if self.replies else [Text("Done.")])
+
+
+class Computer:
+    """Prints the code it is given; code of one word does what the word says, as far as it knows it."""
+
+    languages = ("python", "shell")
+    notes = ()
+    cwd = Path("/")
+
+    def __init__(self) -> None:
+        self.ran: list[tuple[str, str]] = []
+        self.remembered: tuple[Memory, ...] = ()
+        self.details: dict[tuple[str, str], Detail] = {}
+        self.interrupted = threading.Event()
+        self.sandbox = False
+        self.running = threading.Event()
+
+    def resolve(self, name: str) -> str | None:
+        return {"python": "python", "py": "python", "shell": "shell", "bash": "shell"}.get(name)
+
+    def describe(self, language: str) -> str:
+        return language
+
+    def missing(self, language: str) -> str | None:
+        return None
+
+    def standings(self) -> Sequence[Standing]:
+        return [Standing(name, f"{name} 1.0", f"/bin/{name}", True) for name in self.languages]
+
+    def run(self, language: str, code: str) -> Iterator[Report]:
+        self.ran.append((language, code))
+        if code == "hang":
+            self.running.set()
+            assert self.interrupted.wait(10)
+            yield RunEnded("interrupted", 0.5)
+            return
+        if code == "ask":
+            yield LineReached(1)
+            yield InputRequested("What is your name? ", False)
+            self.running.set()
+            assert self.interrupted.wait(10)
+            yield InputReceived()
+        if code == "picture":
+            yield Printed("before")
+            yield Displayed("base64.png", "aGk=")
+        if code == "flood":
+            for _ in range(300):
+                yield Printed("x" * 999 + "\n")
+        elif code != "silent":
+            yield Printed(f"out of {code}")
+        failed = code == "fail"
+        yield RunEnded("failed" if failed else "finished", 0.1, "it failed" if failed else None)
+
+    def memories(self) -> tuple[Memory, ...]:
+        return self.remembered
+
+    def look_at(self, language: str, name: str) -> Detail | None:
+        return self.details.get((language, name))
+
+    def send_input(self, text: str) -> None: ...
+    def interrupt(self) -> None:
+        self.interrupted.set()
+
+    def resize(self, columns: int, rows: int) -> None: ...
+    def why_nothing_runs(self) -> str | None: ...
+    def use_sandbox(self, on: bool, private: Sequence[Path] = ()) -> None:
+        self.sandbox = on
+
+    def reset(self) -> None: ...
+    def close(self) -> None: ...

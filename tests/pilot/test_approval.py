@@ -1,0 +1,303 @@
+"""The question can only be answered on purpose."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.app import ComposeResult
+from textual.pilot import Pilot
+
+from oi_tui.engine.events import ApprovalRequested, Reject, Run
+from oi_tui.engine.grants import offers
+from oi_tui.engine.look_through import look_through
+from oi_tui.lmc import Message
+from oi_tui.widgets.approval_panel import QUIET, ApprovalPanel
+from oi_tui.widgets.approval_words import laid_out
+from oi_tui.widgets.choices import OfferLine
+from oi_tui.widgets.keyboard import KeyboardClock
+from oi_tui.widgets.prompt import Prompt
+from tests.pilot.waiting import until
+
+CODE = "import os\nprint(1)"
+OFFERS = offers("python", CODE, Path("/work"))
+
+
+class Question(KeyboardClock):
+    """The panel above a prompt, with the routing that the chat screen does."""
+
+    def __init__(self, code: str = CODE) -> None:
+        super().__init__()
+        self.answers: list[Run | Reject] = []
+        self.edits = 0
+        self.request = ApprovalRequested(
+            Message(role="assistant", type="code", format="python", content=code)
+        )
+
+    def compose(self) -> ComposeResult:
+        yield ApprovalPanel(id="approval")
+        yield Prompt(id="prompt")
+
+    def on_mount(self) -> None:
+        self.query_one(Prompt).focus()
+
+    def ask(self) -> None:
+        code = self.request.message.content
+        self.query_one(ApprovalPanel).ask(
+            self.request,
+            where="Python 3.11",
+            findings=look_through("python", code, Path("/work")),
+            offers=offers("python", code, Path("/work")),
+        )
+
+    def on_approval_panel_armed(self) -> None:
+        if not self.query_one(Prompt).text:
+            self.query_one(ApprovalPanel).focus()
+
+    def on_approval_panel_answered(self, event: ApprovalPanel.Answered) -> None:
+        self.answers.append(event.value)
+
+    def on_approval_panel_edit_requested(self) -> None:
+        self.edits += 1
+
+    def on_approval_panel_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
+        self.query_one(Prompt).focus()
+        self.query_one(Prompt).insert(event.text)
+
+
+@asynccontextmanager
+async def asked(code: str = CODE) -> AsyncIterator[tuple[Question, Pilot[None], ApprovalPanel]]:
+    app = Question(code)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.ask()
+        yield app, pilot, app.query_one(ApprovalPanel)
+
+
+async def test_a_letter_answers_once_the_keyboard_was_quiet() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.armed and panel.has_focus)
+        await pilot.press("y")
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Run(CODE)]
+        assert not panel.display
+
+
+async def always(pilot: Pilot[None], panel: ApprovalPanel) -> None:
+    await until(pilot, lambda: panel.armed and panel.has_focus)
+    await pilot.press("a")
+    await until(pilot, lambda: panel.stage == "always")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 4])
+async def test_always_offers_from_narrow_to_wide(number: int) -> None:
+    async with asked() as (app, pilot, panel):
+        await always(pilot, panel)
+        shown = [str(line.render()) for line in panel.query(OfferLine) if line.display]
+        assert [OFFERS[at].offer in line for at, line in enumerate(shown)] == [True] * len(OFFERS)
+        await pilot.press(str(number))
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Run(CODE, OFFERS[number - 1])]
+
+
+async def test_everything_wants_a_word() -> None:
+    async with asked() as (app, pilot, panel):
+        await always(pilot, panel)
+        await pilot.press("5")
+        await until(pilot, lambda: panel.stage == "word")
+        await pilot.press(*"yes", "enter")
+        await until(pilot, lambda: panel.stage == "asking")
+        assert app.answers == []
+        await always(pilot, panel)
+        await pilot.press("5")
+        await until(pilot, lambda: panel.stage == "word")
+        await pilot.press(*"auto", "enter")
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Run(CODE, OFFERS[-1])]
+
+
+async def test_escape_leaves_the_offers_and_the_question_waits_again() -> None:
+    async with asked() as (app, pilot, panel):
+        await always(pilot, panel)
+        await pilot.press("escape")
+        await until(pilot, lambda: panel.stage == "asking")
+        assert not panel.armed
+        assert app.answers == []
+        assert panel.request is app.request
+
+
+async def test_a_word_typed_at_the_offers_is_text() -> None:
+    async with asked() as (app, pilot, panel):
+        await always(pilot, panel)
+        await pilot.press(*"2 of them")
+        await until(pilot, lambda: app.query_one(Prompt).text == "2 of them")
+        assert app.answers == []
+        assert panel.stage == "asking"
+
+
+async def test_what_the_code_does_is_told_in_words() -> None:
+    async with asked("import shutil\nshutil.rmtree('old')\nopen('a.csv', 'w')") as (_, pilot, panel):
+        await pilot.pause()
+        assert "deletes: old (line 2)" in str(panel.query_one("#findings").render())
+        assert "writes files: a.csv" in str(panel.query_one("#question").render())
+
+
+async def test_no_finding_is_no_promise() -> None:
+    async with asked("print(1)") as (_, pilot, panel):
+        await pilot.pause()
+        assert not panel.query_one("#findings").display
+        assert "no findings (no guarantee)" in str(panel.query_one("#question").render())
+
+
+async def test_a_letter_at_once_goes_to_the_prompt() -> None:
+    async with asked() as (app, pilot, panel):
+        await pilot.press("y")
+        await pilot.pause(0.2)
+        assert app.answers == []
+        assert app.query_one(Prompt).text == "y"
+        assert panel.display
+
+
+async def test_somebody_who_types_keeps_the_keyboard() -> None:
+    async with asked() as (app, pilot, panel):
+        await pilot.press(*"ye1 an")
+        await until(pilot, lambda: panel.armed)
+        assert app.query_one(Prompt).has_focus
+        await pilot.press("y")
+        await pilot.pause(0.2)
+        assert app.answers == []
+        assert app.query_one(Prompt).text == "ye1 any"
+
+
+async def test_letters_that_follow_each_other_at_once_are_text() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.has_focus)
+        for character in "yes please":
+            app.post_message(events.Key("space" if character == " " else character, character))
+        await until(pilot, lambda: app.query_one(Prompt).text == "yes please")
+        assert app.answers == []
+
+
+async def test_a_word_that_begins_with_another_letter_is_text() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.has_focus)
+        await pilot.press(*"why")
+        await until(pilot, lambda: app.query_one(Prompt).text == "why")
+        assert app.answers == []
+
+
+@pytest.mark.parametrize("text", ["y", "y\r\ny\r\n", "a"])
+async def test_a_paste_never_answers(text: str) -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.has_focus)
+        app.post_message(events.Paste(text))
+        await until(pilot, lambda: app.query_one(Prompt).text)
+        await pilot.pause(0.2)
+        assert app.answers == []
+        assert app.query_one(Prompt).text.startswith(text[0])
+
+
+async def test_enter_and_space_answer_nothing() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.has_focus)
+        await pilot.press("enter")
+        await pilot.pause(0.2)
+        assert app.answers == []
+
+
+async def test_a_letter_that_enter_follows_at_once_is_text() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.armed and panel.has_focus)
+        app.post_message(events.Key("y", "y"))
+        app.post_message(events.Key("enter", "\r"))
+        await until(pilot, lambda: app.query_one(Prompt).text == "y")
+        assert app.answers == []
+
+
+async def test_keys_that_came_while_the_screen_stood_still_answer_nothing() -> None:
+    async with asked() as (app, pilot, panel):
+        time.sleep(QUIET + 0.2)  # the screen stands still
+        await pilot.press("y")
+        await until(pilot, lambda: panel.armed)
+        assert app.answers == []
+        assert app.query_one(Prompt).text == "y"
+
+
+async def test_rejecting_asks_why_and_takes_a_quick_reason() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.has_focus)
+        await pilot.press("n")
+        await until(pilot, lambda: panel.stage == "why")
+        await pilot.press("2")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Reject("too risky")]
+
+
+async def test_rejecting_takes_a_reason_of_ones_own() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.has_focus)
+        await pilot.press("n")
+        await until(pilot, lambda: panel.stage == "why")
+        await pilot.press(*"no thanks")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Reject("no thanks")]
+
+
+async def test_escape_at_the_reason_rejects_and_stops() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.has_focus)
+        await pilot.press("n")
+        await until(pilot, lambda: panel.stage == "why")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Reject(stop=True)]
+
+
+async def test_editing_leaves_the_question_open() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.has_focus)
+        await pilot.press("e")
+        await until(pilot, lambda: app.edits)
+        assert app.answers == []
+        assert panel.request is app.request
+
+
+async def test_an_edited_question_waits_again() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.has_focus)
+        panel.ask(app.request, where="Python 3.11", code="print(2)")
+        assert not panel.armed
+        await until(pilot, lambda: panel.armed)
+        await pilot.press("y")
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Run("print(2)")]
+
+
+async def test_hidden_characters_are_named() -> None:
+    async with asked("x = 1 \u202e# done") as (_, pilot, panel):
+        await pilot.pause()
+        warning = panel.query_one("#warning")
+        assert warning.display
+        assert "U+202E RIGHT-TO-LEFT OVERRIDE" in str(warning.render())
+
+
+FACTS = ["7 lines", "Python 3.12.1", "/home/ada/sales", "no findings (no guarantee)"]
+
+
+@pytest.mark.parametrize("width", range(30, 130, 7))
+def test_facts_are_broken_between_two_and_never_in_the_middle(width: int) -> None:
+    first, *others = laid_out("Run this python code?", FACTS, width).plain.split("\n")
+    title, *beside = first.split("   ")
+    assert title == "Run this python code?"
+    assert " · ".join([*beside, *others]).split(" · ") == FACTS
+    assert max(map(len, (first, *others))) <= width
+    assert len(others) <= (0 if width >= 94 else 1 if width >= 68 else 3)
+
+
+async def test_what_of_the_code_is_out_of_sight_is_said_beside_its_length() -> None:
+    async with asked() as (_, _pilot, panel):
+        panel.note_hidden(46)
+        assert "2 lines, 46 more below (page down)" in str(panel.query_one("#question").render())

@@ -1,0 +1,256 @@
+"""Finding words in the conversation, and what the keys on a cell do."""
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, Static
+
+from oi_tui import paths
+from oi_tui.engine.llm import Text
+from oi_tui.screens.reader import Reader
+from oi_tui.widgets.cell import CellBlock
+from oi_tui.widgets.text_view import TextView
+from tests.fakes import call
+from tests.pilot.test_chat import Desk, sitting
+
+
+def count(desk: Desk) -> str:
+    return str(desk.chat.query_one("#find-count", Static).render()).split(" · ")[0]
+
+
+def screen_lines(desk: Desk) -> list[str]:
+    strips = desk.app.screen._compositor.render_strips()
+    return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+
+def marked(desk: Desk) -> str:
+    """The row that the search marked."""
+    lines = screen_lines(desk)[: desk.bench.conversation.region.bottom]
+    return next((line[2:].rstrip("▁▂▃▄▅▆▇█ ") for line in lines if line.startswith(" >")), "")
+
+
+async def run_cell(desk: Desk, code: str) -> None:
+    """Run code by hand and put the block cursor on its cell."""
+    before = len(desk.bench.conversation.printing)
+    await desk.type(f"%run python {code}")
+    await desk.until(lambda: len(desk.bench.conversation.printing) > before and not desk.bench.busy)
+    desk.bench.conversation.transcript.focus()
+    await desk.pilot.press("up")
+
+
+def reader_rows(desk: Desk) -> list[str]:
+    view = desk.app.screen.query_one(TextView)
+    return [view.render_line(y).text.strip() for y in range(view.size.height)]
+
+
+async def test_find_counts_and_goes_round() -> None:
+    # Only the whole word is found three times, so that the count tells when it was searched for.
+    async with sitting([Text("A needle, and a NEEDLE.")], [Text("A needl.")], [Text("needle")]) as desk:
+        for _ in range(3):
+            await desk.type("go on")
+            await desk.idle()
+        await desk.pilot.press("ctrl+f", *"needle")
+        await desk.until(lambda: count(desk).endswith("of 3") and "needle" in marked(desk).lower())
+        assert desk.chat.focused is desk.chat.query_one("#find-text", Input)
+        first = int(count(desk)[0])
+        await desk.pilot.press("enter")
+        await desk.until(lambda: count(desk) == f"{first % 3 + 1} of 3")
+        await desk.pilot.press("up", "up")
+        await desk.until(lambda: count(desk) == f"{(first - 2) % 3 + 1} of 3")
+        await desk.pilot.press("down")
+        await desk.until(lambda: count(desk) == f"{first} of 3")
+        assert "needle" in marked(desk).lower()
+        await desk.pilot.press("escape")
+        assert desk.chat.focused is desk.chat.prompt
+        assert marked(desk) == ""
+
+
+async def test_find_opens_what_is_folded_and_shows_the_row() -> None:
+    async with sitting() as desk:
+        desk.computer.run = lines_between  # type: ignore[method-assign]
+        await run_cell(desk, "x")
+        for _ in range(8):
+            await run_cell(desk, "y")
+        await desk.type("%find line 57")
+        await desk.until(lambda: count(desk) == "1 of 9" or count(desk).endswith("of 9"))
+        assert "line 57" in marked(desk)
+        for _ in range(9):
+            await desk.pilot.press("down")
+            assert "line 57" in marked(desk)
+
+
+def lines_between(language: str, code: str):  # type: ignore[no-untyped-def]
+    from oi_tui.lmc import Printed, RunEnded
+
+    yield Printed("".join(f"line {n}\n" for n in range(20, 90)))
+    yield RunEnded("finished", 0.1)
+
+
+async def test_code_and_output_are_told_apart() -> None:
+    async with sitting() as desk:
+        await run_cell(desk, "pear = 1")
+        await desk.type("%find pear")
+        await desk.until(lambda: count(desk).endswith("of 2"))
+        rows = [marked(desk)]
+        await desk.pilot.press("down")
+        rows.append(marked(desk))
+        assert sorted("out of" in row for row in rows) == [False, True]
+
+
+async def test_what_is_nowhere_is_not_found() -> None:
+    async with sitting([Text("Hello.")]) as desk:
+        await desk.type("go")
+        await desk.idle()
+        await desk.type("%find [bold](")
+        await desk.until(lambda: count(desk) == "not found")
+        await desk.pilot.press("down", "up", "escape")
+        assert desk.chat.focused is desk.chat.prompt
+
+
+async def test_output_that_went_to_a_file_is_read_from_there() -> None:
+    async with sitting() as desk:
+        await run_cell(desk, "flood")
+        await desk.pilot.press("v")
+        await desk.until(lambda: isinstance(desk.app.screen, Reader))
+        await desk.pilot.press("s")
+        await desk.until(lambda: desk.app.screen.query_one(TextView).text.line_count == 300)
+        said = [note.message for note in desk.app._notifications]
+        assert any(str(paths.data() / "outputs") in each for each in said)
+        await desk.pilot.press("escape")
+        assert desk.app.screen is desk.chat
+
+
+async def test_a_program_cannot_name_a_file_to_be_read(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    async with sitting() as desk:
+        await run_cell(desk, f"… 3 lines not shown; all of it is in {secret} …")
+        await desk.type("%output 1")
+        await desk.until(lambda: isinstance(desk.app.screen, Reader))
+        assert "secret" not in reader_rows(desk)
+        assert any("lines not shown" in row for row in reader_rows(desk))
+
+
+async def test_output_by_number_says_what_is_missing() -> None:
+    async with sitting() as desk:
+        await desk.type("%output")
+        await desk.type("%output 7")
+        texts = [getattr(block, "text", "") for block in desk.bench.conversation.transcript.blocks]
+        assert texts == ["Nothing was printed yet.", "There is no cell 7."]
+
+
+async def test_r_runs_the_same_code_again() -> None:
+    async with sitting() as desk:
+        await run_cell(desk, "a")
+        await desk.pilot.press("r")
+        await desk.until(lambda: len(desk.computer.ran) == 2 and not desk.bench.busy)
+        assert desk.computer.ran == [("python", "a")] * 2
+
+
+async def test_e_puts_the_code_into_the_prompt() -> None:
+    async with sitting() as desk:
+        await run_cell(desk, "for x in y:\n    print(x)")
+        await desk.pilot.press("e")
+        assert desk.prompt == "%run python for x in y:\n    print(x)"
+        assert desk.chat.focused is desk.chat.prompt
+        assert len(desk.computer.ran) == 1
+
+
+async def test_e_is_an_answer_while_a_question_is_open() -> None:
+    async with sitting([call("a")]) as desk:
+        await desk.type("go")
+        await desk.asked()
+        desk.bench.conversation.transcript.focus()
+        await desk.pilot.press("e")
+        await desk.until(lambda: desk.bench.conversation.editing)
+        assert desk.prompt == ""
+
+
+async def test_w_shows_what_the_model_was_told() -> None:
+    async with sitting([call("flood")], max_output=500, auto_run=True) as desk:
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
+        desk.bench.conversation.transcript.focus()
+        desk.bench.conversation.transcript.set_cursor(1)
+        await desk.pilot.press("w")
+        await desk.until(lambda: isinstance(desk.app.screen, Reader))
+        assert any("not shown" in row for row in reader_rows(desk))
+
+
+async def test_w_says_that_the_model_does_not_see_code_of_the_person() -> None:
+    async with sitting() as desk:
+        await run_cell(desk, "a")
+        await desk.pilot.press("w")
+        assert desk.app.screen is desk.chat
+        assert any("does not see" in note.message for note in desk.app._notifications)
+
+
+async def test_s_saves_the_code_under_a_free_name(tmp_path: Path) -> None:
+    async with sitting() as desk:
+        desk.computer.cwd = tmp_path
+        (tmp_path / "cell-1.py").write_text("mine")
+        await run_cell(desk, "a")
+        await desk.pilot.press("s")
+        assert (tmp_path / "cell-1.py").read_text() == "mine"
+        assert (tmp_path / "cell-1-2.py").read_text() == "a\n"
+        said = desk.bench.conversation.transcript.blocks[-1]
+        assert str(tmp_path / "cell-1-2.py") in said.source()
+
+
+async def test_a_folder_that_cannot_be_written_to_is_said() -> None:
+    async with sitting() as desk:
+        desk.computer.cwd = Path("/nowhere/at/all")
+        await run_cell(desk, "a")
+        await desk.pilot.press("s")
+        assert "was not saved" in desk.bench.conversation.transcript.blocks[-1].source()
+
+
+async def test_after_ctrl_up_a_letter_acts_on_the_last_block() -> None:
+    async with sitting([Text("Hello **there**.")]) as desk:
+        await desk.pilot.press("ctrl+up", "c")
+        await desk.until(lambda: any("Nothing was said" in each.message for each in desk.app._notifications))
+        await desk.pilot.press("ctrl+down")
+        await desk.type("go")
+        await desk.idle()
+        await desk.pilot.press("ctrl+up", "c")
+        await desk.until(lambda: desk.app.clipboard == "Hello **there**.")
+
+
+async def test_m_shows_code_and_output_whole_and_w_what_the_model_saw_of_it() -> None:
+    async with sitting([call("first = 1\nflood")], [Text("Done.")], max_output=500, auto_run=True) as desk:
+        desk.computer.run = lines_between  # type: ignore[method-assign]
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
+        await desk.pilot.press("ctrl+up", "up", "m")
+        await desk.until(lambda: isinstance(desk.app.screen, Reader))
+        text = desk.app.screen.query_one(TextView).text
+        text.index_all()
+        shown = text.lines(0, text.line_count)
+        assert shown[:2] == ["first = 1", "flood"]
+        assert shown[-1] == "line 89"
+        await desk.pilot.press("escape", "w")
+        await desk.until(lambda: "What the model saw" in "\n".join(screen_lines(desk)))
+        title = screen_lines(desk)[0]
+        assert "of [1] python: ~" in title
+        assert title.rstrip().endswith("tokens")
+
+
+@pytest.mark.parametrize("key", ["v", "r", "e", "s", "C", "o", "f", "d", "u"])
+async def test_keys_of_code_do_nothing_to_words_and_say_so(key: str) -> None:
+    async with sitting([Text("Hello.")]) as desk:
+        await desk.type("go")
+        await desk.idle()
+        await desk.pilot.press("ctrl+up", key)
+        await desk.until(lambda: len(desk.app._notifications) == 1)
+        assert desk.app.screen is desk.chat
+        assert desk.prompt == ""
+        assert not any(isinstance(b, CellBlock) for b in desk.bench.conversation.transcript.blocks)
+
+
+async def test_print_leaves_with_the_conversation_as_words() -> None:
+    async with sitting([Text("Hello \x1b[2Jthere.")]) as desk:
+        await desk.type("go")
+        await desk.idle()
+        await desk.type("%print")
+        await desk.until(lambda: desk.app.return_value is not None)
+        assert desk.app.return_value == "> go\n\nHello there."

@@ -1,0 +1,332 @@
+"""Keys on the chat screen, then what came of them."""
+
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from oi_tui.app import OiTui
+from oi_tui.engine.llm import Fault, Text
+from oi_tui.engine.profile import Profile
+from oi_tui.screens.chat import Chat
+from oi_tui.screens.workbench import Workbench
+from oi_tui.workspace import Workspace
+from tests.fakes import Computer, Llm, call
+from tests.pilot.waiting import until
+
+
+class Desk:
+    """The application with what it works with, at hand."""
+
+    def __init__(self, *replies: object, **settings: object) -> None:
+        self.llm = Llm(*replies)
+        self.computer = Computer()
+        profile = Profile(model="openai/test").with_changes(**settings)
+        self.workspace = Workspace(profile, None, llm=self.llm, computer=self.computer)
+        self.app = OiTui(lambda: self.workspace)
+        self.pilot: Pilot[None] | None = None
+
+    @property
+    def chat(self) -> Chat:
+        return next(each for each in self.app.screen_stack if isinstance(each, Chat))
+
+    @property
+    def bench(self) -> Workbench:
+        return self.chat.workbench
+
+    @property
+    def prompt(self) -> str:
+        return self.chat.prompt.text
+
+    async def type(self, text: str, *keys: str) -> None:
+        self.chat.prompt.focus()
+        self.chat.prompt.insert(text)
+        await self.pilot.press(*keys or ("enter",))
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        await until(self.pilot, condition)
+
+    async def asked(self) -> None:
+        await self.until(lambda: self.bench.approval.armed and self.bench.approval.has_focus)
+
+    async def idle(self) -> None:
+        await self.until(lambda: self.bench.session.messages and not self.bench.busy)
+
+
+@asynccontextmanager
+async def sitting(*replies: object, **settings: object) -> AsyncIterator[Desk]:
+    desk = Desk(*replies, **settings)
+    async with desk.app.run_test(size=(100, 30)) as pilot:
+        desk.pilot = pilot
+        await desk.until(lambda: isinstance(desk.app.screen, Chat) and desk.app.screen.is_ready)
+        yield desk
+    desk.workspace.close()
+
+
+async def test_ask_approve_run_and_the_answer() -> None:
+    async with sitting([call("a")], [Text("All done.")]) as desk:
+        await desk.type("go")
+        await desk.asked()
+        await desk.pilot.press("y")
+        await desk.idle()
+        assert desk.computer.ran == [("python", "a")]
+        assert desk.bench.session.messages[-1].content == "All done."
+        assert desk.chat.focused is desk.chat.prompt
+
+
+async def test_an_edited_line_is_what_runs() -> None:
+    async with sitting([call("a")]) as desk:
+        await desk.type("go")
+        await desk.asked()
+        await desk.pilot.press("e")
+        await desk.until(lambda: desk.bench.conversation.editing)
+        await desk.pilot.press("end", "b", "f5")
+        await desk.asked()
+        await desk.pilot.press("y")
+        await desk.idle()
+        assert desk.computer.ran == [("python", "ab")]
+
+
+async def test_a_cancelled_edit_asks_for_the_old_version() -> None:
+    async with sitting([call("a")]) as desk:
+        await desk.type("go")
+        await desk.asked()
+        await desk.pilot.press("e")
+        await desk.until(lambda: desk.bench.conversation.editing)
+        await desk.pilot.press("b", "escape")
+        await desk.asked()
+        await desk.pilot.press("y")
+        await desk.idle()
+        assert desk.computer.ran == [("python", "a")]
+
+
+async def test_escape_at_the_question_ends_the_turn_and_runs_nothing() -> None:
+    async with sitting([call("a")]) as desk:
+        await desk.type("go")
+        await desk.asked()
+        await desk.pilot.press("escape")
+        await desk.idle()
+        assert desk.computer.ran == []
+        assert not desk.bench.approval.display
+
+
+async def test_escape_while_editing_does_not_end_the_turn() -> None:
+    async with sitting([call("a")]) as desk:
+        await desk.type("go")
+        await desk.asked()
+        await desk.pilot.press("e")
+        await desk.until(lambda: desk.bench.conversation.editing)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: not desk.bench.conversation.editing)
+        assert desk.bench.busy
+        assert desk.bench.approval.display
+
+
+async def test_a_message_while_busy_waits_its_turn() -> None:
+    async with sitting([call("hang")], [Text("one")], [Text("two")], auto_run=True) as desk:
+        await desk.type("first")
+        await desk.until(desk.computer.running.is_set)
+        await desk.type("second")
+        await desk.pilot.pause()
+        assert [m.content for m in desk.bench.session.messages if m.role == "user"] == ["first"]
+        assert "second" in str(desk.chat.query_one("#queue").render())
+        await desk.pilot.press("up")
+        await desk.pilot.pause()
+        assert desk.prompt == "second"
+        await desk.pilot.press("enter")
+        desk.computer.interrupted.set()
+        await desk.until(lambda: len(desk.llm.requests) == 3)
+
+
+async def test_the_question_comes_back_when_the_prompt_is_empty_again() -> None:
+    async with sitting([call("a")], [Text("one")], [Text("two")]) as desk:
+        await desk.type("first")
+        await desk.asked()
+        await desk.type("second", "shift+home")
+        await desk.until(lambda: desk.bench.approval.armed)
+        assert desk.chat.focused is desk.chat.prompt
+        await desk.pilot.press("end", "enter")
+        await desk.asked()
+        await desk.pilot.press("y")
+        await desk.until(lambda: len(desk.llm.requests) == 3)
+        assert desk.computer.ran == [("python", "a")]
+
+
+async def test_an_interrupt_gives_the_queue_back() -> None:
+    async with sitting([call("hang")], auto_run=True) as desk:
+        await desk.type("first")
+        await desk.until(desk.computer.running.is_set)
+        await desk.type("second")
+        await desk.pilot.press("escape")
+        await desk.idle()
+        assert desk.prompt == "second"
+
+
+async def test_a_mistyped_command_stays_in_the_prompt_and_goes_nowhere() -> None:
+    async with sitting() as desk:
+        await desk.type("%hepl")
+        await desk.until(lambda: desk.prompt == "%hepl")
+        assert desk.llm.requests == []
+
+
+async def test_undo_puts_the_message_back_into_the_prompt() -> None:
+    async with sitting([Text("one")]) as desk:
+        await desk.type("first")
+        await desk.idle()
+        await desk.type("%undo")
+        await desk.until(lambda: desk.prompt == "first")
+        assert desk.bench.session.messages == ()
+
+
+async def test_auto_run_is_said_and_can_be_taken_back() -> None:
+    async with sitting([call("a")], [Text("ok")]) as desk:
+        await desk.type("%auto_run on")
+        await desk.until(lambda: desk.chat.has_class("-auto"))
+        assert "AUTO" in str(desk.chat.query_one("#headline").render())
+        await desk.type("%auto_run off")
+        await desk.until(lambda: not desk.chat.has_class("-auto"))
+
+
+@pytest.mark.parametrize("text", ["{AUTO_RUN_ON}", "%auto_run on", "/auto_run on"])
+async def test_no_text_of_a_model_switches_auto_run_on(text: str) -> None:
+    async with sitting([Text(text), call("a")]) as desk:
+        await desk.type("go")
+        await desk.asked()
+        assert not desk.bench.session.auto_run
+        assert desk.computer.ran == []
+
+
+async def test_a_new_conversation_leaves_the_old_one_saved() -> None:
+    async with sitting([Text("one")]) as desk:
+        await desk.type("first")
+        await desk.idle()
+        await desk.pilot.press("ctrl+n")
+        await desk.until(lambda: desk.bench.session.messages == ())
+        assert desk.chat.has_class("-empty")
+        assert [each.title for each in desk.workspace.store.summaries()] == ["first"]
+
+
+async def test_a_new_conversation_in_the_middle_of_a_turn_ends_it() -> None:
+    reached = threading.Event()
+    async with sitting([Text("so far"), reached], [Text("fresh")]) as desk:
+        await desk.type("first")
+        await desk.until(reached.is_set)
+        await desk.pilot.press("ctrl+n")
+        await desk.type("second")
+        await desk.idle()
+        assert [m.content for m in desk.bench.session.messages] == ["second", "fresh"]
+
+
+async def test_a_fault_is_told_and_the_next_message_works() -> None:
+    async with sitting([Fault("key", "The key is not accepted.", "api_key")], [Text("better")]) as desk:
+        await desk.type("first")
+        await desk.idle()
+        await desk.type("again")
+        await desk.until(lambda: desk.bench.session.messages[-1].content == "better")
+
+
+async def test_code_of_ones_own_runs_at_once_and_the_model_does_not_see_it() -> None:
+    async with sitting([Text("hello")]) as desk:
+        await desk.type("%% ls")
+        await desk.idle()
+        assert desk.computer.ran == [("shell", "ls")]
+        assert desk.llm.requests == []
+
+
+async def test_ctrl_c_stops_and_twice_leaves() -> None:
+    async with sitting([call("hang")], auto_run=True) as desk:
+        await desk.type("first")
+        await desk.until(desk.computer.running.is_set)
+        await desk.pilot.press("ctrl+c")
+        await desk.idle()
+        assert desk.app.is_running
+        await desk.pilot.press("ctrl+c", "ctrl+c")
+        await desk.until(lambda: not desk.app.is_running)
+
+
+async def test_a_program_that_asks_gets_the_keyboard_each_time() -> None:
+    async with sitting([call("ask")], auto_run=True) as desk:
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.input_line.display and desk.bench.input_line.has_focus_within)
+        desk.computer.interrupted.set()
+        await desk.idle()
+        assert not desk.bench.input_line.display
+        assert desk.chat.focused is desk.chat.prompt
+
+
+async def test_what_was_sent_is_offered_in_the_next_session() -> None:
+    async with sitting([Text("one")]) as desk:
+        await desk.type("remember me")
+        await desk.idle()
+    async with sitting() as desk:
+        desk.chat.prompt.focus()
+        await desk.pilot.press("up")
+        assert desk.prompt == "remember me"
+
+
+async def test_every_command_of_the_palette_is_found() -> None:
+    async with sitting() as desk:
+        await desk.pilot.press("ctrl+p")
+        await desk.until(lambda: desk.app.screen is not desk.chat)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.chat)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (10, 3), (40, 8), (300, 100)])
+async def test_any_size_is_survived(size: tuple[int, int]) -> None:
+    async with sitting([call("a\n" * 50)]) as desk:
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.approval.display)
+        await desk.pilot.resize_terminal(*size)
+        await desk.pilot.pause(0.1)
+        await desk.pilot.resize_terminal(80, 24)
+        await desk.pilot.pause(0.1)
+        assert desk.bench.approval.display
+
+
+async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with sitting([call("a")], [Text("All done.")], auto_run=True) as desk:
+        await desk.type("go")
+        await desk.idle()
+        for command in ("%markdown", "%markdown", "%jupyter", "%save_message", "%export script mine"):
+            await desk.type(command)
+            await desk.pilot.pause()
+        names = {path.name for path in tmp_path.iterdir()}
+        assert names == {"go.md", "go-2.md", "go.ipynb", "go.json", "mine.py"}
+        (tmp_path / "mine.py").write_text("precious")
+        await desk.type("%export script mine")
+        await desk.pilot.pause()
+        assert (tmp_path / "mine.py").read_text() == "precious"
+
+
+async def test_messages_that_were_written_can_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with sitting([call("a")], [Text("All done.")], auto_run=True) as desk:
+        await desk.type("go")
+        await desk.idle()
+        before = [(m.role, m.type, m.content) for m in desk.bench.session.messages]
+        await desk.type("%save_message kept")
+        await desk.type("%new")
+        await desk.type("%load_message kept")
+        await desk.until(lambda: len(desk.bench.session.messages) == len(before))
+        assert [(m.role, m.type, m.content) for m in desk.bench.session.messages] == before
+
+
+async def test_the_profile_editor_tests_the_model_in_words() -> None:
+    async with sitting([call("1")]) as desk:
+        await desk.pilot.press("f2")
+        await desk.until(lambda: desk.app.screen is not desk.chat)
+        await desk.pilot.press("f6")
+        await desk.until(lambda: desk.app.screen.query("#model-test-lines"))
+        lines = desk.app.screen.query_one("#model-test-lines")
+        await desk.until(lambda: "is there" in str(lines.render()) and "..." not in str(lines.render()))
+        await desk.pilot.press("escape", "escape")
+        await desk.until(lambda: desk.app.screen is desk.chat)

@@ -1,0 +1,93 @@
+"""What somebody reads further up stays where it is, whatever comes and changes in the meantime."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from textual.pilot import Pilot
+
+from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted
+from oi_tui.lmc import Message
+from oi_tui.widgets.cell import CellBlock
+from oi_tui.widgets.conversation import Conversation
+from oi_tui.widgets.transcript import Transcript
+from tests.pilot.test_conversation import Screen, code, long_story, png, printed, said, screen_lines, show
+
+
+def top(view: Transcript) -> str:
+    """What is read in the first line of the view that says something."""
+    lines = (view.render_line(y).text.strip(" >▎│") for y in range(view.size.height))
+    return next(line for line in lines if any(map(str.isalnum, line)))
+
+
+def picture(of: Message) -> Message:
+    return Message(role="computer", type="image", format="base64.png", content=png(200, 120), parent=of.id)
+
+
+@asynccontextmanager
+async def reading(size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Pilot[None], Conversation]]:
+    """A conversation with words, code, output and pictures, scrolled to its middle."""
+    app = Screen()
+    async with app.run_test(size=size) as pilot:
+        events: list[Event] = []
+        for number in range(40):
+            cell = code(f"step({number})\n", "finished")
+            output = "".join(f"cell {number} line {n}\n" for n in range(40))
+            events += [
+                *(MessageRecorded(said(f"Part {number}.{n}.\n\n- one\n- two")) for n in range(2)),
+                MessageRecorded(cell),
+                MessageRecorded(printed(output, cell)),
+                MessageRecorded(picture(cell)),
+            ]
+        await show(pilot, *events)
+        view = app.conversation
+        view.transcript.show_block(60)
+        await pilot.pause()
+        assert not view.transcript.following
+        yield pilot, view
+
+
+async def test_nothing_drifts_over_twenty_thousand_lines() -> None:
+    async with reading() as (pilot, _):
+        before = screen_lines(pilot.app)[:20]
+        cell = code("flood()", "running")
+        out = printed("", cell)
+        words = said("")
+        await show(pilot, MessageRecorded(cell), MessageStarted(out))
+        for batch in range(40):
+            text = "".join(f"flood {batch} {n}\n" for n in range(500))
+            assert (await show(pilot, MessageGrew(out.id, text)))[:20] == before
+        await show(pilot, MessageRecorded(cell.but(state="finished", seconds=1.0)), MessageStarted(words))
+        for batch in range(20):
+            rows = "".join(f"- row {batch} {n}\n" for n in range(20))
+            assert (await show(pilot, MessageGrew(words.id, rows)))[:20] == before
+        assert (await show(pilot, *long_story(50), MessageRecorded(picture(cell))))[:20] == before
+
+
+async def test_folds_above_move_nothing_of_what_is_read() -> None:
+    async with reading() as (pilot, view):
+        before = screen_lines(pilot.app)[:20]
+        transcript = view.transcript
+        for index, block in enumerate(transcript.blocks[:60]):
+            if isinstance(block, CellBlock) and block.open_output():
+                transcript.changed(block.key)
+                if index < 12 or index > 50:
+                    assert (await show(pilot))[:20] == before
+        for block in transcript.blocks[-10:]:
+            if isinstance(block, CellBlock) and block.open_output():
+                transcript.changed(block.key)
+        assert (await show(pilot))[:20] == before
+
+
+async def test_themes_move_nothing_and_another_width_and_back_leads_to_the_same_line() -> None:
+    async with reading() as (pilot, view):
+        before, first = screen_lines(pilot.app)[:20], top(view.transcript)
+        for theme in ("oi-light", "nord", "oi-dark"):
+            pilot.app.theme = theme
+            await pilot.pause()
+            assert screen_lines(pilot.app)[:20] == before
+        for width, height in ((120, 40), (50, 15), (100, 30), (60, 24), (80, 24)):
+            await pilot.resize_terminal(width, height)
+            await pilot.pause()
+            assert top(view.transcript) == first
+            assert not view.transcript.following
+        assert (await show(pilot, *long_story(20)))[:20] == before

@@ -1,0 +1,74 @@
+"""Keys of a person's own work, are shown, and are told of when they cannot be."""
+
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from oi_tui.app import OiTui
+from oi_tui.engine.profile import Profile
+from oi_tui.screens.help import Help
+from oi_tui.workspace import Workspace
+from tests.fakes import Computer, Llm, call
+from tests.snapshots.test_screens import asked, bench, opened, until
+
+
+def app(keys: str = "", *replies: object) -> OiTui:
+    profile = Profile(model="gpt-4o", keys=keys)
+    return OiTui(lambda: Workspace(profile, None, llm=Llm(*replies), computer=Computer()))
+
+
+def page(pilot: Pilot[None]) -> str:
+    return str(pilot.app.screen.query_one("#help-rows", Static).render())
+
+
+async def test_a_command_and_an_answer_have_the_keys_that_the_profile_says() -> None:
+    one = app("command.help: f3\nanswer.run: r", [call("a")])
+    async with one.run_test(size=(80, 24)) as pilot:
+        await asked(pilot)
+        assert " r  run" in str(bench(pilot).approval.query_one("#choice-run", Static).render())
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+        assert "f3" in page(pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, Help))
+        await until(pilot, lambda: bench(pilot).approval.armed)
+        bench(pilot).approval.focus()
+        await pilot.press("r")
+        await until(pilot, lambda: not bench(pilot).busy)
+        assert bench(pilot).session.messages[1].decision == "approved"
+
+
+async def test_what_cannot_be_is_told_in_the_conversation() -> None:
+    async with app("command.nwe: ctrl+t").run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+
+        def told() -> bool:
+            blocks = bench(pilot).conversation.transcript.blocks
+            return any("Did you mean command.new?" in block.source() for block in blocks)
+
+        await until(pilot, told)
+
+
+async def test_help_begins_with_the_keys_of_what_has_the_focus() -> None:
+    async with app("", [call("a")]).run_test(size=(80, 24)) as pilot:
+        await asked(pilot)
+        for focus, title in (
+            (bench(pilot).approval, "At the question"),
+            (bench(pilot).conversation.transcript, "In the conversation"),
+        ):
+            focus.focus()
+            await pilot.pause()
+            await pilot.press("f1")
+            await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+            assert page(pilot).startswith(title)
+            await pilot.press("f1")
+            await until(pilot, lambda: not isinstance(pilot.app.screen, Help))
+
+
+async def test_every_screen_has_help() -> None:
+    async with app().run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await pilot.press("ctrl+r")
+        await pilot.pause(0.1)
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+        assert "escape" in page(pilot)

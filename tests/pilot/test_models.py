@@ -1,0 +1,210 @@
+"""The choice of a model, by keys: what is found, the key that is missing, another model amid a "
+"conversation."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input, OptionList, Static
+
+from oi_tui import paths
+from oi_tui.engine import local_models
+from oi_tui.engine.llm import Text
+from oi_tui.engine.local_models import LocalModel
+from oi_tui.screens.models import Models
+from oi_tui.screens.starting import Starting
+from tests.pilot.test_chat import Desk, sitting
+from tests.servers.files import FileServer
+from tests.unit.test_llamafile import STAND_IN
+
+QWEN = LocalModel("LM Studio", "openai/qwen2.5-7b", "http://127.0.0.1:1234/v1", 4_700_000_000, 32_768)
+LLAMA = LocalModel("Ollama", "ollama/llama3.1:latest", "http://127.0.0.1:11434")
+
+
+@pytest.fixture
+def found(monkeypatch: pytest.MonkeyPatch) -> list[LocalModel]:
+    models: list[LocalModel] = []
+    monkeypatch.setattr(local_models, "find", lambda: models)
+    return models
+
+
+def words(screen: Models | Starting) -> str:
+    """All that the screen says."""
+    shown = [str(each.render()) for each in screen.query(Static) if each.display]
+    for each in screen.query(OptionList):
+        shown += [str(option.prompt) for option in each.options]
+    return "\n".join(shown)
+
+
+async def models_of(at: Desk, screen: type = Models) -> Models:
+    await at.until(lambda: isinstance(at.app.screen, screen))
+    return at.app.screen  # type: ignore[return-value]
+
+
+async def test_how_to_get_a_server_going_is_said_where_none_answers(found: list[LocalModel]) -> None:
+    async with sitting([Text("Hm.")]) as at:
+        await at.type("%model")
+        screen = await models_of(at)
+        await at.until(lambda: screen.query_one("#models-hints").display)
+        hints = str(screen.query_one("#models-hints Static", Static).render())
+        for name in ("Ollama", "LM Studio", "llama.cpp", "Jan", "vLLM", "Llamafile"):
+            assert f"{name}: " in hints
+
+
+async def test_what_answers_is_offered_with_its_size_and_window_and_taken(found: list[LocalModel]) -> None:
+    found += [QWEN, LLAMA]
+    async with sitting([Text("Hm.")]) as at:
+        await at.type("%model")
+        screen = await models_of(at)
+        await at.until(lambda: "qwen2.5-7b" in words(screen))
+        assert "LM Studio, 4.7 GB, 32,768 tokens" in words(screen)
+        assert not screen.query_one("#models-hints").display
+        options = screen.query_one(OptionList)
+        options.highlighted = next(i for i, o in enumerate(options.options) if "qwen" in str(o.prompt))
+        await at.pilot.press("enter")
+        await at.until(lambda: at.workspace.profile.model == QWEN.model)
+        assert at.workspace.profile.api_base == QWEN.api_base
+
+
+async def test_a_missing_key_is_asked_for_in_a_masked_field_and_kept(found: list[LocalModel]) -> None:
+    async with sitting([Text("Hm.")]) as at:
+        await at.type("%model anthropic/claude-sonnet-4-5")
+        screen = await models_of(at)
+        key = screen.query_one("#models-key", Input)
+        await at.until(lambda: key.display and key.has_focus)
+        assert key.password
+        assert "ANTHROPIC_API_KEY" in words(screen)
+        await at.pilot.press("enter")
+        assert at.app.screen is screen, "nothing was typed"
+        key.value = " sk-canary-12345678 "
+        await at.pilot.press("enter")
+        await at.until(lambda: at.workspace.profile.model == "anthropic/claude-sonnet-4-5")
+        assert at.workspace.secrets.key_for("anthropic/claude-sonnet-4-5") == "sk-canary-12345678"
+        assert at.workspace.profile.api_key is None, "it is in no profile"
+
+
+async def test_a_key_for_this_session_only_is_kept_nowhere(found: list[LocalModel]) -> None:
+    async with sitting([Text("Hm.")]) as at:
+        await at.type("%model groq/llama-3.3-70b-versatile")
+        screen = await models_of(at)
+        key = screen.query_one("#models-key", Input)
+        await at.until(lambda: key.has_focus)
+        key.value = "gsk-canary-12345678"
+        await at.pilot.press("ctrl+s")
+        await at.until(lambda: at.workspace.profile.api_key == "gsk-canary-12345678")
+        assert at.workspace.secrets.find("GROQ_API_KEY") is None
+        home = Path(paths.config()).parent
+        assert not [p for p in home.rglob("*") if p.is_file() and b"canary-12345678" in p.read_bytes()]
+
+
+async def test_escape_at_the_key_changes_nothing(found: list[LocalModel]) -> None:
+    async with sitting([Text("Hm.")]) as at:
+        before = at.workspace.profile
+        await at.type("%model")
+        screen = await models_of(at)
+        name = screen.query_one("#models-name", Input)
+        name.value = "anthropic/claude-sonnet-4-5"
+        name.focus()
+        await at.pilot.press("enter")
+        await at.until(lambda: screen.query_one("#models-key", Input).has_focus)
+        await at.pilot.press("escape")
+        assert screen.query_one(OptionList).has_focus
+        await at.pilot.press("escape")
+        await at.until(lambda: at.app.screen is not screen)
+        assert at.workspace.profile == before
+
+
+async def test_the_model_changes_amid_a_conversation_and_takes_no_key_along(found: list[LocalModel]) -> None:
+    async with sitting([Text("One.")], [Text("Two.")], api_key="sk-canary-12345678") as at:
+        await at.type("first")
+        await at.idle()
+        await at.type("%model ollama/llama3.1")
+        await at.until(lambda: at.workspace.profile.model == "ollama/llama3.1")
+        await at.type("second")
+        await at.until(lambda: len(at.llm.requests) == 2 and not at.bench.busy)
+        one, two = at.llm.requests
+        assert (one.model, one.api_key) == ("openai/test", "sk-canary-12345678")
+        assert (two.model, two.api_key) == ("ollama/llama3.1", None)
+        assert "first" in json.dumps(list(two.messages)), "the conversation goes on"
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [("openai/other", "http://127.0.0.1:9/v1"), ("other", "http://127.0.0.1:9/v1"), ("ollama/x", None)],
+)
+async def test_a_named_model_keeps_the_base_of_its_own_provider_only(
+    found: list[LocalModel], name: str, base: str | None
+) -> None:
+    async with sitting(api_base="http://127.0.0.1:9/v1") as at:
+        await at.type(f"%model {name}")
+        await at.until(lambda: at.workspace.profile.model == name)
+        assert at.workspace.profile.api_base == base
+
+
+async def test_local_mode_takes_the_model_that_is_named_and_asks_for_one_otherwise(
+    found: list[LocalModel],
+) -> None:
+    found += [QWEN, LLAMA]
+    async with sitting() as at:
+        done = threading.Event()
+        at.workspace.use(at.workspace.profile.with_changes(local=True))
+        assert at.chat.desk.choosing.local(done.set)
+        screen = await models_of(at)
+        await at.until(lambda: "qwen" in words(screen))
+        assert "gpt-4o" not in words(screen)
+        await at.pilot.press("escape")
+        await at.until(lambda: at.app.screen is not screen)
+        assert not done.is_set()
+
+        at.workspace.use(at.workspace.profile.with_changes(model="llama3.1"))
+        assert at.chat.desk.choosing.local(done.set)
+        await at.until(done.is_set)
+        assert (at.workspace.profile.model, at.workspace.profile.api_base) == (LLAMA.model, LLAMA.api_base)
+        assert not at.chat.desk.choosing.local(done.set), "one is chosen now"
+
+
+async def test_a_llamafile_is_downloaded_started_used_and_ended(found: list[LocalModel]) -> None:
+    with FileServer(STAND_IN.encode()) as files:
+        async with sitting([Text("Hm.")]) as at:
+            await at.type(f"%model {files.root}/tiny.llamafile#sha256={files.sha256}")
+            await at.until(lambda: at.workspace.profile.model == "openai/tiny")
+            await at.until(lambda: at.workspace.llamafile is not None)
+            running = at.workspace.llamafile
+            assert running is not None
+            assert running.running
+            assert at.workspace.profile.api_base == running.api_base
+            await at.type("%model")
+            screen = await models_of(at)
+            assert "tiny.llamafile" in words(screen), "it is offered the next time"
+    at.workspace.close()
+    assert not running.running
+
+
+async def test_a_download_that_is_stopped_says_so_and_goes_on_later(found: list[LocalModel]) -> None:
+    with FileServer(b"x" * 900_000) as files:
+        files.flows.clear()
+        async with sitting([Text("Hm.")]) as at:
+            await at.type(f"%model {files.root}/tiny.llamafile")
+            await models_of(at, Starting)
+            await at.pilot.press("escape")
+            files.flows.set()
+            await at.until(lambda: not isinstance(at.app.screen, Starting))
+            assert at.workspace.llamafile is None
+            assert at.workspace.profile.model == "openai/test"
+
+
+@pytest.mark.parametrize(
+    "name", ["http://127.0.0.1:1/x.llamafile", "http://127.0.0.1:1/x", "/nowhere.llamafile"]
+)
+async def test_a_llamafile_that_cannot_be_had_is_told(
+    found: list[LocalModel], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("oi_tui.engine.download.ATTEMPTS", 1)
+    async with sitting([Text("Hm.")]) as at:
+        told: list[str] = []
+        monkeypatch.setattr(at.chat.desk, "tell", lambda text, **_: told.append(text))
+        await at.type(f"%model {name}")
+        await at.until(lambda: told)
+        assert "cannot be" in told[0] or "not the address" in told[0]
+        assert at.workspace.profile.model == "openai/test"

@@ -1,0 +1,425 @@
+"""The screen of saved conversations, by its keys."""
+
+import os
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from oi_tui import paths
+from oi_tui.engine import original
+from oi_tui.engine.listing import Listing, Summary
+from oi_tui.engine.store import Store
+from oi_tui.lmc import Message
+from oi_tui.screens.navigator import Navigator
+from oi_tui.screens.navigator_reading import Listed
+from oi_tui.themes import THEMES
+from oi_tui.widgets.conversation_list import ConversationList, age, group_of
+from oi_tui.widgets.conversation_preview import preview
+from tests.pilot.waiting import until
+
+NOW = 1_795_229_083.0  # a Saturday, 02:44 in UTC
+EVIL = "evil \x1b]52;c;AAAA\x07 [bold]title[/] [/] \u202e"
+
+
+class Shell(App[None]):
+    CSS_PATH: ClassVar = sorted(paths.styles().glob("*.tcss"))
+
+    def __init__(self, store: Store, folder: Path | None = None) -> None:
+        super().__init__()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = "oi-dark"
+        self.answers: list[str | None] = []
+        self.navigator = Navigator(store, folder=folder, clock=lambda: NOW)
+
+    def on_mount(self) -> None:
+        self.push_screen(self.navigator, self.answers.append)
+
+    @property
+    def rows(self) -> ConversationList:
+        return self.navigator.query_one(ConversationList)
+
+    @property
+    def titles(self) -> list[str]:
+        return [each.title for each in self.rows.items]
+
+    def words(self, name: str) -> str:
+        return str(self.navigator.query_one(f"#navigator-{name}", Static).render())
+
+
+def add(store: Store, title: str, days: float, *more: Message) -> str:
+    begun = store.create(cwd=f"/data/{title.split()[0].lower()}", model="gpt-4o")
+    begun.put(Message(role="user", type="message", content=title))
+    for message in more:
+        begun.put(message)
+    begun.close()
+    os.utime(store.folder / f"{begun.id}.jsonl", (NOW - days * 86400,) * 2)
+    return begun.id
+
+
+@pytest.fixture
+def store() -> Store:
+    store = Store(paths.conversations())
+    output = Message(role="computer", type="console", format="output", content="total 42\nzebra crossing")
+    code = Message(role="assistant", type="code", format="python", content="frame.plot()", state="finished")
+    add(store, "Plot the prices", 0.01, code)
+    add(store, "Largest files", 1, output)
+    add(store, "Fit a curve", 3)
+    add(store, EVIL, 40)
+    return store
+
+
+@asynccontextmanager
+async def opened(store: Store, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Shell, Pilot[None]]]:
+    app = Shell(store)
+    count = len(store.summaries())
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.navigator.is_mounted and len(app.rows.items) == count)
+        yield app, pilot
+
+
+async def test_conversations_are_listed_newest_first_and_enter_opens(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        assert app.titles[:3] == ["Plot the prices", "Largest files", "Fit a curve"]
+        assert app.words("head") == "Conversations   4 saved"
+        wanted = app.rows.items[1].id
+        await pilot.press("down", "enter")
+        assert app.answers == [wanted]
+
+
+async def test_escape_goes_back_with_nothing(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press("escape")
+        assert app.answers == [None]
+
+
+async def test_typing_filters_the_titles_at_once(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press(*"files")
+        assert app.titles == ["Largest files"]
+        wanted = app.rows.items[0].id
+        await pilot.press("enter")
+        assert app.answers == [wanted]
+
+
+async def test_an_old_piece_of_code_is_found_by_a_word_of_its_output(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press(*"zebra")
+        await until(pilot, lambda: app.titles == ["Largest files"])
+        assert "zebra crossing" in "".join(s.text for s in app.rows.render_line(2))
+        wanted = app.rows.items[0].id
+        await pilot.press("enter")
+        assert app.answers == [wanted]
+
+
+async def test_clearing_the_search_brings_everything_back(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press(*"zzzz")
+        await until(pilot, lambda: app.navigator.has_class("-empty"))
+        assert "Nothing found" in app.words("empty")
+        await pilot.press("enter")
+        assert app.answers == []
+        await pilot.press(*["backspace"] * 4)
+        await until(pilot, lambda: len(app.titles) == 4)
+        assert not app.navigator.has_class("-empty")
+
+
+async def test_rename_happens_in_place_and_stays(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press("down", "r")
+        box = app.navigator.query_one("#navigator-title", Input)
+        assert box.has_focus
+        assert box.value == "Largest files"
+        assert box.region.y == app.rows.region.y + app.rows.line_of(1)
+        await pilot.press(*"Big [/] ones", "enter")
+        assert app.titles[1] == "Big [/] ones"
+        assert app.rows.has_focus
+        assert store.summaries()[1].title == "Big [/] ones"
+
+
+async def test_escape_leaves_the_title_as_it_was(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press("down", "r", *"other", "escape")
+        assert app.titles[1] == "Largest files"
+        assert app.answers == []
+        assert app.rows.has_focus
+
+
+async def test_deleting_takes_two_presses_and_can_be_undone(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press("down", "d")
+        assert "d again deletes" in "".join(s.text for s in app.rows.render_line(app.rows.line_of(1) + 1))
+        await pilot.press("z", "d", "down", "up")
+        assert len(store.summaries()) == 4
+        await pilot.press("d", "d")
+        assert app.titles[:2] == ["Plot the prices", "Fit a curve"]
+        assert app.rows.selected == app.rows.items[1]
+        assert "Deleted “Largest files”; u brings it back" in app.words("keys")
+        assert len(store.summaries()) == 3
+        await pilot.press("u")
+        assert app.titles[1] == "Largest files"
+        assert app.rows.selected == app.rows.items[1]
+        assert len(store.summaries()) == 4
+
+
+async def test_where_nothing_is_found_the_arrows_leave_one_where_one_can_type(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press(*"curvez", "down", "up", "pagedown", "backspace")
+        await until(pilot, lambda: app.titles == ["Fit a curve"])
+        # What was found is deleted, and nothing else is: the keys say what can be done.
+        await pilot.press("down", "d", "d")
+        assert app.titles == []
+        assert "u undo" in app.words("keys")
+        assert "/ search" in app.words("keys")
+        await pilot.press("u")
+        assert app.titles == ["Fit a curve"]
+
+
+async def test_what_was_deleted_in_an_earlier_session_can_be_brought_back(store: Store) -> None:
+    named = {each.title: each.id for each in store.summaries()}
+    store.delete(named["Fit a curve"])
+    store.delete(named["Largest files"])
+    async with opened(store) as (app, pilot):
+        assert len(app.titles) == 2
+        await pilot.press("down", "u")
+        assert app.rows.selected is not None
+        assert app.rows.selected.title == "Largest files"
+        assert "“Largest files” is back." in app.words("keys")
+        await pilot.press("d", "d", "u", "u")
+        assert len(store.summaries()) == 4
+        await pilot.press("u")
+        assert "There is nothing to bring back." in app.words("keys")
+
+
+async def test_pinned_conversations_stand_at_the_top(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press("down", "down", "p")
+        assert app.titles[0] == "Fit a curve"
+        assert app.rows.selected == app.rows.items[0]
+        await pilot.press("p")
+        assert app.titles[2] == "Fit a curve"
+
+
+async def test_the_preview_is_there_when_there_is_room_for_it(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await until(pilot, lambda: "frame.plot()" in app.words("preview"))
+        await pilot.press("down")
+        await until(pilot, lambda: "zebra crossing" in app.words("preview"))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: not app.navigator.query_one("#navigator-side").display)
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (20, 5), (1, 1)])
+async def test_foreign_text_is_shown_as_it_is_and_controls_nothing(
+    size: tuple[int, int], store: Store
+) -> None:
+    async with opened(store, size) as (app, pilot):
+        await pilot.press("down", "end")
+        await pilot.pause()
+        shown = "\n".join(
+            "".join(s.text for s in app.rows.render_line(y)) for y in range(app.rows.size.height)
+        )
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+        if size[0] > 60:
+            assert "evil ␛]52;c;AAAA␇ [bold]title[/] [/] ⟨U+202E⟩" in shown
+        await pilot.press("r", "escape", "d", "d", "u")
+
+
+async def test_without_conversations_there_are_words(store: Store) -> None:
+    async with opened(Store(store.folder / "none")) as (app, pilot):
+        await until(pilot, lambda: app.navigator.has_class("-empty"))
+        assert "No conversations yet" in app.words("empty")
+        await pilot.press("down", "enter", "d", "d", "u", "r", "p", "escape")
+        assert app.answers == [None]
+
+
+async def test_what_cannot_be_read_is_listed_and_not_opened(store: Store) -> None:
+    os.mkfifo(store.folder / "pipe.jsonl")
+    async with opened(store) as (app, pilot):
+        await pilot.press(*"pipe", "enter")
+        assert app.answers == []
+        assert "cannot be opened: not a regular file" in app.words("keys")
+
+
+async def test_trouble_with_the_disk_is_told(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        path = store.folder / f"{app.rows.items[1].id}.jsonl"
+        path.unlink()
+        await pilot.press("down", "d", "d")
+        assert "Not deleted: No such file or directory." in app.words("keys")
+        assert stat.S_ISDIR(store.folder.stat().st_mode)
+
+
+async def test_ten_thousand_conversations_scroll_and_filter(store: Store) -> None:
+    async with opened(store, (80, 24)) as (app, pilot):
+        many = [Summary(f"{n}", f"title {n}", NOW - n * 600, n, "m", "/") for n in range(10_000)]
+        app.navigator.post_message(Listed(Listing.of(many)))
+        await until(pilot, lambda: len(app.rows.items) == 10_000)
+        await pilot.press("down", "end")
+        assert app.rows.selected == many[-1]
+        last = app.rows.size.height - 1
+        assert "10,000" not in "".join(s.text for s in app.rows.render_line(last))
+        assert app.rows.item_at(int(app.rows.scroll_offset.y) + last) == 9_999
+        await pilot.press("slash", *"9876")
+        assert app.titles == ["title 9876"]
+
+
+async def test_every_line_belongs_to_one_conversation_or_to_a_heading(store: Store) -> None:
+    many = [Summary(f"{n}", "", NOW - n * 20_000, 1, "", "", pinned=n == 7) for n in range(60)]
+    groups = {group_of(each, NOW) for each in many}
+    assert groups == {"Today", "Yesterday", "Pinned", "This week", "Older"}
+    async with opened(store) as (app, _):
+        rows = app.rows
+        rows.show(Listing.of(many).all())
+        owners = [rows.item_at(line) for line in range(60 * 2 + len(groups) * 2 - 1)]
+        assert [o for o in owners if o is not None] == [n for n in range(60) for _ in range(2)]
+        assert all(owners[rows.line_of(n)] == n for n in range(60))
+        assert rows.items[0].id == "7"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (-500, "now"),
+        (59, "now"),
+        (61, "1 min"),
+        (7200, "2 h"),
+        (3 * 3600, "Fri 23:44"),
+        (3 * 86400, "Wed 02:44"),
+        (40 * 86400, "12 Oct"),
+        (400 * 86400, "17 Oct 2025"),
+        (NOW + 5, "1 Jan 1970"),
+    ],
+)
+def test_an_age_is_a_word_or_two(seconds: float, words: str) -> None:
+    assert age(NOW - seconds, NOW) == words
+
+
+@pytest.mark.parametrize("now", [0.0, NOW, 2_147_483_648.0])
+@pytest.mark.parametrize("then", [-5e9, 0.0, 2_147_483_648.0, 1e11, 1e18])
+def test_no_clock_is_too_wrong_for_a_list(then: float, now: float) -> None:
+    assert age(then, now)
+    assert group_of(Summary("a", "a", then, 1, "", ""), now) in ("Today", "Yesterday", "This week", "Older")
+
+
+def test_a_preview_begins_where_the_words_are() -> None:
+    item = Summary("x", EVIL, NOW, 100, "m", "/data")
+    messages = [Message(role="user", type="message", content=f"message {n}") for n in range(100)]
+    messages[60] = messages[60].but(content="a" * 5000 + "\nthe needle is here\x1b[2J[/]")
+    text = preview(item, messages, ["needle"], NOW).plain
+    assert "… 60 earlier" in text
+    assert "the needle is here␛[2J[/]" in text
+    assert "message 99" in text
+    assert "\x1b" not in text
+
+
+def test_no_file_is_opened_by_the_screen_for_others_to_read(store: Store) -> None:
+    store.summaries()
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in Path(store.folder).iterdir()}
+    assert set(modes.values()) == {0o600}
+
+
+async def test_a_fork_is_a_conversation_of_its_own(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press("down", "f")
+        assert app.rows.selected is not None
+        assert app.rows.selected.title == "Largest files (copy)"
+        assert len(store.summaries()) == 5
+
+
+async def test_conversations_of_open_interpreter_are_offered_and_brought_in(store: Store) -> None:
+    folder = original.folders()[0]
+    folder.mkdir(parents=True)
+    (folder / "Old_talk__x.json").write_text('[{"role": "user", "type": "message", "content": "of old"}]')
+    async with opened(Store(store.folder / "none")) as (app, pilot):
+        await until(pilot, lambda: "i brings in 1 conversation of Open Interpreter" in app.words("empty"))
+        await pilot.press("i")
+        await until(pilot, lambda: app.titles == ["Old talk"])
+        assert "1 conversation of Open Interpreter brought in." in app.words("keys")
+        await pilot.press("down", "i")
+        assert "No further conversations" in app.words("keys")
+        wanted = app.rows.items[0].id
+        await pilot.press("enter")
+        assert app.answers == [wanted]
+
+
+@pytest.mark.parametrize("width", [120, 80, 60, 30])
+async def test_the_line_of_keys_never_overflows_and_always_names_the_way_back(
+    width: int, store: Store
+) -> None:
+    async with opened(store, (width, 24)) as (app, pilot):
+        await pilot.press("down")
+        for keys in ((), ("d", "d"), ("u",)):
+            await pilot.press(*keys)
+            told = app.words("keys")
+            assert len(told) <= max(width - 2, len("escape back")) or "Deleted" in told or "is back" in told
+            assert "escape back" in told or told.startswith(("Deleted", "“"))
+
+
+async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(store: Store) -> None:
+    home = Path.home()
+    async with opened(store) as (app, pilot):
+        await pilot.press("down", "x")
+        box = app.navigator.query_one("#navigator-title", Input)
+        assert box.value == "~/Largest-files.md"
+        await pilot.press("enter")
+        assert "Exported to ~/Largest-files.md." in app.words("keys")
+        assert "zebra crossing" in (home / "Largest-files.md").read_text()
+        await pilot.press("x", "enter")
+        assert "Not exported: there is a file ~/Largest-files.md already." in app.words("keys")
+        await pilot.press("x")
+        box.value = "~/x.ipynb"
+        await pilot.press("enter")
+        assert '"nbformat": 4' in (home / "x.ipynb").read_text()
+        await pilot.press("x")
+        box.value = "~/nowhere/x.md"
+        await pilot.press("enter")
+        assert "Not exported: No such file or directory." in app.words("keys")
+        await pilot.press("x", "escape")
+        assert app.answers == []
+        assert app.rows.has_focus
+
+
+async def test_enter_right_after_the_letters_opens_what_is_found(store: Store) -> None:
+    async with opened(store) as (app, pilot):
+        wanted = next(each.id for each in app.rows.items if each.title == "Largest files")
+        await pilot.press(*"zebra", "enter")
+        await until(pilot, lambda: bool(app.answers))
+        assert app.answers == [wanted]
+        assert app.navigator.sought == "zebra"
+
+
+async def test_what_was_typed_before_the_list_was_read_is_looked_for(store: Store) -> None:
+    app = Shell(store)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.navigator.is_mounted)
+        await pilot.press(*"zebra", "enter")
+        await until(pilot, lambda: bool(app.answers))
+        assert app.navigator.sought == "zebra"
+
+
+async def test_only_the_conversations_of_a_folder_are_shown_when_asked(store: Store) -> None:
+    add(store, "Below it", 2)
+    app = Shell(store, folder=Path("/data/plot"))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: len(app.rows.items) == 5)
+        await pilot.press("ctrl+t")
+        assert app.titles == ["Plot the prices"]
+        assert app.words("head") == "Conversations   1 of 5   in /data/plot"
+        await pilot.press(*"zebra")
+        await until(pilot, lambda: app.navigator.has_class("-empty"))
+        assert "Only one folder is shown" in app.words("empty")
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: app.titles == ["Largest files"])
+        await pilot.press("down", "o")
+        assert app.words("head").endswith("in /data/largest")
+        await pilot.press("o")
+        assert app.words("head").endswith("1 of 5")

@@ -1,0 +1,430 @@
+"""The screen of settings, by its keys."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static, TextArea
+
+from oi_tui import paths, profiles
+from oi_tui.engine.profile import Profile, settings
+from oi_tui.engine.profile_texts import starter
+from oi_tui.engine.secrets import Secrets
+from oi_tui.engine.settings import Setting
+from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.models import ModelChoice, Models
+from oi_tui.screens.profile_editor import ProfileEditor
+from oi_tui.screens.profile_menu import ProfileMenu
+from oi_tui.screens.profile_text import ProfileText
+from oi_tui.themes import THEMES
+from oi_tui.widgets.setting_field import Choice, SettingField
+from tests.pilot.waiting import until
+from tests.setting_values import other_value, wrong_texts
+
+
+class Shell(App[None]):
+    CSS_PATH: ClassVar = sorted(paths.styles().glob("*.tcss"))
+
+    def __init__(self, profile: Profile, path: Path | None, secrets: Secrets | None = None) -> None:
+        super().__init__()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = "oi-dark"
+        self.answers: list[Profile | None] = []
+        self.moved: list[Path] = []
+        self.editor = ProfileEditor(profile, path, secrets=secrets, moved=self.moved.append)
+
+    def on_mount(self) -> None:
+        self.push_screen(self.editor, self.answers.append)
+
+    def field(self, name: str) -> SettingField:
+        return next(each for each in self.editor.query(SettingField) if each.setting.name == name)
+
+    def words(self, name: str) -> str:
+        return str(self.editor.query_one(f"#profile-{name}", Static).render())
+
+    @property
+    def shown(self) -> list[str]:
+        return [each.setting.name for each in self.editor.query(SettingField) if each.display]
+
+
+@pytest.fixture
+def path() -> Path:
+    path = paths.profiles() / "default.yaml"
+    paths.make_private(path.parent)
+    path.write_text("# mine\nllm:\n  model: a/b  # the model\nunknown: [1]\n")
+    return path
+
+
+@asynccontextmanager
+async def opened(
+    path: Path | None,
+    profile: Profile | None = None,
+    size: tuple[int, int] = (120, 40),
+    secrets: Secrets | None = None,
+) -> AsyncIterator[tuple[Shell, Pilot[None]]]:
+    app = Shell(profile or (Profile.load(path) if path else Profile()), path, secrets)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: len(app.shown) > 3)
+        yield app, pilot
+
+
+async def go_to(app: Shell, pilot: Pilot[None], each: Setting) -> SettingField:
+    """Find the setting by its key, and focus it."""
+    app.editor.query_one("#profile-search", Input).value = each.key
+    await until(pilot, lambda: each.name in app.shown and len(app.shown) < 4)
+    field = app.field(each.name)
+    field.box.focus()
+    await pilot.pause()
+    return field
+
+
+async def test_a_value_is_changed_saved_and_handed_back(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        await pilot.press("down", "enter")
+        assert app.field("model").query_one(Input).has_focus
+        await pilot.press("end", *"-c", "ctrl+s")
+        (found,) = app.answers
+        assert found is not None
+        assert found.model == "a/b-c"
+        assert path.read_text() == "# mine\nllm:\n  model: a/b-c  # the model\nunknown: [1]\n"
+
+
+async def test_escape_asks_nothing_when_nothing_changed(path: Path) -> None:
+    before = path.read_bytes()
+    async with opened(path) as (app, pilot):
+        await pilot.press("escape")
+        assert app.answers == [None]
+    assert path.read_bytes() == before
+
+
+async def test_escape_asks_once_when_something_changed(path: Path) -> None:
+    before = path.read_bytes()
+    async with opened(path) as (app, pilot):
+        await pilot.press("down", "enter", "x", "escape")
+        assert app.answers == []
+        assert "Not saved yet" in app.words("keys")
+        assert "1 not saved" in app.words("head")
+        await pilot.press("escape")
+        assert app.answers == [None]
+    assert path.read_bytes() == before
+
+
+async def test_a_wrong_value_is_named_as_it_is_typed_and_not_saved(path: Path) -> None:
+    temperature = next(each for each in settings() if each.name == "temperature")
+    before = path.read_bytes()
+    async with opened(path) as (app, pilot):
+        field = await go_to(app, pilot, temperature)
+        await pilot.press("1")
+        assert field.error is None
+        await pilot.press("x")
+        said = "llm.temperature: expected a number from 0 to 2, not '1x'"
+        assert str(field.query_one(".field-error", Static).render()) == said
+        await pilot.press("ctrl+s")
+        assert app.answers == []
+        assert said in app.words("keys")
+        await pilot.press("backspace", "ctrl+s")
+        assert app.answers[0] is not None
+        assert app.answers[0].temperature == 1.0
+    assert path.read_bytes() != before
+
+
+async def test_saving_leads_to_what_is_wrong_from_anywhere(path: Path) -> None:
+    output = next(each for each in settings() if each.name == "max_output")
+    async with opened(path) as (app, pilot):
+        await go_to(app, pilot, output)
+        await pilot.press("x", "ctrl+f", "ctrl+u", *"theme")
+        await until(pilot, lambda: app.shown == ["theme"])
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "max_output" in app.shown)
+        assert app.field("max_output").query_one(Input).has_focus
+        assert app.field("max_output").query_one(Input).value == "2800x"
+        assert app.answers == []
+
+
+@pytest.mark.parametrize("each", settings(), ids=lambda each: each.name)
+async def test_every_setting_can_be_found_changed_marked_saved_and_reset(each: Setting, path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        field = await go_to(app, pilot, each)
+        mark = field.query_one(".field-mark", Static)
+        box = field.box
+        text = ""
+        if isinstance(box, Choice):
+            await pilot.press("right")
+        else:
+            text = "sk-canary-1" if each.masked else each.show(other_value(each))
+            if isinstance(box, Input):
+                box.value = text
+            else:
+                assert isinstance(box, TextArea)
+                box.text = text
+            await pilot.pause()
+        assert field.error is None
+        assert field.value != each.default
+        assert "● changed" in str(mark.render())
+        await pilot.press("f4")
+        assert field.value == each.default
+        assert str(mark.render()) == "default"
+        if isinstance(box, Choice):
+            await pilot.press("right")
+        elif isinstance(box, Input):
+            box.value = text
+        elif isinstance(box, TextArea):
+            box.text = text
+        await pilot.pause()
+        value = field.value
+        await pilot.press("ctrl+s")
+        assert app.answers[0] is not None
+        assert getattr(app.answers[0], each.name) == value
+        assert getattr(Profile.load(path), each.name) == value
+
+
+async def test_a_key_is_never_shown_and_kept_unless_replaced(path: Path) -> None:
+    key = next(each for each in settings() if each.name == "api_key")
+    path.write_text("llm.api_key: sk-canary\n")
+    async with opened(path) as (app, pilot):
+        field = await go_to(app, pilot, key)
+        await pilot.pause()
+        assert "sk-canary" not in app.export_screenshot()
+        assert field.query_one(Input).value == ""
+        await pilot.press(*"sk-new")
+        assert "sk-new" not in app.export_screenshot()
+        await pilot.press(*["backspace"] * 6)
+        assert field.value == "sk-canary"
+        await pilot.press("f4")
+        assert field.value is None
+        await pilot.press("ctrl+s")
+        assert app.answers == [Profile()]
+    assert "sk-canary" not in path.read_text()
+
+
+async def test_searching_shows_settings_of_all_sections(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        await pilot.press(*"budget")
+        await until(pilot, lambda: app.shown == ["max_budget"])
+        await pilot.press("ctrl+u", *"--auto-run")
+        await until(pilot, lambda: app.shown == ["auto_run"])
+        await pilot.press("ctrl+u", *"zzzz")
+        await until(pilot, lambda: app.shown == [])
+        await pilot.press("ctrl+u")
+        await until(pilot, lambda: len(app.shown) > 3)
+
+
+async def test_keys_that_are_no_settings_are_told_and_kept(path: Path) -> None:
+    path.write_text('modle: x\n"evil\\e]52;c;AA\\a[/]": 1\n')
+    async with opened(path) as (app, pilot):
+        rows = app.editor.query_one(OptionList)
+        rows.highlighted = rows.option_count - 1
+        await until(pilot, lambda: app.shown == [])
+        said = str(app.editor.query_one("#profile-nothing", Static).render())
+        assert "line 1: modle is not a setting" in said
+        assert "evil␛]52;c;AA␇[/]" in said
+        await pilot.press("escape")
+        assert app.answers == [None]
+
+
+async def test_where_a_value_comes_from_is_said(path: Path) -> None:
+    profile = Profile.load(path).with_changes("flag", model="from-flag")
+    async with opened(path, profile) as (app, _):
+        assert "given by a flag" in str(app.field("model").query_one(".field-mark", Static).render())
+
+
+@pytest.mark.parametrize("size", [(80, 24), (20, 5), (1, 1)])
+async def test_foreign_text_controls_nothing_at_any_size(size: tuple[int, int], path: Path) -> None:
+    evil = "x\x1b]52;c;AAAA\x07[/]\u202e"
+    profile = Profile(model=evil, custom_instructions=evil + "\n" + evil, unknown=(evil,))
+    async with opened(path, profile, size) as (app, pilot):
+        assert app.field("model").query_one(Input).value == "x␛]52;c;AAAA␇[/]⟨U+202E⟩"
+        await pilot.press("tab", "tab", "down", "down", "up", "ctrl+s")
+        # What was shown in another way was not changed by that.
+        assert app.answers == [None]
+
+
+async def test_a_profile_that_cannot_be_saved_can_be_used_all_the_same(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    async with opened(path) as (app, pilot):
+        await pilot.press("down", "enter", "x", "ctrl+s")
+        assert app.answers == []
+        assert "Not saved: Read-only file system." in app.words("keys")
+        await pilot.press("ctrl+s")
+        assert app.answers[0] is not None
+        assert app.answers[0].model != "a/b"
+
+
+async def test_a_new_profile_can_be_saved_into(path: Path) -> None:
+    path.write_text(starter())
+    async with opened(path) as (app, pilot):
+        await pilot.press("down", "enter", "end", "x", "ctrl+s")
+        assert app.answers[0] is not None
+    assert "\nllm.model: gpt-4ox\n" in path.read_text()
+
+
+async def chosen(app: Shell, pilot: Pilot[None], entry: str) -> None:
+    """Open the menu and choose in it."""
+    await pilot.press("f3")
+    await until(pilot, lambda: isinstance(app.screen, ProfileMenu))
+    rows = app.screen.query_one(OptionList)
+    rows.highlighted = rows.get_option_index(entry)
+    await pilot.press("enter")
+    await until(pilot, lambda: not isinstance(app.screen, ProfileMenu))
+
+
+async def test_a_key_is_kept_outside_of_the_file(path: Path) -> None:
+    key = next(each for each in settings() if each.name == "api_key")
+    path.write_text("llm.model: openai/x\nllm.api_key: sk-old-canary\nloop: true\n")
+    secrets = Secrets(keyring=lambda: None)
+    async with opened(path, secrets=secrets) as (app, pilot):
+        await go_to(app, pilot, key)
+        await pilot.press(*"sk-new-canary", "ctrl+s")
+        await until(pilot, lambda: bool(app.answers))
+        assert app.answers[0] is not None
+        assert app.answers[0].api_key == "sk-new-canary"
+    assert path.read_text() == "llm.model: openai/x\nloop: true\n"
+    assert secrets.key_for("openai/x") == "sk-new-canary"
+
+
+async def test_a_key_that_cannot_be_kept_is_not_lost(path: Path) -> None:
+    key = next(each for each in settings() if each.name == "api_key")
+    path.write_text("llm.model: openai/x\n")
+    secrets = Secrets(path.parent, keyring=lambda: None)
+    async with opened(path, secrets=secrets) as (app, pilot):
+        field = await go_to(app, pilot, key)
+        await pilot.press(*"sk-new-canary", "ctrl+s")
+        await until(pilot, lambda: "Not saved: The key cannot be kept" in app.words("keys"))
+        assert app.answers == []
+        assert field.value == "sk-new-canary"
+
+
+async def test_a_profile_is_duplicated_renamed_and_made_the_default(path: Path) -> None:
+    before = path.read_text()
+    async with opened(path) as (app, pilot):
+        await chosen(app, pilot, "duplicate")
+        app.screen.query_one(Input).value = "work"
+        await pilot.press("enter")
+        await until(pilot, lambda: app.editor.path == paths.profiles() / "work.yaml")
+        assert (paths.profiles() / "work.yaml").read_text() == before
+        await chosen(app, pilot, "rename")
+        app.screen.query_one(Input).value = "../evil"
+        await pilot.press("enter")
+        await until(pilot, lambda: "Not done: a profile's name is" in app.words("keys"))
+        await chosen(app, pilot, "rename")
+        app.screen.query_one(Input).value = "home"
+        await pilot.press("enter")
+        await until(pilot, lambda: app.editor.path == paths.profiles() / "home.yaml")
+        await chosen(app, pilot, "make_default")
+        assert profiles.default_path() == paths.profiles() / "home.yaml"
+        assert app.moved == [paths.profiles() / "work.yaml", paths.profiles() / "home.yaml"]
+        assert sorted(os.listdir(paths.profiles())) == ["default.yaml", "home.yaml"]
+
+
+async def test_a_deleted_profile_comes_back(path: Path) -> None:
+    work = profiles.duplicate(path, "work")
+    before = work.read_text()
+    async with opened(work) as (app, pilot):
+        await chosen(app, pilot, "delete")
+        assert not work.exists()
+        assert "Deleted; f3 brings it back." in app.words("keys")
+        await chosen(app, pilot, "restore")
+        assert work.read_text() == before
+        assert app.editor.path == work
+
+
+async def test_the_text_of_a_profile_is_edited_and_checked(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        await chosen(app, pilot, "text")
+        area = app.screen.query_one(TextArea)
+        assert area.text == path.read_text()
+        problem = app.screen.query_one("#profile-text-problem", Static)
+        area.text = "llm.model: x\nauto_run: maybe\n"
+        await until(pilot, lambda: "line 2: auto_run: expected true or false" in str(problem.render()))
+        await pilot.press("ctrl+s")
+        assert isinstance(app.screen, ProfileText)
+        assert "auto_run" not in path.read_text()
+        area.text = "# anew\nllm.model: x\n"
+        await until(pilot, lambda: "expected" not in str(problem.render()))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: bool(app.answers))
+        assert app.answers[0] is not None
+        assert app.answers[0].model == "x"
+    assert path.read_text() == "# anew\nllm.model: x\n"
+
+
+async def test_leaving_the_text_throws_changes_away_only_the_second_time(path: Path) -> None:
+    before = path.read_bytes()
+    async with opened(path) as (app, pilot):
+        await chosen(app, pilot, "text")
+        await pilot.press("x", "escape")
+        assert isinstance(app.screen, ProfileText)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.editor)
+        assert app.answers == []
+    assert path.read_bytes() == before
+
+
+async def test_all_is_set_back_after_a_question(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        await chosen(app, pilot, "reset_all")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("n")
+        assert app.field("model").value == "a/b"
+        app.editor.reset_all()
+        await pilot.pause()
+        assert app.field("model").value == "gpt-4o"
+        await pilot.press("ctrl+s")
+        assert app.answers == [Profile()]
+    assert path.read_text() == "# mine\nllm:\nunknown: [1]\n"
+
+
+async def test_what_differs_from_the_defaults_is_listed_without_keys(path: Path) -> None:
+    path.write_text("llm.model: '[/]x'\nllm.api_key: sk-canary\n")
+    async with opened(path) as (app, pilot):
+        await chosen(app, pilot, "differences")
+        said = str(app.screen.query_one(Static).render())
+        assert "llm.model: [/]x   (default: gpt-4o)" in said
+        assert "canary" not in app.export_screenshot()
+
+
+async def test_the_model_is_chosen_from_a_list(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: isinstance(app.screen, Models))
+        app.screen.dismiss(ModelChoice("openai/mine", "http://127.0.0.1:1/v1"))
+        await until(pilot, lambda: app.field("model").value == "openai/mine")
+        assert app.field("api_base").value == "http://127.0.0.1:1/v1"
+        assert "2 not saved" in app.words("head")
+
+
+async def test_a_setting_without_effect_says_so_in_its_help(path: Path) -> None:
+    async with opened(path) as (app, _):
+        said = str(app.field("os").query_one(".field-help", Static).render())
+        assert "It has no effect: mouse and screen are not controlled from here" in said
+
+
+async def test_every_wrong_value_is_named_as_it_is_typed(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        tried = 0
+        for each in settings():
+            field = app.field(each.name)
+            if isinstance(field.box, Choice):
+                continue
+            for text in wrong_texts(each):
+                if isinstance(field.box, Input):
+                    field.box.value = text
+                else:
+                    field.box.text = text
+                await until(pilot, lambda field=field: field.error is not None)  # type: ignore[misc]
+                assert (field.error or "").startswith(f"{each.key}: expected ")
+                tried += 1
+            field.reset()
+        assert tried > 20
+        assert app.answers == []

@@ -1,0 +1,129 @@
+"""The key of the model in the screen of settings: where it is, and how it is kept and forgotten."""
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from oi_tui import paths
+from oi_tui.engine.profile import Profile, settings
+from oi_tui.engine.secrets import Secrets
+from oi_tui.screens.confirm import Confirm
+from tests.pilot.test_profile_editor import Shell, chosen, go_to, opened
+from tests.pilot.waiting import until
+
+KEY = next(each for each in settings() if each.name == "api_key")
+
+
+@pytest.fixture
+def path() -> Path:
+    path = paths.profiles() / "default.yaml"
+    paths.make_private(path.parent)
+    path.write_text("llm.model: openai/x\n")
+    return path
+
+
+def told(app: Shell) -> str:
+    return str(app.field("api_key").query_one(".field-help", Static).render())
+
+
+async def yes(app: Shell, pilot: Pilot[None]) -> None:
+    """Say yes, as soon as the question takes it."""
+    for _ in range(100):
+        if not isinstance(app.screen, Confirm):
+            return
+        await pilot.press("y")
+        await pilot.pause(0.1)
+    raise AssertionError("the question did not close")
+
+
+async def test_where_the_key_is_and_goes_to_is_told_and_follows_the_model(path: Path) -> None:
+    secrets = Secrets(environment={"MISTRAL_API_KEY": "canary-123"}, keyring=lambda: None)
+    secrets.keep("OPENAI_API_KEY", "canary-456")
+    async with opened(path, secrets=secrets) as (app, pilot):
+        await until(pilot, lambda: "OPENAI_API_KEY is kept in" in told(app))
+        assert "keys.json, for you only. f3 forgets it. A key is looked for in the flag" in told(app)
+        app.field("model").put("mistral/y")
+        await until(pilot, lambda: "MISTRAL_API_KEY is in the environment." in told(app))
+        app.field("model").put("groq/z")
+        await until(pilot, lambda: "There is no GROQ_API_KEY yet; one that you type goes to" in told(app))
+        app.field("model").put("ollama/z")
+        await until(pilot, lambda: "ollama needs no key" in told(app))
+        app.field("model").put("my-own")
+        await until(pilot, lambda: "Whose model my-own is cannot be told" in told(app))
+        assert "canary" not in told(app)
+
+
+async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
+    secrets = Secrets(keyring=lambda: None)
+    secrets.keep("OPENAI_API_KEY", "canary-456")
+    async with opened(path, secrets=secrets) as (app, pilot):
+        await until(pilot, lambda: "is kept" in told(app))
+        await chosen(app, pilot, "forget_key")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await pilot.press("n")
+        await until(pilot, lambda: app.screen is app.editor)
+        assert secrets.find("OPENAI_API_KEY") is not None
+        await chosen(app, pilot, "forget_key")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await yes(app, pilot)
+        await until(pilot, lambda: "OPENAI_API_KEY is forgotten." in app.words("keys"))
+        await until(pilot, lambda: "There is no OPENAI_API_KEY yet" in told(app))
+        assert secrets.find("OPENAI_API_KEY") is None
+        await pilot.press("escape")
+        assert app.answers == [None]
+
+
+async def test_a_key_that_was_typed_and_then_forgotten_is_used_no_longer(path: Path) -> None:
+    secrets = Secrets(keyring=lambda: None)
+    secrets.keep("OPENAI_API_KEY", "canary-456")
+    profile = Profile.load(path).with_changes("changed", api_key="canary-456")
+    async with opened(path, profile, secrets=secrets) as (app, pilot):
+        await until(pilot, lambda: "OPENAI_API_KEY is kept" in told(app))
+        await chosen(app, pilot, "forget_key")
+        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await yes(app, pilot)
+        await until(pilot, lambda: "is forgotten." in app.words("keys"))
+        await pilot.press("escape")
+        await until(pilot, lambda: bool(app.answers))
+        assert app.answers[0] is not None
+        assert app.answers[0].api_key is None
+
+
+async def test_a_key_in_the_file_is_taken_out_of_it_and_kept(path: Path) -> None:
+    path.write_text("# mine\nllm:\n  model: openai/x\n  api_key: canary-789  # secret\nloop: true\n")
+    secrets = Secrets(keyring=lambda: None)
+    async with opened(path, secrets=secrets) as (app, pilot):
+        await until(pilot, lambda: "stands in the profile's file" in told(app))
+        await chosen(app, pilot, "keep_key")
+        await until(pilot, lambda: bool(app.answers))
+        assert app.answers[0] is not None
+        assert app.answers[0].api_key == "canary-789"
+    assert path.read_text() == "# mine\nllm:\n  model: openai/x\nloop: true\n"
+    assert secrets.key_for("openai/x") == "canary-789"
+
+
+@pytest.mark.parametrize("model", ["my-own", "ollama/x"])
+async def test_a_key_without_a_name_is_used_and_written_nowhere(path: Path, model: str) -> None:
+    path.write_text(f"llm.model: {model}\n")
+    secrets = Secrets(keyring=lambda: None)
+    async with opened(path, secrets=secrets) as (app, pilot):
+        await go_to(app, pilot, KEY)
+        await pilot.press(*"canary-321", "ctrl+s")
+        await until(pilot, lambda: bool(app.answers))
+        assert app.answers[0] is not None
+        assert app.answers[0].api_key == "canary-321"
+    assert path.read_text() == f"llm.model: {model}\n"
+    assert not secrets.path.exists()
+
+
+async def test_a_key_behind_another_one_is_told_of(path: Path) -> None:
+    secrets = Secrets(environment={"OPENAI_API_KEY": "canary-old"}, keyring=lambda: None)
+    async with opened(path, secrets=secrets) as (app, pilot):
+        await go_to(app, pilot, KEY)
+        await pilot.press(*"canary-new", "ctrl+s")
+        await until(pilot, lambda: bool(app.answers))
+        said = " ".join(each.message for each in app._notifications)
+    assert "the one in the environment comes first at the next start" in said
+    assert "canary" not in said

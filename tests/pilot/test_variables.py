@@ -1,0 +1,168 @@
+"""What the languages remember, on a screen of its own."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+
+from oi_tui.app import OiTui
+from oi_tui.runtimes.variables import Detail, Memory, Variable
+from oi_tui.screens.reader import Reader
+from oi_tui.screens.variables import Variables
+from oi_tui.themes import DARK
+from oi_tui.widgets.variable_list import VariableList, rows, size_of
+from tests.fakes import Computer
+from tests.pilot.test_chat import sitting
+from tests.pilot.waiting import until
+
+PYTHON = Memory(
+    "python",
+    "told",
+    (
+        Variable("df", "DataFrame", "DataFrame 1200x8", 76_800),
+        Variable("name", "str", "'[bold]x'", 50),
+        Variable("日本語の長い名前がここにある", "int", "3", 28),
+    ),
+    3,
+)
+SHELL = Memory("shell", "told", (Variable("name", "string", "x", 1),), 5000)
+
+
+class Stage(App[None]):
+    CSS_PATH = OiTui.CSS_PATH
+
+    def __init__(self, *memories: Memory) -> None:
+        super().__init__()
+        self.register_theme(DARK)
+        self.theme = DARK.name
+        self.computer = Computer()
+        self.computer.remembered = memories
+        self.computer.details = {("python", "df"): Detail("DataFrame, 1200 rows", "a b\n1 2")}
+        self.busy = False
+        self.chosen: list[str | None] = []
+
+    def on_mount(self) -> None:
+        self.push_screen(Variables(self.computer, lambda: self.busy), self.chosen.append)
+
+    @property
+    def shown(self) -> str:
+        list_ = self.screen.query_one(VariableList)
+        if not list_.display:
+            return str(self.screen.query_one("#variables-none").render())
+        return "\n".join(list_.render_line(y).text.rstrip() for y in range(list_.size.height)).rstrip()
+
+
+@asynccontextmanager
+async def looking(
+    *memories: Memory, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[Stage, Pilot[None], Callable]]:
+    app = Stage(*memories)
+    async with app.run_test(size=size) as pilot:
+        reached = partial(until, pilot)
+        await reached(lambda: isinstance(app.screen, Variables) and "asking" not in app.shown)
+        yield app, pilot, reached
+
+
+async def test_variables_stand_under_their_languages_and_silence_is_explained() -> None:
+    others = (Memory("javascript", "unstarted"), Memory("perl", "silent"), Memory("ruby", "busy"))
+    async with looking(PYTHON, SHELL, *others, Memory("r", "told")) as (app, _, _until):
+        lines = app.shown.split("\n")
+        assert lines[0] == "python: 3"
+        assert lines[1].split() == [[">", "df"][0], "df", "DataFrame", "DataFrame", "1200x8", "76.8", "kB"]
+        assert "'[bold]x'" in lines[2]
+        assert lines[4] == "shell: the 1 newest of 5,000"
+        assert lines[6:] == [
+            "r: nothing yet",
+            "javascript: not started; remembers nothing yet",
+            "perl: remembers, but cannot tell what",
+            "ruby: busy; tells when it is done",
+        ]
+
+
+async def test_typing_narrows_the_list_and_enter_names_the_variable() -> None:
+    async with looking(PYTHON, SHELL) as (app, pilot, until):
+        await pilot.press(*"NA")
+        await until(lambda: "python: 1 of 3" in app.shown and "df" not in app.shown)
+        await pilot.press("down", "enter")
+        await until(lambda: app.chosen == ["@shell:name"])
+
+
+async def test_escape_empties_the_field_before_it_closes() -> None:
+    async with looking(PYTHON) as (app, pilot, until):
+        await pilot.press(*"zebra")
+        await until(lambda: "Nothing like “zebra”" in app.shown)
+        await pilot.press("enter", "escape")
+        await until(lambda: "df" in app.shown)
+        assert app.chosen == []
+        await pilot.press("escape")
+        await until(lambda: app.chosen == [None])
+
+
+async def test_a_variable_can_be_looked_into_and_one_that_is_gone_is_said_to_be() -> None:
+    async with looking(PYTHON) as (app, pilot, until):
+        await pilot.press("ctrl+o")
+        await until(lambda: isinstance(app.screen, Reader))
+        await pilot.press("escape")
+        await until(lambda: isinstance(app.screen, Variables))
+        await pilot.press("down", "ctrl+o")
+        await until(lambda: any("cannot be shown now" in str(each.message) for each in app._notifications))
+
+
+async def test_what_a_busy_language_told_before_stays_and_is_asked_for_again_when_it_is_done() -> None:
+    async with looking(PYTHON) as (app, pilot, until):
+        app.busy = True
+        app.computer.remembered = (Memory("python", "busy"),)
+        await pilot.press("f5")
+        await pilot.pause(0.1)
+        assert "df" in app.shown
+        app.busy = False
+        await pilot.press("f5")
+        await until(lambda: "busy" in app.shown)
+        app.computer.remembered = (PYTHON,)
+        await until(lambda: "df" in app.shown)
+
+
+async def test_thousands_of_variables_are_moved_through_and_resized_with_the_selection_in_sight() -> None:
+    many = tuple(Variable(f"v{number}", "int", str(number), 28) for number in range(2000))
+    async with looking(Memory("python", "told", many, 2000)) as (app, pilot, until):
+        await pilot.press(*["pagedown"] * 20)
+        await until(lambda: "> v" in app.shown)
+        for size in ((20, 6), (200, 50), (1, 1), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+        await until(lambda: "> v" in app.shown)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(None, ""), (0, "0 B"), (999, "999 B"), (1200, "1.2 kB"), (3_400_000, "3.4 MB"), (5e12, "5000.0 GB")],
+)
+def test_sizes_are_told_in_a_word(size: int | None, words: str) -> None:
+    assert size_of(size) == words
+
+
+def test_a_word_is_looked_for_in_names_types_and_languages() -> None:
+    assert [row.variable.name for row in rows([PYTHON, SHELL], "frame") if row.variable] == ["df"]
+    assert [row.variable.name for row in rows([PYTHON, SHELL], "shell name") if row.variable] == ["name"]
+
+
+async def test_the_key_and_the_command_open_the_screen_and_the_name_goes_into_the_prompt() -> None:
+    async with sitting() as desk:
+        desk.computer.remembered = (PYTHON,)
+        desk.chat.prompt.insert("plot ")
+        await desk.pilot.press("f4")
+        await desk.until(lambda: isinstance(desk.app.screen, Variables))
+        list_ = desk.app.screen.query_one(VariableList)
+        await desk.until(lambda: list_.selected)
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.prompt == "plot @df ")
+        await desk.pilot.press("ctrl+u")
+        await desk.type("%variables na")
+        await desk.until(lambda: isinstance(desk.app.screen, Variables))
+        list_ = desk.app.screen.query_one(VariableList)
+        await desk.until(lambda: list_.selected)
+        await desk.pilot.press("enter")
+        await desk.until(lambda: desk.prompt == "@name ")

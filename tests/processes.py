@@ -1,0 +1,91 @@
+"""Which processes a test started, found by a mark in their environment or by their parents, through /proc."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MARK = "OI_TUI_TEST_RUN"
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    pid: int
+    parent: int = field(compare=False)
+    state: str = field(compare=False)
+    #: In clock ticks since the machine started; with the pid it names a process for good.
+    started: int
+    command: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.pid} ({self.state}) {self.command}"
+
+
+def marked(mark: str) -> list[Process]:
+    """The living processes that inherited the mark, whoever their parent is now."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for pid in _pids():
+        try:
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
+        except OSError:
+            continue
+        if wanted in environment.split(b"\0"):
+            found += _read(pid)
+    return found
+
+
+def descendants(pid: int) -> list[Process]:
+    """The living children of a process, theirs, and so on."""
+    children: dict[int, list[Process]] = {}
+    for each in _pids():
+        for process in _read(each):
+            children.setdefault(process.parent, []).append(process)
+    found: list[Process] = []
+    waiting = [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += [process.pid for process in below]
+    return found
+
+
+def kill(processes: Collection[Process]) -> None:
+    """End the processes at once; those that are gone already are no matter."""
+    for process in processes:
+        if process in _read(process.pid):
+            try:
+                os.kill(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+def wait_until(condition: Callable[[], object], seconds: float, pause: float = 0.02) -> bool:
+    """Whether the condition came true within so many seconds."""
+    limit = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > limit:
+            return False
+        time.sleep(pause)
+    return True
+
+
+def _pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+
+
+def _read(pid: int) -> list[Process]:
+    """The process as a list of one; of none when it has ended, also while nobody has collected it."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return []
+    name, _, rest = stat.partition("(")[2].rpartition(")")
+    fields = rest.split()
+    if fields[0] in "ZX":
+        return []
+    words = command.replace(b"\0", b" ").decode(errors="replace").strip() or f"[{name}]"
+    return [Process(pid, int(fields[1]), fields[0], int(fields[19]), words)]

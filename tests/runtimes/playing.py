@@ -1,0 +1,148 @@
+"""Running code and seeing what it reports, with a bound on every wait."""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from oi_tui.lmc import (
+    Displayed,
+    InputReceived,
+    InputRequested,
+    LineReached,
+    Printed,
+    Report,
+    RunEnded,
+    Stopping,
+)
+from oi_tui.runtimes import Computer
+
+
+@dataclass
+class Played:
+    """A run that is over: its reports, each with the seconds since the run began."""
+
+    reports: list[tuple[float, Report]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(r.text for _, r in self.reports if isinstance(r, Printed)).replace("\r\n", "\n")
+
+    @property
+    def end(self) -> RunEnded:
+        last = self.reports[-1][1]
+        assert isinstance(last, RunEnded)
+        assert sum(isinstance(r, RunEnded) for _, r in self.reports) == 1
+        return last
+
+    @property
+    def state(self) -> str:
+        return self.end.state
+
+    @property
+    def reason(self) -> str:
+        return self.end.reason or ""
+
+    @property
+    def lines(self) -> list[int | None]:
+        return [r.line for _, r in self.reports if isinstance(r, LineReached)]
+
+    @property
+    def shown(self) -> list[Displayed]:
+        return [r for _, r in self.reports if isinstance(r, Displayed)]
+
+    @property
+    def asked(self) -> list[InputRequested]:
+        return [r for _, r in self.reports if isinstance(r, InputRequested)]
+
+    @property
+    def answered(self) -> int:
+        return sum(isinstance(r, InputReceived) for _, r in self.reports)
+
+    @property
+    def steps(self) -> list[str]:
+        return [r.step for _, r in self.reports if isinstance(r, Stopping)]
+
+    @property
+    def seconds(self) -> float:
+        return self.reports[-1][0]
+
+    def when(self, text: str) -> float:
+        """The moment at which the output so far held the text."""
+        so_far = ""
+        for at, report in self.reports:
+            if isinstance(report, Printed):
+                so_far += report.text
+                if text in so_far:
+                    return at
+        raise AssertionError(f"{text!r} was not printed: {so_far[-500:]!r}")
+
+
+def play(
+    computer: Computer,
+    language: str,
+    code: str,
+    *,
+    answers: tuple[str, ...] = (),
+    stop_at: str | None = None,
+    stops: int = 1,
+    on: Callable[[Report, str], None] | None = None,
+) -> Played:
+    """Run the code; answer each question in turn; interrupt once the output holds `stop_at`."""
+    played = Played()
+    waiting = list(answers)
+    began = time.monotonic()
+    so_far = ""
+    for report in computer.run(language, code):
+        played.reports.append((time.monotonic() - began, report))
+        if isinstance(report, Printed):
+            # A flood may bring much at once: what has just come is whole.
+            so_far = so_far[-100_000:] + report.text
+        if isinstance(report, InputRequested) and waiting:
+            computer.send_input(waiting.pop(0))
+        if stop_at is not None and stop_at in so_far:
+            stop_at = None
+            for _ in range(stops):
+                computer.interrupt()
+        if on:
+            on(report, so_far)
+    return played
+
+
+def until(condition: Callable[[], object], seconds: float = 40.0) -> None:
+    """Wait until the condition holds; fail when it does not within the time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "the condition did not come true in time"
+        time.sleep(0.01)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return False
+    return stat.rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+
+
+def marked(word: str) -> list[int]:
+    """The processes that have a word among their arguments."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            with contextlib.suppress(OSError):
+                arguments = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
+                if word.encode() in arguments and alive(int(name)):
+                    found.append(int(name))
+    return found
+
+
+def take(reports: Iterator[Report], kind: type) -> Report:
+    """The next report of a kind."""
+    for report in reports:
+        if isinstance(report, kind):
+            return report
+    raise AssertionError(f"no {kind.__name__} came")

@@ -1,0 +1,137 @@
+"""What JavaScript promises beyond the contract."""
+
+# ruff: noqa: E501 - code of other languages, as it is
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed here")
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer whose JavaScript runs, which the tests share."""
+    folder = tmp_path_factory.mktemp("node")
+    (folder / "data.json").write_text('{"k": 1}')
+    (folder / "part.mjs").write_text("export const b = 2; export default 3")
+    computer = Computer(cwd=folder)
+    assert play(computer, "javascript", "").state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("import data from './data.json' with { type: 'json' }; console.log(String(data.k))", "1\n"),
+        ("import again from './data.json' assert { type: 'json' }\nconsole.log(String(again === data))", "true\n"),
+        ("import three, { b as two } from './part.mjs'\nconsole.log(`${three} ${two}`)", "3 2\n"),
+        ("console.log(String((await import('./part.mjs')).b))", "2\n"),
+        ("console.log(`import a from 'x'\nimport b from 'y'\nexport const c`)", "import a from 'x'\nimport b from 'y'\nexport const c\n"),
+        ("console.log(\"call import('x')\", 'or import(y)') // import('z')", "call import('x') or import(y)\n"),
+        ("/*\nimport gone from 'nowhere'\n*/ console.log('on')", "on\n"),
+        ("export const kept = 5", ""),
+        ("export function twice(x) { return x * 2 }\nconsole.log(String(twice(kept)))", "10\n"),
+        ("globalThis.process = undefined", ""),
+        ("console.log('on')", "on\n"),
+    ],
+)  # fmt: skip
+def test_cells_print_what_they_should(node: Computer, code: str, text: str) -> None:
+    played = play(node, "javascript", code)
+    assert (played.text, played.state) == (text, "finished")
+
+
+@pytest.mark.parametrize(
+    "thrown",
+    [
+        "new Proxy({}, { get() { throw 1 } })",
+        "new (class extends Error { get message() { throw 2 } })()",
+        "new (class extends Error { get name() { throw 3 } })()",
+        "Object.create(null)",
+        "null",
+        "undefined",
+        "Symbol('s')",
+        "{ toString() { throw 4 } }",
+    ],
+)
+def test_whatever_is_thrown_the_run_fails_and_the_memory_stays(node: Computer, thrown: str) -> None:
+    play(node, "javascript", "const memory = 41")
+    for code in (f"throw {thrown}", f"await Promise.reject({thrown})"):
+        assert play(node, "javascript", code).state == "failed"
+    assert play(node, "javascript", "console.log(String(memory + 1))").text == "42\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "setInterval(() => console.log('tick'), 20)",
+        "const pause = () => new Promise((done) => setTimeout(done, 20))\nwhile (true) { await pause(); console.log('tick') }",
+        "(async () => { while (true) { await new Promise((done) => setTimeout(done, 20)); console.log('tick') } })()",
+        "setInterval(() => console.log('tick'), 20); while (true) await new Promise(setImmediate)",
+    ],
+)  # fmt: skip
+def test_what_an_interrupted_run_would_do_later_ends_with_it(node: Computer, code: str) -> None:
+    play(node, "javascript", "const memory = 41")
+    assert play(node, "javascript", code, stop_at="tick\r\n").state == "interrupted"
+    played = play(node, "javascript", "await new Promise((done) => setTimeout(done, 150))")
+    # What was on its way when the interrupt came may still arrive.
+    assert (played.text.count("tick") < 3, played.state) == (True, "finished")
+    assert play(node, "javascript", "console.log(String(memory + 1))").text == "42\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("const again = () => { Promise.resolve().then(again) }; again()", "Ended what an earlier run left running\n"),
+        ("const soon = () => queueMicrotask(soon); queueMicrotask(soon)", "Ended what an earlier run left running\n"),
+        ("void setTimeout(() => { const end = Date.now() + 700; while (Date.now() < end); }, 0).unref()", ""),
+    ],
+)  # fmt: skip
+def test_what_an_earlier_run_left_running_keeps_no_run_from_beginning_and_none_begins_twice(
+    node: Computer, code: str, text: str
+) -> None:
+    play(node, "javascript", "const memory = 41; globalThis.times = 0")
+    assert play(node, "javascript", code).state == "finished"
+    played = play(node, "javascript", "console.log(String(memory + ++times))")
+    assert (played.text, played.state) == (text + "42\n", "finished")
+    assert play(node, "javascript", "console.log(String(times))").text == "1\n"
+
+
+@pytest.mark.parametrize("code", ["globalThis.Promise = class {}", "Array.prototype.map = null"])
+def test_a_run_ends_whatever_it_makes_of_the_language(computer: Computer, code: str) -> None:
+    assert play(computer, "javascript", f"const memory = 41; {code}; 1").state == "finished"
+    played = play(computer, "javascript", "console.log('go')\nwhile (true) {}", stop_at="go\r\n")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert play(computer, "javascript", "console.log(String(memory + 1))").text == "42\n"
+
+
+def test_a_module_that_is_not_there_is_named_and_nothing_of_ours(node: Computer) -> None:
+    played = play(node, "javascript", "import nothing from 'nothing-such'")
+    assert played.reason == "Error: Cannot find package 'nothing-such'"
+    assert "driver" not in played.text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "process.stdout.end()",
+        "void process.stdout.destroy()",
+        "require('fs').closeSync(1)",
+        "void process.removeAllListeners('SIGINT')",
+        "void process.removeAllListeners('uncaughtException').removeAllListeners('unhandledRejection')",
+    ],
+)
+def test_a_run_begins_with_a_terminal_and_can_be_stopped_whatever_the_last_one_did(
+    node: Computer, code: str
+) -> None:
+    play(node, "javascript", "const memory = 41")
+    play(node, "javascript", code)
+    play(node, "javascript", "setTimeout(() => { throw new Error('late') }, 1)")
+    played = play(node, "javascript", "console.log('go')\nwhile (true) {}", stop_at="go\r\n")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert play(node, "javascript", "console.log(String(memory + 1))").text == "42\n"

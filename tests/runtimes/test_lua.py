@@ -1,0 +1,113 @@
+"""What Lua promises beyond the contract."""
+
+# ruff: noqa: E501 - code of other languages, as it is
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+pytestmark = pytest.mark.skipif(shutil.which("lua5.4") is None, reason="Lua is not installed here")
+
+
+@pytest.fixture(scope="module")
+def lua(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer whose Lua runs, which the tests share."""
+    computer = Computer(cwd=tmp_path_factory.mktemp("lua"))
+    assert play(computer, "lua", "").state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "then", "text"),
+    [
+        ("local a, b = 1, 2", "print(a, b)", "1\t2\n"),
+        ("  local indented = 3", "print(indented)", "3\n"),
+        ("local p; p = 6", "print(p)", "6\n"),
+        ("local q = 1; local r = 2", "print(q, r)", "1\t2\n"),
+        ("local late late = 7", "print(late)", "7\n"),
+        ("local function f() return 8 end", "print(f())", "8\n"),
+        ("local x\n= 9", "print(x)", "9\n"),
+        ("for i = 1, 2 do\nlocal inner = i\nend", "print(inner)", "nil\n"),
+        ("if true then local i1 = 1 end local i2 = 2", "print(i1, i2)", "nil\t2\n"),
+        ("function fact(n)\nlocal m = n\nif m == 0 then return 1 end\nlocal r = fact(m - 1)\nreturn m * r\nend", "print(fact(5), m)", "120\tnil\n"),
+        ("repeat local u = 1 until u == 1 local v = 3", "print(u, v)", "nil\t3\n"),
+        ("text = [[\nlocal z = 5\n]] --[==[\nlocal y = 1\n]==] local w = 4 -- local k = 2", "print(text, y, w, k)", "local z = 5\n\tnil\t4\tnil\n"),
+        ("s = 'local n1 = \\' local n2 = 2' local after = 1", "print(s, after)", "local n1 = ' local n2 = 2\t1\n"),
+        ("local c <const> = 5 print(c)", "print(c)", "nil\n"),
+        ("#!/usr/bin/lua\nlocal she = 1", "print(she)", "1\n"),
+    ],
+)  # fmt: skip
+def test_what_is_local_to_a_cell_lasts_and_what_is_deeper_does_not(
+    lua: Computer, code: str, then: str, text: str
+) -> None:
+    assert play(lua, "lua", code).state == "finished"
+    assert play(lua, "lua", then).text == text
+
+
+def test_lines_are_counted_as_they_were_written(lua: Computer) -> None:
+    played = play(lua, "lua", "local a,\n  b = 1,\n  2\nlocal c\nerror('here')")
+    assert played.reason.partition(":")[2] == "5: here"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "coroutine.wrap(function() print('go') while true do end end)()",
+        "print(coroutine.resume(coroutine.create(function() print('go') while true do end end)))",
+        "coroutine.wrap(function() coroutine.wrap(function() print('go') while true do end end)() end)()",
+    ],
+)
+def test_a_coroutine_can_be_interrupted(lua: Computer, code: str) -> None:
+    play(lua, "lua", "memory = 41")
+    played = play(lua, "lua", code, stop_at="go\r\n")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert play(lua, "lua", "print(memory + 1)").text == "42\n"
+
+
+def test_coroutines_are_what_they_were(lua: Computer) -> None:
+    code = (
+        "local steps = coroutine.wrap(function(a) local b = coroutine.yield(a + 1) return b * 2, 'end' end)\n"
+        "print(steps(1)) print(steps(5)) print(pcall(steps))\n"
+        "print(pcall(coroutine.wrap(function() error({}) end)))"
+    )
+    lines = play(lua, "lua", code).text.splitlines()
+    assert lines[:3] == ["2", "10\tend", "false\tcannot resume dead coroutine"]
+    assert lines[3].startswith("false\ttable: ")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "text"),
+    [
+        ("function a() b() end\nfunction b() error('deep') end\na()", "cell ", "2: in "),
+        ("error({code = 5})", "table: ", ""),
+        ("error(setmetatable({}, {__tostring = function() return 'nice' end}))", "nice", ""),
+        ("error(setmetatable({}, {__tostring = function() error('no') end}))", "an error that cannot be a text", ""),
+        ("error()", "nil", ""),
+    ],
+)  # fmt: skip
+def test_errors_say_what_happened_and_where(lua: Computer, code: str, reason: str, text: str) -> None:
+    played = play(lua, "lua", code)
+    assert (played.state, played.reason[: len(reason)]) == ("failed", reason)
+    assert text in played.text
+    assert "driver" not in played.text
+
+
+def test_a_program_may_take_the_library_apart(computer: Computer) -> None:
+    for code in (
+        "string.format, string.find, table.unpack, print, tostring, error = nil",
+        "getmetatable('').__index = nil",
+        "setmetatable(_G, {__index = function(_, name) error('undeclared') end})",
+    ):
+        assert play(computer, "lua", code).state == "finished"
+        assert play(computer, "lua", "io.write('on')").text == "on"
+        assert play(computer, "lua", "local x = nothing.here").state == "failed"
+
+
+def test_what_was_typed_too_much_on_a_line_answers_no_later_question(lua: Computer) -> None:
+    assert play(lua, "lua", "print(io.read(1))", answers=("zzz\n",)).text.endswith("\nz\n")
+    assert play(lua, "lua", "print(io.read(1))", answers=("y\n",)).text.endswith("\ny\n")

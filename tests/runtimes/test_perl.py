@@ -1,0 +1,110 @@
+"""What Perl promises beyond the contract."""
+
+# ruff: noqa: E501 - code of other languages, as it is
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+pytestmark = pytest.mark.skipif(shutil.which("perl") is None, reason="Perl is not installed here")
+
+
+@pytest.fixture(scope="module")
+def perl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer whose Perl runs, which the tests share."""
+    computer = Computer(cwd=tmp_path_factory.mktemp("perl"))
+    assert play(computer, "perl", "").state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("while (<DATA>) { print \"d: $_\" }\n__DATA__\none\ntwo\n", "d: one\nd: two\n"),
+        ("print \"before\\n\";\n0;\n__END__\nno code at all (", "before\n"),
+        ("my $one = 1; my $two = 2;\nprint '';", ""),
+        ("print $one + $two, \"\\n\";", "3\n"),
+        ("print <<'EOT';\nmy $x; my $y\nEOT\nmy $after = 5;", "my $x; my $y\n"),
+        ("print \"$after <<A\\n\";\nmy $later = 6;", "5 <<A\n"),
+        ("=pod\n\nmy $x\n\n=cut\nprint \"$later\\n\";", "6\n"),
+        ("package Foo; our $z = 3;", ""),
+        ("print __PACKAGE__, \"\\n\";", "main\n"),
+        ("use strict; my $strict = 1;", ""),
+        ("$loose = 5; print \"$loose\\n\";", "5\n"),
+        ("format STDOUT =\n@<<<< @>>>>\n$a, $b\n.\n$a = 'ab'; $b = 'cd'; write;", "ab       cd\n"),
+    ],
+)  # fmt: skip
+def test_cells_print_what_they_should(perl: Computer, code: str, text: str) -> None:
+    played = play(perl, "perl", code)
+    assert (played.text, played.state) == (text, "finished")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("last;", "Can't leave or repeat a loop outside of one at cell "),
+        ("next;", "Can't leave or repeat a loop outside of one at cell "),
+        ("redo;", "Can't leave or repeat a loop outside of one at cell "),
+        ("package E; use overload q(\"\") => sub { 'as text' };\npackage main; die bless {}, 'E';", "as text"),
+        ("package F; use overload q(\"\") => sub { die 'mute' };\npackage main; die bless {}, 'F';", "Died with an object of the class F"),
+        ("\n\ndie 'here';", "here at cell "),
+    ],
+)  # fmt: skip
+def test_errors_say_what_happened_and_leave_the_memory(perl: Computer, code: str, reason: str) -> None:
+    play(perl, "perl", "my $memory = 41;")
+    played = play(perl, "perl", code)
+    assert (played.state, played.reason[: len(reason)]) == ("failed", reason)
+    assert "driver" not in played.text
+    assert play(perl, "perl", "print $memory + 1;").text == "42"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "close STDOUT;",
+        "close STDERR;",
+        "close STDIN; close STDOUT; close STDERR;",
+        "use POSIX (); POSIX::close(1);",
+        "$SIG{INT} = 'IGNORE'; $SIG{USR2} = 'IGNORE';",
+    ],
+)
+def test_a_run_begins_with_a_terminal_and_can_be_stopped_whatever_the_last_one_did(
+    perl: Computer, code: str
+) -> None:
+    assert play(perl, "perl", code).state == "finished"
+    played = play(perl, "perl", "print STDERR \"go\\n\"; print 'on'; 1 while 1;", stop_at="on")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert played.text.startswith("go\non")
+
+
+@pytest.mark.parametrize(
+    ("code", "stop_at"),
+    [
+        ("alarm 1; print \"go\\n\";", None),
+        ("eval { local $SIG{ALRM} = sub { die }; alarm 1; print \"go\\n\"; sleep 60 };", "go\r\n"),
+    ],
+)  # fmt: skip
+def test_an_alarm_ends_with_its_run(perl: Computer, code: str, stop_at: str | None) -> None:
+    play(perl, "perl", "my $memory = 41;")
+    play(perl, "perl", code, stop_at=stop_at)
+    began = time.monotonic()
+    # An alarm that was left would come while this waits.
+    played = play(perl, "perl", "select undef, undef, undef, 1.3; print $memory + 1;")
+    assert (played.text, played.state) == ("42", "finished")
+    assert time.monotonic() - began > 1.2
+
+
+def test_a_signal_that_a_program_hears_for_good_is_still_heard(perl: Computer) -> None:
+    play(perl, "perl", '$SIG{HUP} = sub { print "heard\\n" };')
+    code = "system 'sh', '-c', \"trap '' INT TERM; echo go; sleep 60; sleep 60\";"
+    assert play(perl, "perl", code, stop_at="go\r\n").state == "interrupted"
+    pid = int(play(perl, "perl", "print $$").text)
+    assert os.getsid(pid) == pid
+    assert play(perl, "perl", "kill 'HUP', $$; select undef, undef, undef, 0.05;").text == "heard\n"

@@ -1,0 +1,180 @@
+"""What Python promises of the lines that people write in notebooks: `%time`, `name?`, `!command`."""
+
+# ruff: noqa: E501 - code of other languages, as it is
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+Make = Callable[..., Computer]
+
+
+def run(computer: Computer, code: str) -> str:
+    return play(computer, "python", code).text
+
+
+TIMES = r"CPU times: user .*, sys: .*, total: .*\nWall time: [\d.e+]+ \wi?s\n"
+EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops? each\)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("%time sum(range(10))", TIMES + "45\n"),
+        ("%time x = 5\nx", TIMES + "5\n"),
+        ("y = %time 6\ny", TIMES + "6\n"),
+        ("%%time\nz = 7\nz + 1", TIMES + "8\n"),
+        ("import asyncio\n%time await asyncio.sleep(0, 'slept')", TIMES + "'slept'\n"),
+        ("%timeit -n 10 -r 3 sum(range(10))", EACH.format("3 runs, 10")),
+        ("for n in [3]:\n    %timeit -n1 -r1 n + 1", EACH.format("1 run, 1")),
+        ("%%timeit -n 5 -r 2 start = 3\nstart + 1", EACH.format("2 runs, 5")),
+        ("t = %timeit -o -q -n 10 -r 3 pass\nt.loops, t.repeat", r"\(10, 3\)\n"),
+        ("%prun -l 2 sorted([2, 1])", r"\s+\d+ function calls(.|\n)*built-in(.|\n)*"),
+        ("len?", r"Signature: +len\(obj, /\)\nDocstring: +Return the number(.|\n)*"),
+        ("?len", r"Signature: +len\(obj, /\)\n(.|\n)*"),
+        ("def f(a):\n    return a\nf??", r"Signature: +f\(a\)\nSource:\ndef f\(a\):\n    return a\n(.|\n)*"),
+        ("d = {'k': [1]}\nd['k']?", r"Type: +list\nString form: +\[1\]\nLength: +1\n(.|\n)*"),
+        ("none_such?", "Object `none_such` not found.\n"),
+        ("str.isal*?", r"str.isalnum\nstr.isalpha\n"),
+        ("%pwd?", "%pwd: The working directory.\n"),
+        ("%env OI_ONE=1\n%env OI_ONE", "env: OI_ONE=1\n'1'\n"),
+        ("%mkdir -p inner\n%cd inner\n%cd -q -\n!basename inner", r".*/inner\ninner\n"),
+        ("%pwd", r"'/.*'\n"),
+        ("!!echo listed", r"\['listed'\]\n"),
+        ("!echo a \\\n   b", r"a b\n"),
+        ("# a comment\n\n%%bash\necho below", "below\n"),
+        ("%%bash --out said\necho out", ""),
+        ("%%sh\nread -r x < /dev/null; echo [$x]", r"\[\]\n"),
+        ("%%perl\nprint 'from perl'", "from perl"),
+        ("%%python\nprint('another')", "another\n"),
+        ("%%script sh\necho script", "script\n"),
+        ("%%capture kept\nprint('hidden')\n3", ""),
+        ("w = !printf 'b.py\\na.txt\\n'\nw.grep('py'), w.n, w.s", r"\(\['b.py'\], 'b.py\\na.txt', 'b.py a.txt'\)\n"),
+        ("help(len)", r"Help on built-in function len(.|\n)*"),
+        ("%load_ext sql", "The extension sql is IPython's and does not run here.\n"),
+        ("%lsmagic", r"(.|\n)*%timeit(.|\n)*%%bash(.|\n)*"),
+        ("%config InlineBackend.figure_format = 'retina'\n%matplotlib inline\n3", "3\n"),
+        ("s = '''\n%time\n!no\nlen?\n'''\n!echo {len(s)} $s_", r"16\n"),
+    ],
+)  # fmt: skip
+def test_what_notebooks_understand_is_understood(shared: Computer, code: str, text: str) -> None:
+    played = play(shared, "python", code)
+    assert re.fullmatch(text, played.text), played.text
+    assert played.state == "finished"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("%nonsense 1", "NameError: %nonsense is not known here; %lsmagic lists what is"),
+        ("%%nonsense\n1", "NameError: %%nonsense is not known here; %lsmagic lists what is"),
+        ("%%bash\nexit 3", "CalledProcessError: Command 'bash' returned non-zero exit status 3."),
+        ("%time missing", "NameError: name 'missing' is not defined"),
+        ("%%time\n1\n1/0", "ZeroDivisionError: division by zero"),
+        ("%run none.py", "FileNotFoundError: [Errno 2] No such file or directory: 'none.py'"),
+        ("%cd /none/such", "FileNotFoundError: [Errno 2] No such file or directory: '/none/such'"),
+        ("%%script nonesuch\n1", "FileNotFoundError: there is no program nonesuch here"),
+        ("!true\nx = = 1", "SyntaxError: invalid syntax (<cell"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_in_them_is_said(shared: Computer, code: str, reason: str) -> None:
+    played = play(shared, "python", code)
+    assert played.reason.startswith(reason)
+    assert "/drivers/" not in played.text
+
+
+def test_a_mistake_below_such_a_line_is_shown_where_it_is(shared: Computer) -> None:
+    assert 'line 2\n    x = = 1\n' in run(shared, "!true\nx = = 1")  # fmt: skip
+    assert 'line 4, in <module>\n    1/0\n' in run(shared, "\n%%time\n1\n1/0")  # fmt: skip
+
+
+def test_variables_are_listed_and_forgotten(computer: Computer) -> None:
+    assert run(computer, "%who") == "Nothing is remembered.\n"
+    run(computer, "one = 1\ntwo = 'b'\nimport os")
+    assert run(computer, "%who") == "one\t os\t two\n"
+    assert run(computer, "%who int") == "one\n"
+    assert [line.split() for line in run(computer, "%whos").splitlines()[2:]] == [
+        ["one", "int", "1"],
+        ["os", "module", "module"],
+        ["two", "str", "'b'"],
+    ]
+    played = play(computer, "python", "%reset", answers=("y\n",))
+    assert played.asked
+    assert run(computer, "%who") == "Nothing is remembered.\n"
+
+
+def test_a_program_runs_with_its_arguments_and_leaves_what_it_defines(computer: Computer) -> None:
+    program = "import sys\nvalue = 42\ndef get(): return value\nprint(sys.argv, __name__)\nsys.exit(0)"
+    (computer.cwd / "p.py").write_text(program)
+    assert run(computer, "%run p.py 'a b' c\nvalue, get()") == "['p.py', 'a b', 'c'] __main__\n(42, 42)\n"
+    assert run(computer, "__name__, __import__('sys').argv") == "('__main__', [''])\n"
+    (computer.cwd / "bad.py").write_text("before = 1\n1/0\n")
+    played = play(computer, "python", "%run bad.py")
+    assert 'bad.py", line 2, in <module>\n    1/0\n' in played.text
+    assert run(computer, "before") == "1\n"
+
+
+def test_a_notebook_can_be_run(computer: Computer) -> None:
+    (computer.cwd / "n.ipynb").write_text(
+        '{"cells": [{"cell_type": "markdown", "source": "x"}, {"cell_type": "code", "source": ["a = 1\\n", "!echo said"]}]}'
+    )
+    assert run(computer, "%run n.ipynb\na") == "said\n1\n"
+
+
+def test_what_was_captured_can_be_shown_later(computer: Computer) -> None:
+    run(computer, "%%capture kept\nimport sys\nprint('out')\nprint('err', file=sys.stderr)\ndisplay(3)")
+    assert run(computer, "kept.stdout, kept.stderr") == "('out\\n3\\n', 'err\\n')\n"
+    assert run(computer, "kept()") == "out\n3\nerr\n"
+
+
+def test_a_changed_module_is_read_anew_before_the_next_cell(computer: Computer) -> None:
+    module = computer.cwd / "mine.py"
+    module.write_text("def f(): return 1\nclass C:\n    def m(self): return 'a'\n")
+    run(computer, "%load_ext autoreload\n%autoreload 2\nimport mine\nfrom mine import f, C\nc = C()")
+    assert run(computer, "f(), mine.f(), c.m()") == "(1, 1, 'a')\n"
+    module.write_text(
+        "def f(): return 2\nclass C:\n    def m(self): return 'b'\n    def n(self): return 'new'\n"
+    )
+    assert run(computer, "f(), mine.f(), c.m(), c.n()") == "(2, 2, 'b', 'new')\n"
+    module.write_text("def f(: return 3\n")
+    assert "mine was not read anew" in run(computer, "1")
+    assert run(computer, "f()") == "2\n"
+
+
+def test_the_last_error_can_be_shown_again_and_looked_into(computer: Computer) -> None:
+    run(computer, "def f(inner):\n    return 1 / inner\nf(0)")
+    assert "ZeroDivisionError" in run(computer, "%tb")
+    played = play(computer, "python", "%debug", answers=("p inner\n", "q\n"))
+    assert [asked.prompt for asked in played.asked] == ["(Pdb) ", "(Pdb) "]
+    assert "return 1 / inner" in played.text
+
+
+def test_the_debugger_asks_in_the_cell_and_stays_out_of_the_driver(computer: Computer) -> None:
+    code = "def f(x):\n    breakpoint()\n    y = x + 1\n    return y\nz = f(1)\nprint('z is', z)"
+    answers = ("n\n", "p y\n", "r\n", "n\n", "n\n", "n\n", "c\n", "c\n")
+    played = play(computer, "python", code, answers=answers)
+    assert "z is 2\n" in played.text
+    assert "drivers" not in played.text
+    assert run(computer, "z") == "2\n"
+
+
+def test_help_can_be_asked_for_by_hand(computer: Computer) -> None:
+    played = play(computer, "python", "help()", answers=("len\n", "quit\n"))
+    assert [asked.prompt for asked in played.asked] == ["help> ", "help> "]
+    assert "Help on built-in function len" in played.text
+    assert played.state == "finished"
+
+
+def test_a_thread_may_ask(computer: Computer) -> None:
+    code = "import threading\nt = threading.Thread(target=lambda: print('got', input('who? ')))\nt.start(); t.join()"
+    played = play(computer, "python", code, answers=("me\n",))
+    assert [asked.prompt for asked in played.asked] == ["who? "]
+    assert "got me\n" in played.text
+
+
+def test_pip_works_without_its_percent_sign(computer: Computer) -> None:
+    assert "pip list" in run(computer, "pip help list")

@@ -1,0 +1,271 @@
+"""What R promises beyond the contract."""
+
+# ruff: noqa: E501 - code of other languages, as it is
+
+import base64
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+pytestmark = pytest.mark.skipif(shutil.which("R") is None, reason="R is not installed here")
+
+
+@pytest.fixture(scope="module")
+def r(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer whose R runs, which the tests share."""
+    computer = Computer(cwd=tmp_path_factory.mktemp("r"))
+    assert play(computer, "r", "").state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("1+1", "[1] 2\n"),
+        ("x <- 5", ""),
+        ("(x <- 5)", "[1] 5\n"),
+        ("invisible(3)", ""),
+        ("f <- function() invisible(7); f()", ""),
+        ("NULL", "NULL\n"),
+        ("1; 2", "[1] 1\n[1] 2\n"),
+        ("data.frame(a = 1:2, b = c('x', 'y'))", "  a b\n1 1 x\n2 2 y\n"),
+        ("print.mine <- function(x, ...) cat('MINE\\n'); structure(1, class = 'mine')", "MINE\n"),
+        ("setClass('P', representation(x = 'numeric')); setMethod('show', 'P', function(object) cat('a P\\n')); new('P', x = 1)", "a P\n"),
+        ("g <- function(x) {\n  x^2 # kept\n}\ng", "function(x) {\n  x^2 # kept\n}\n"),
+        ("'a\\\\b'", "[1] \"a\\\\b\"\n"),
+        ("8; .Last.value", "[1] 8\n[1] 8\n"),
+        ("if (TRUE) 'yes'", '[1] "yes"\n'),
+        ("s <- 0; for (i in 1:3) s <- s + i; s", "[1] 6\n"),
+        ("cat('a\\n')\r\ncat('b\\n')\r\n", "a\nb\n"),
+        ("tryCatch(stop('a'), error = function(e) cat('caught\\n'), finally = cat('last\\n'))", "caught\nlast\n"),
+        ("system('echo child')", "child\n"),
+        ("print(1:30)", " [1]  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25\n[26] 26 27 28 29 30\n"),
+        ("rm(list = ls(all.names = TRUE)); ls(all.names = TRUE)", "character(0)\n"),
+        ("parallel::mclapply(1:2, function(i) i * 2)[[2]]", "[1] 4\n"),
+        ("q()", ""),
+        ("environmentName(environment())", '[1] "R_GlobalEnv"\n'),
+        ("sink('hidden.txt'); 1; sink(); 2", "[1] 2\n"),
+        ("closeAllConnections(); 3", "[1] 3\n"),
+        ("closeAllConnections(); mine <- lapply(1:5, function(i) file(paste0('f', i), 'w')); for (m in mine) close(m); 4", "[1] 4\n"),
+    ],
+)  # fmt: skip
+def test_cells_print_what_the_prompt_would(r: Computer, code: str, text: str) -> None:
+    played = play(r, "r", code)
+    assert (played.text, played.state) == (text, "finished")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "text"),
+    [
+        ("stop('oops')", "Error: oops", "Error: oops\n"),
+        ("f <- function(a) {\n  g(a)\n}\ng <- function(b) {\n  stop('bad ', b)\n}\nf(2)", "Error in g(a): bad 2", "Calls:\n  f(2)\n  g(a)  (cell "),
+        ("log('a')", "Error in log(\"a\"): non-numeric argument", "Error in log(\"a\") : non-numeric argument to mathematical function\n"),
+        ("if (", "Error: cell ", "unexpected end of input"),
+        ("x <- 1 2", "Error: cell ", "unexpected numeric constant"),
+        ("nothing_such", "Error: object 'nothing_such' not found", ""),
+        ("library(nothing.such)", "Error in library(nothing.such): there is no package", 'install.packages("nothing.such")'),
+        ("stopifnot('must be so' = 1 == 2)", "Error: must be so", ""),
+        ("f <- function(n) f(n + 1); f(1)", "Error", ""),
+        ("quit(status = 4)", "exit status 4", ""),
+        ("base::q('no', 5)", "exit status 5", ""),
+        ("warning('w'); stop('after')", "Error: after", "Warning message:\nw \nError: after\n"),
+        ("invokeRestart('abort')", "it was aborted", ""),
+        ("cat('x\\n'); break", "Error", "x\n"),
+    ],
+)  # fmt: skip
+def test_errors_say_what_happened(r: Computer, code: str, reason: str, text: str) -> None:
+    played = play(r, "r", code)
+    assert played.state == "failed"
+    assert played.reason.startswith(reason)
+    assert text in played.text
+    assert "note_trouble" not in played.text
+    assert play(r, "r", "1").text == "[1] 1\n"
+
+
+def test_warnings_come_after_their_statement(r: Computer) -> None:
+    played = play(r, "r", "w <- function() warning('second'); warning('first'); w(); as.integer('a')")
+    assert played.text == (
+        "Warning message:\nfirst \nWarning message:\nIn w() : second \n[1] NA\nWarning message:\nNAs introduced by coercion \n"
+    )
+    assert played.state == "finished"
+    many = play(r, "r", "for (i in 1:60) warning(i)").text
+    assert many == "There were 50 or more warnings (use warnings() to see them)\n"
+    assert play(r, "r", "length(warnings())").text == "[1] 50\n"
+    assert play(r, "r", "options(warn = 2); as.integer('a')").state == "failed"
+    assert play(r, "r", "options(warn = -1); as.integer('a')").text == "[1] NA\n"
+    play(r, "r", "options(warn = 0)")
+
+
+@pytest.mark.parametrize(
+    ("code", "pictures"),
+    [
+        ("plot(1:3)", 1),
+        ("plot(1:3); lines(3:1); abline(h = 2)", 1),
+        ("for (i in 1:3) plot(i)", 3),
+        ("par(mfrow = c(1, 2)); plot(1); plot(2)", 1),
+        ("hist(c(1, 2, 2)); dev.off()", 1),
+        ("png('own.png'); plot(1); n <- dev.off()", 0),
+        ("grid::grid.newpage(); grid::grid.rect(); grid::grid.newpage(); grid::grid.text('x')", 2),
+        ("plot(1); stop('late')", 1),
+        ("x <- 1", 0),
+    ],
+)
+def test_plots_are_shown(r: Computer, code: str, pictures: int) -> None:
+    played = play(r, "r", code)
+    assert [shown.format for shown in played.shown] == ["base64.png"] * pictures
+    for shown in played.shown:
+        assert base64.b64decode(shown.content, validate=True).startswith(b"\x89PNG")
+
+
+def test_a_picture_comes_where_it_was_drawn(r: Computer) -> None:
+    played = play(r, "r", "plot(1)\ncat('between\\n')\nplot(2)\ncat('after\\n')")
+    kinds = [type(report).__name__ for _, report in played.reports]
+    assert kinds.index("Printed") < kinds.index("Displayed")
+    assert kinds.count("Displayed") == 2
+    first = played.reports[kinds.index("Displayed")][0]
+    assert played.when("between") <= first <= played.when("after")
+
+
+@pytest.mark.parametrize(
+    ("code", "prompt", "answers", "text"),
+    [
+        ("n <- readline('name? '); n", "name? ", ("Ada\n",), '[1] "Ada"\n'),
+        ("y <- readLines(stdin(), 1); y", "", ("Bob\n",), '[1] "Bob"\n'),
+        ("y <- readLines('stdin', 1); y", "", ("Cid\n",), '[1] "Cid"\n'),
+        ("scan(n = 1, quiet = TRUE)", "1: ", ("5\n",), "[1] 5\n"),
+        ("menu(c('a', 'b'))", "Selection: ", ("2\n",), "[1] 2\n"),
+        ("local({ browser(); 3 })", "Browse[1]> ", ("c\n",), "[1] 3\n"),
+    ],
+)
+def test_questions_are_asked_and_answered(
+    r: Computer, code: str, prompt: str, answers: tuple[str, ...], text: str
+) -> None:
+    played = play(r, "r", code, answers=answers)
+    assert [asked.prompt for asked in played.asked] == [prompt]
+    assert (played.text.endswith(text), played.state) == (True, "finished")
+
+
+def test_leaving_the_debugger_leaves_no_more_than_the_cell(r: Computer) -> None:
+    play(r, "r", "kept <- 1")
+    for _ in range(3):
+        played = play(r, "r", "local({ browser(); 3 })\ncat('no\\n')", answers=("Q\n",))
+        assert (played.state, "no\n" in played.text) == ("failed", False)
+    assert play(r, "r", "kept").text == "[1] 1\n"
+    failed = play(r, "r", "f <- function() g()\ng <- function() stop('deep')\nf()")
+    assert "Calls:\n  f()\n  g()" in failed.text
+    assert "eval(" not in failed.text
+
+
+def test_a_child_that_the_program_forked_takes_no_requests(r: Computer) -> None:
+    assert play(r, "r", "child <- parallel:::mcfork(); cat('forked\\n')").state == "finished"
+    for n in range(5):
+        # The child goes on with the cell by itself, and may print its word at any time.
+        assert f"[1] {n}\n" in play(r, "r", f"{n}").text.replace("forked\n", "")
+
+
+def test_width_and_help_follow_the_screen(r: Computer) -> None:
+    r.resize(40, 20)
+    assert max(map(len, play(r, "r", "print(1:100)").text.splitlines())) <= 40
+    r.resize(80, 24)
+    assert "Sum of Vector Elements" in play(r, "r", "?sum").text
+
+
+def test_variables_are_told_with_types_and_shapes(computer: Computer) -> None:
+    play(computer, "r", "n <- 3; b <- 'text'; v <- 1:1000 + 0; d <- data.frame(x = 1:4, y = 0)")
+    assert len(computer.variables("r")) == 4
+    play(
+        computer,
+        "r",
+        "a <- matrix(1:6, 2); f <- function(x, ...) x; l <- list(1, 2); k <- factor('u'); e <- new.env()",
+    )
+    found = [(v.name, v.type, v.summary) for v in computer.variables("r")]
+    assert found[:4] == [
+        ("b", "character", '"text"'),
+        ("d", "data.frame", "data.frame 4x2"),
+        ("n", "numeric", "3"),
+        ("v", "numeric", "numeric of 1000"),
+    ]
+    assert found[4:] == [
+        ("a", "matrix", "matrix 2x3"),
+        ("e", "environment", "environment"),
+        ("f", "function", "function(x, ...)"),
+        ("k", "factor", "factor of 1"),
+        ("l", "list", "list of 2"),
+    ]
+    sizes = {v.name: v.size for v in computer.variables("r")}
+    assert (sizes["v"] or 0) >= 8000
+    assert sizes["e"] is None
+
+
+def test_what_a_variable_holds_can_be_looked_at(computer: Computer) -> None:
+    play(
+        computer,
+        "r",
+        "d <- data.frame(x = 1:2, y = factor(c('a', 'b'))); l <- list(1, k = 'v'); f <- function(x) {\n  x # same\n}",
+    )
+    play(computer, "r", "day <- as.Date('2024-02-29'); m <- lm(mpg ~ wt, mtcars); big <- 1:1e6 + 0")
+
+    def preview(name: str) -> str:
+        detail = computer.look_at("r", name)
+        assert detail is not None
+        return detail.preview
+
+    assert preview("d") == "  x y\n1 1 a\n2 2 b"
+    assert preview("l") == '[[1]]: 1\n$k: "v"'
+    assert preview("f") == "function(x) {\n  x # same\n}"
+    assert "2024-02-29" in preview("day")
+    assert preview("m") == ""
+    assert len(preview("big")) < 20_001
+    assert computer.look_at("r", "nothing_such") is None
+
+
+def test_telling_variables_runs_no_method_of_the_program(computer: Computer) -> None:
+    code = (
+        "calls <- 0\nlength.nosy <- function(x) { calls <<- calls + 1; 1L }\ndim.nosy <- length.nosy\nformat.nosy <- length.nosy\n"
+        "nosy <- structure(list(1), class = 'nosy')\nmakeActiveBinding('live', function() { calls <<- calls + 1; 1 }, globalenv())"
+    )
+    play(computer, "r", code)
+    assert {"nosy", "live"} <= {variable.name for variable in computer.variables("r")}
+    assert play(computer, "r", "calls").text == "[1] 0\n"
+
+
+def test_an_interrupt_runs_what_the_code_promised_at_its_exit(r: Computer) -> None:
+    code = "f <- function() { on.exit(cat('cleaned\\n')); cat('go\\n'); Sys.sleep(60) }\nf()"
+    played = play(r, "r", code, stop_at="go\r\n")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert "cleaned\n" in played.text
+
+
+def test_what_the_program_names_as_r_does_changes_nothing_for_the_driver(computer: Computer) -> None:
+    code = "paste <- paste0 <- sub <- gsub <- cat <- c <- list <- sprintf <- lapply <- function(...) base::stop('mine')"
+    assert play(computer, "r", code).state == "finished"
+    assert play(computer, "r", "f <- function() stop('late')\nf()").reason == "Error in f(): late"
+    assert play(computer, "r", "warning('careful')").text == "Warning message:\ncareful \n"
+    assert len(computer.variables("r")) == 10
+    assert play(computer, "r", "print(6 * 7)").text == "[1] 42\n"
+
+
+def test_a_limit_of_time_ends_with_its_run(computer: Computer) -> None:
+    assert play(computer, "r", "memory <- 41; setTimeLimit(elapsed = 0.2); repeat {}").state == "failed"
+    assert play(computer, "r", "setTimeLimit(elapsed = 0.05)").state == "finished"
+    for n in range(3):
+        played = play(computer, "r", f"Sys.sleep(0.1); memory + {n}")
+        assert (played.text, played.state) == (f"[1] {41 + n}\n", "finished")
+
+
+def test_what_the_program_wants_done_at_an_error_is_done(computer: Computer) -> None:
+    assert (
+        play(computer, "r", "options(error = quote(cat('noted\\n'))); stop('oops')").text
+        == "Error: oops\nnoted\n"
+    )
+    played = play(computer, "r", "options(error = function() stop('twice')); stop('once')")
+    assert (played.text, played.reason) == ("Error: once\nError: twice\n", "Error: once")
+
+
+def test_warnings_at_once_name_nothing_of_the_driver(computer: Computer) -> None:
+    assert play(computer, "r", "options(warn = 1); warning('now'); 5").text == "Warning: now\n[1] 5\n"

@@ -1,0 +1,330 @@
+"""What no program may do to us: lose output, fake an end, fill the memory, or stay behind."""
+
+# ruff: noqa: E501, ISC004 - code of other languages, as it is
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from oi_tui.lmc import Printed, Report
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.marks import MarkReader, spell
+from tests.runtimes.playing import marked, play, until
+
+Make = Callable[..., Computer]
+
+BURSTS = """
+import os, random, sys, threading
+rnd = random.Random({seed})
+for n in range(rnd.randrange(1, 40)):
+    how = rnd.randrange(4)
+    text = "%d:%s;" % (n, "abcdefgh"[: rnd.randrange(8)] * rnd.randrange(1, 200))
+    if how == 0: print(text, end="", flush=True)
+    elif how == 1: sys.stdout.flush(); os.write(1, text.encode())
+    elif how == 2: sys.stdout.flush(); sys.stderr.write(text); sys.stderr.flush()
+    else: print(text, end="")
+    sys.stdout.flush() if how == 3 else None
+"""
+
+
+def expected(seed: int) -> str:
+    rnd = random.Random(seed)
+    text = ""
+    for n in range(rnd.randrange(1, 40)):
+        rnd.randrange(4)
+        text += "{}:{};".format(n, "abcdefgh"[: rnd.randrange(8)] * rnd.randrange(1, 200))
+    return text
+
+
+def test_three_hundred_random_bursts_lose_and_misorder_nothing(shared: Computer) -> None:
+    for seed in range(300):
+        assert play(shared, "python", BURSTS.format(seed=seed)).text == expected(seed), seed
+
+
+def test_shells_lose_nothing_in_bursts_either(shared: Computer) -> None:
+    for n in range(60):
+        count = 1 + n * 37 % 500
+        played = play(shared, "shell", f"for i in $(seq {count}); do printf '%d,' $i; done")
+        assert played.text == "".join(f"{i}," for i in range(1, count + 1))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_marks_are_found_however_the_bytes_arrive(seed: int) -> None:
+    rnd = random.Random(seed)
+    pieces = [
+        rnd.choice([b"text", b"\x1b[1m", b"\x1b]6973;", b"\x1b", spell("k1.end"), b"\x07", "ü".encode()])
+        for _ in range(60)
+    ]
+    whole = b"".join(pieces)
+
+    def read(cuts: list[int]) -> list[bytes | str]:
+        reader = MarkReader()
+        found: list[bytes | str] = []
+        for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True):
+            found += reader.read(whole[start:end])
+        found.append(reader.rest())
+        joined: list[bytes | str] = []
+        for part in found:
+            if isinstance(part, bytes) and joined and isinstance(joined[-1], bytes):
+                joined[-1] += part
+            else:
+                joined.append(part)
+        return joined
+
+    in_one = read([])
+    for _ in range(20):
+        cuts = sorted(rnd.sample(range(1, len(whole)), min(30, len(whole) - 1)))
+        assert [p for p in read(cuts) if p] == [p for p in in_one if p]
+
+
+def test_a_program_that_copies_the_mark_of_its_own_run_ends_nothing(shared: Computer) -> None:
+    # The nonce can be read from the driver's memory; a mark without its event is plain output all the same.
+    code = (
+        "import sys, gc\n"
+        "from python_driver import Channel\n"
+        "channel = next(o for o in gc.get_objects() if isinstance(o, Channel))\n"
+        "for key in (channel.nonce + '.end', channel.nonce + '.99'):\n"
+        "    sys.stdout.write('\\x1b]6973;' + key + '\\x07'); sys.stdout.flush()\n"
+        "print('still here')"
+    )
+    played = play(shared, "python", code)
+    assert played.state == "finished"
+    assert played.text.endswith("still here\n")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os; os.close(0); os.close(1); os.close(2)",
+        "import os; os.closerange(0, 100)",
+        "import os; os.closerange(0, 1000)",
+        "import sys; sys.stdout.close(); sys.stderr.close(); sys.stdin.close()",
+        "import sys, io; sys.stdout = None; sys.stderr = io.BytesIO()",
+        "import tty; tty.setraw(0)",
+        "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); signal.signal(signal.SIGTERM, signal.SIG_IGN)",
+        "import builtins; del builtins.len, builtins.open, builtins.Exception; builtins.str = 5",
+        "print = exit = input = repr = type = None",
+        "import os\nfor _ in range(3): os.fork()",
+        "import threading; threading.Thread(target=lambda: __import__('time').sleep(30)).start()",
+        "import sys; sys.setrecursionlimit(60)\ndef f(): f()\nf()",
+        "import os; os.chdir('/'); os.environ.clear()",
+        "import sys; sys.meta_path.clear(); sys.path.clear(); sys.modules.pop('json', None)",
+    ],
+)
+def test_whatever_a_cell_does_to_its_process_the_run_ends_and_the_next_one_works(
+    computer: Computer, code: str
+) -> None:
+    assert play(computer, "python", code).state in ("finished", "failed", "lost")
+    after = play(computer, "python", "print('back')")
+    if "stdout = None" in code or "print = " in code or "builtins" in code:
+        after = play(computer, "python", "import os; n = os.write(1, b'back')")
+    assert "back" in after.text
+
+
+def test_a_killed_runtime_is_noticed_long_before_it_would_have_ended(computer: Computer) -> None:
+    pid = int(play(computer, "python", "import os; print(os.getpid())").text)
+
+    def kill(report: Report, so_far: str) -> None:
+        if so_far.endswith("go\r\n") and isinstance(report, Printed):
+            os.kill(pid, signal.SIGKILL)
+
+    began = time.monotonic()
+    played = play(computer, "python", "print('go')\nimport time; time.sleep(60)", on=kill)
+    assert (played.state, time.monotonic() - began < 20) == ("lost", True)
+    assert play(computer, "python", "1+1").text == "2\n"
+
+
+def test_a_runtime_that_was_killed_at_rest_is_replaced_and_that_is_said(computer: Computer) -> None:
+    pid = int(play(computer, "python", "import os; print(os.getpid())").text)
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not Path(f"/proc/{pid}").exists())
+    played = play(computer, "python", "1+1")
+    assert (played.state, played.text) == ("finished", "2\n")
+    assert "SIGKILL" in played.reason
+
+
+def test_a_runtime_that_ended_is_put_away_at_once(computer: Computer) -> None:
+    for _ in range(40):
+        began = time.monotonic()
+        assert play(computer, "shell", "kill -9 $$").state == "lost"
+        # Whoever reads for a process at rest is waited for, for 10 s at most.
+        assert time.monotonic() - began < 8
+
+
+def test_killing_the_parent_of_the_shell_loses_the_shell_and_nothing_else(computer: Computer) -> None:
+    seconds = str(2000 + random.random())
+    played = play(computer, "shell", f"(setsid sleep {seconds} &)\nkill -9 $PPID; sleep 60")
+    assert played.state == "lost"
+    assert play(computer, "shell", "echo on").text == "on\n"
+    until(lambda: not marked(seconds))
+
+
+DAEMONS = {
+    "child": ("shell", "sleep {}"),
+    "background": ("shell", "sleep {} & echo over"),
+    "nohup": ("shell", "nohup sleep {} >/dev/null 2>&1 & echo over"),
+    "setsid": ("shell", "setsid sleep {} & echo over"),
+    "double fork": ("shell", "( ( setsid sleep {} & ) & ) ; echo over"),
+    "python daemon": (
+        "python",
+        "import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: os.execvp('sleep', ['sleep', '{}'])\n"
+        "    os._exit(0)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAEMONS)
+def test_nothing_outlives_an_application_that_is_killed(name: str) -> None:
+    language, code = DAEMONS[name]
+    seconds = str(3000 + random.random())
+    folder = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
+    before = set(folder.glob("oi-tui-*"))
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("host.py")), language, code.format(seconds)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as host:
+        until(lambda: marked(seconds))
+        mine = set(folder.glob("oi-tui-*")) - before
+        host.kill()
+        host.wait()
+        until(lambda: not marked(seconds), 3)
+    until(lambda: not any(path.exists() for path in mine), 3)
+
+
+def test_a_hundred_megabytes_stay_in_bounded_memory(computer: Computer) -> None:
+    play(computer, "shell", ":")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    size = longest = 0
+    for report in computer.run("shell", "head -c 100000000 /dev/zero | tr '\\0' 'x' | fold -w 99"):
+        if isinstance(report, Printed):
+            size += len(report.text)
+            longest = max(longest, len(report.text))
+    assert size >= 100_000_000
+    assert longest < 2_000_000
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 60_000_000
+
+
+def test_a_reader_who_takes_his_time_holds_the_program_up_and_can_stop_it(computer: Computer) -> None:
+    play(computer, "shell", ":")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    reports = computer.run("shell", "yes")
+    for report in reports:
+        if isinstance(report, Printed):
+            break
+    time.sleep(0.3)  # a slow reader, not a wait for anything
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 60_000_000
+    began = time.monotonic()
+    computer.interrupt()
+    assert list(reports)[-1].state == "interrupted"  # type: ignore[union-attr]
+    assert time.monotonic() - began < 10
+
+
+def test_fifty_children_that_ignore_the_interrupt_are_gone_in_bounded_time(computer: Computer) -> None:
+    seconds = str(4000 + random.random())
+    code = f"trap '' INT TERM\nfor i in $(seq 50); do sleep {seconds} & done\necho go\nwait\nsleep 60"
+    began = time.monotonic()
+    played = play(computer, "shell", code, stop_at="go\r\n")
+    assert played.state in ("interrupted", "lost")
+    assert time.monotonic() - began < 30
+    computer.reset()
+    assert marked(seconds) == []
+
+
+def test_output_between_runs_neither_blocks_the_program_nor_fills_the_memory(computer: Computer) -> None:
+    play(computer, "shell", "(sleep 0.2; seq 1000000; touch done) & :")
+    until(lambda: (computer.cwd / "done").exists(), 20)
+    played = play(computer, "shell", "echo next")
+    assert played.text.endswith("next\n")
+    assert "1000000\n" in played.text
+    assert len(played.text) < 1_000_000
+
+
+def test_input_of_many_lines_arrives_whole(computer: Computer) -> None:
+    code = (
+        "import sys\nlines = [sys.stdin.readline() for _ in range(3000)]\nprint(len(''.join(lines)), 'read')"
+    )
+    played = play(computer, "python", code, answers=(("x" * 99 + "\n") * 3000,))
+    assert played.text.endswith("300000 read\n")
+
+
+def test_runs_of_several_languages_do_not_disturb_each_other(make: Make) -> None:
+    computer = make()
+    for language, code in (("python", "x = 1"), ("shell", "x=2"), ("javascript", "x = 3; void 0")):
+        assert play(computer, language, code).text == ""
+    texts = [play(computer, name, code).text for name, code in (("python", "x"), ("shell", "echo $x"))]
+    assert texts == ["1\n", "2\n"]
+
+
+def test_closing_twice_and_using_what_is_closed_is_harmless(make: Make) -> None:
+    computer = make()
+    play(computer, "shell", ":")
+    threads = [threading.Thread(target=computer.close) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert play(computer, "shell", "echo no").state == "failed"
+    computer.interrupt()
+    computer.send_input("x\n")
+    computer.resize(10, 10)
+    computer.reset()
+
+
+def test_languages_are_known_by_what_models_call_them(computer: Computer) -> None:
+    names = {
+        "py": "python",
+        "Python3": "python",
+        " BASH ": "shell",
+        "sh": "shell",
+        "zsh": "shell",
+        "js": "javascript",
+        "node": "javascript",
+        "NodeJS": "javascript",
+        "klingon": None,
+        "../../bin/ls": None,
+        "": None,
+        "python;ls": None,
+    }
+    assert {name: computer.resolve(name) for name in names} == names
+
+
+def test_an_unknown_language_fails_without_starting_anything(computer: Computer) -> None:
+    for name in ("klingon", "/bin/ls", "", "python; touch canary"):
+        assert play(computer, name, "echo canary").state == "failed"
+    assert list(computer.cwd.iterdir()) == []
+
+
+def test_a_missing_program_says_how_to_get_it(make: Make) -> None:
+    computer = make(shell="/no/such/shell")
+    assert "shell" not in computer.languages
+    played = play(computer, "shell", "echo no")
+    assert played.state == "failed"
+    assert "there is no program /no/such/shell; change the setting shell" in played.reason
+
+
+def test_programs_are_described_without_being_started(make: Make) -> None:
+    computer = make()
+    assert computer.describe("python").startswith("Python 3")
+    assert computer.describe("shell").startswith("bash ")
+    assert marked("python_start.py") == []
+
+
+def test_a_directory_that_is_gone_is_said(make: Make, tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    computer = make(cwd=folder)
+    folder.rmdir()
+    played = play(computer, "python", "1")
+    assert played.state == "lost"
+    assert "gone" in played.reason

@@ -1,0 +1,199 @@
+"""What the shells promise beyond the contract."""
+
+# ruff: noqa: E501 - code of other languages, as it is
+
+from collections.abc import Callable
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+Make = Callable[..., Computer]
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("for i in 1 2\ndo\n  echo $i\ndone", "1\n2\n"),
+        ("cat <<X\na  b\n\n'c\nX", "a  b\n\n'c\n"),
+        ("echo 'two\nlines'", "two\nlines\n"),
+        ("echo a \\\n  b", "a b\n"),
+        ("f() { echo \"f $1\"; }\nf x | cat", "f x\n"),
+        ("case x in x) echo yes;; esac", "yes\n"),
+        ("echo '##active_lineabc##'; echo '##end_of_execution##'", "##active_lineabc##\n##end_of_execution##\n"),
+        ("(echo sub; exit 0); echo on", "sub\non\n"),
+        ("x=$(printf 'a\\n\\n'); echo \"[$x]\"", "[a]\n"),
+        ("printf 'no newline'", "no newline"),
+        ("echo \"vanilla nil > ... undefined\"", "vanilla nil > ... undefined\n"),
+        ("echo '!!' !x", "!! !x\n"),
+        ("true # comment", ""),
+        ("echo a & wait", "a\n"),
+        ("set -o pipefail; true | true; echo $?", "0\n"),
+        ("trap 'echo trapped' USR1; kill -USR1 $$; echo after", "trapped\nafter\n"),
+    ],
+)  # fmt: skip
+def test_what_a_terminal_would_print_is_printed(shared: Computer, code: str, text: str) -> None:
+    played = play(shared, "shell", code)
+    lines = [line for line in played.text.splitlines(True) if not line.startswith("[1]")]
+    assert ("".join(lines), played.state) == (text, "finished")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+@pytest.mark.parametrize(
+    ("code", "states"),
+    [
+        ("exit", {"finished"}),
+        ("exit 3", {"failed"}),
+        ("exec true", {"lost"}),
+        ("set -e; false; echo no", {"failed"}),
+        ("set -u; echo $nothing_such", {"failed", "finished"}),
+        ("echo 'open", {"failed"}),
+        ("if true; then", {"failed"}),
+        ("}", {"failed"}),
+        ("kill -9 $$", {"lost"}),
+        ("exec >/dev/null 2>&1; echo hidden", {"finished"}),
+        ("exec 0</dev/null; read x", {"failed"}),
+        ("break; continue; return 4", {"failed"}),
+        ("trap 'echo bye' EXIT; exit 2", {"failed", "lost"}),
+        ("set -x; set -v; true; set +xv", {"finished"}),
+        ("alias printf=false .=false; printf() { false; }", {"finished"}),
+        ("stty raw -echo", {"finished"}),
+    ],
+)
+def test_each_run_ends_in_a_defined_state_and_the_next_one_works(
+    make: Make, shell: str, code: str, states: set[str]
+) -> None:
+    computer = make(shell=shell)
+    played = play(computer, "shell", code)
+    assert played.state in states
+    assert "no\n" not in played.text
+    after = play(computer, "shell", "exec >/dev/tty 2>&1\necho alive")
+    assert "alive\n" in after.text
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+@pytest.mark.parametrize(
+    ("code", "after"),
+    [
+        # In zsh the first of them is the second.
+        ("path=/nowhere; PATH=/nowhere", "PATH=/usr/bin:/bin"),
+        ("unset PATH", "PATH=/usr/bin:/bin"),
+        ("exec >&-", ":"),
+        ("exec 1>&- 0<&-", ":"),
+        ("printf() { :; }", "unset -f printf"),
+    ],
+)
+def test_a_cell_may_lose_its_programs_and_its_output_and_the_next_one_runs(
+    make: Make, shell: str, code: str, after: str
+) -> None:
+    computer = make(shell=shell)
+    played = play(computer, "shell", f"kept=41\n{code}")
+    assert (played.state, played.steps) == ("finished", [])
+    assert play(computer, "shell", "echo on").text == "on\n"
+    assert "kept" in {variable.name for variable in computer.variables("shell")}
+    assert play(computer, "shell", f"{after}; ls -d /; echo $((kept + 1))").text == "/\n42\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_the_words_that_the_end_of_a_run_needs_may_be_taken(make: Make, shell: str) -> None:
+    computer = make(shell=shell)
+    code = "kept=41\ncommand() { :; }; printf() { :; }"
+    assert play(computer, "shell", code).state == "finished"
+    assert play(computer, "shell", "echo $((kept + 1))").text == "42\n"
+
+
+@pytest.mark.parametrize("wait", ["wait", "wait $!", "f() { wait; echo no; }; f"])
+def test_waiting_for_jobs_in_zsh_can_be_stopped(make: Make, wait: str) -> None:
+    computer = make(shell="zsh")
+    play(computer, "shell", "kept=41")
+    played = play(computer, "shell", f"sleep 60 &\necho go; {wait}; echo no", stop_at="go\r\n")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert "no\n" not in played.text
+    assert play(computer, "shell", "sleep 0.05 & wait $!; echo $? $((kept + 1))").text.endswith("0 42\n")
+    assert {variable.name for variable in computer.variables("shell")} in ({"kept"}, {"kept", "f"})
+
+
+def test_directories_functions_aliases_and_exports_persist(computer: Computer) -> None:
+    play(computer, "shell", "mkdir d; cd d; export E=1; f() { echo fun; }; alias a='echo ali'; v=(1 2)")
+    played = play(computer, "shell", "basename $PWD; sh -c 'echo $E'; f; a; echo ${v[1]}")
+    assert played.text == "d\n1\nfun\nali\n2\n"
+
+
+def test_leaving_keeps_what_can_be_kept(computer: Computer) -> None:
+    play(
+        computer, "shell", "mkdir d; cd d; export E=1; f() { echo fun; }; alias a='echo ali'; v=(1 2); exit 1"
+    )
+    played = play(computer, "shell", "basename $PWD; sh -c 'echo $E'; f; a; echo ${v[1]}")
+    assert played.text == "d\n1\nfun\nali\n2\n"
+
+
+def test_the_last_status_is_there_in_the_next_run(computer: Computer) -> None:
+    assert play(computer, "shell", "(exit 7)").reason == "exit status 7"
+    assert play(computer, "shell", "echo $?").text == "7\n"
+
+
+def test_passwords_are_asked_for_masked_and_never_shown(shared: Computer) -> None:
+    played = play(shared, "shell", "read -rsp 'Key: ' key; echo; echo ${#key}", answers=("secret\n",))
+    assert [(asked.prompt, asked.masked) for asked in played.asked] == [("Key: ", True)]
+    assert "secret" not in played.text
+    assert "6\n" in played.text
+
+
+def test_a_password_read_from_the_terminal_itself_is_masked(shared: Computer) -> None:
+    code = "sh -c 'stty -echo </dev/tty; printf \"Password: \" >/dev/tty; read x </dev/tty; stty echo </dev/tty; echo got' </dev/null"
+    played = play(shared, "shell", code, answers=("secret\n",))
+    assert played.asked[0].masked
+    assert "secret" not in played.text
+    assert "got\n" in played.text
+
+
+def test_a_pager_waits_and_can_be_left(computer: Computer) -> None:
+    played = play(computer, "shell", "seq 500 | less; echo left", answers=("q",))
+    assert played.asked
+    assert "left" in played.text
+
+
+def test_lines_are_those_of_the_cell_in_functions_and_heredocs_too(shared: Computer) -> None:
+    code = "f() {\n  sleep 0.15\n}\ncat <<X\na\nX\nsleep 0.15\nf\nfor i in 1; do\n  sleep 0.15\ndone"
+    lines = [line for line in play(shared, "shell", code).lines if line in (2, 7, 10)]
+    assert lines == [7, 2, 10]
+
+
+def test_interrupted_pipelines_and_background_jobs_leave_the_shell_in_order(computer: Computer) -> None:
+    for code in (
+        "echo go; sleep 60 | cat | cat",
+        "echo go; (sleep 60; echo no)",
+        "echo go; wait $!; cat",
+        "sleep 60 & echo go; wait",
+    ):
+        played = play(computer, "shell", code, stop_at="go\r\n")
+        assert played.state == "interrupted", code
+        assert "no\n" not in played.text
+    assert play(computer, "shell", "echo on").text.endswith("on\n")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+def test_a_prompt_of_the_persons_never_stands_among_the_output(make: Make, shell: str) -> None:
+    computer = make(shell=shell)
+    assert play(computer, "shell", "PS1='prompt> '; PS2='more> '; PROMPT_COMMAND='echo command'").text == ""
+    assert play(computer, "shell", "echo one").text == "one\n"
+    assert play(computer, "shell", "PS1='again> '; exit 3").text == ""
+    played = play(computer, "shell", "echo two; (exit 5)")
+    assert (played.text, played.reason) == ("two\n", "exit status 5")
+    assert play(computer, "shell", "echo $?").text == "5\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_the_history_holds_nothing_of_ours(make: Make, shell: str) -> None:
+    computer = make(shell=shell)
+    play(computer, "shell", "true")
+    assert "__oi" not in play(computer, "shell", "history; fc -l").text
+
+
+def test_a_plain_shell_lists_its_functions_too(make: Make) -> None:
+    computer = make(shell="dash")
+    play(computer, "shell", "greet() { echo hi; }\n  other () (ls)\necho 'fake() {'")
+    play(computer, "shell", "unset -f other; word=1")
+    found = {each.name: each.type for each in computer.variables("shell")}
+    assert found == {"greet": "function", "word": "string"}

@@ -1,0 +1,285 @@
+"""What a language tells of what it remembers."""
+
+# ruff: noqa: E501, ISC004 - code of other languages, as it is
+
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.variables import Detail, Variable
+from tests.runtimes.playing import play
+
+#: For each language: code, and what it remembers by then.
+REMEMBERED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
+    "javascript": (
+        "const fs = require('fs'); let list = [1, {x: 2}]; const record = {a: 1, get b() { throw 1 }}\n"
+        "var text = 'x'; function f(x) { return 1 }\nclass K {}\nconst k = new K(); const bytes = new Uint8Array(10); loose = 5; let big = 'x'.repeat(1e6)",
+        [
+            ("text", "string", '"x"'),
+            ("f", "function", "function f"),
+            ("loose", "number", "5"),
+            ("list", "Array", "Array of 2"),
+            ("record", "Object", "Object of 2 keys"),
+            ("K", "class", "class K"),
+            ("k", "K", "K"),
+            ("bytes", "Uint8Array", "Uint8Array of 10"),
+            ("big", "string", "string of 1000000"),
+        ],
+    ),
+    "ruby": (
+        "n = 3; text = 'hi'; long = 'x' * 1000; list = [1, 2]; pairs = {a: 1}\n@field = 1; $loose = 2\nCONSTANT = 1.5\nclass K; end\nk = K.new\ndef f(x); end",
+        [
+            ("n", "Integer", "3"),
+            ("text", "String", '"hi"'),
+            ("long", "String", "String of 1000 bytes"),
+            ("list", "Array", "Array of 2"),
+            ("pairs", "Hash", "Hash of 1"),
+            ("k", "K", "K"),
+            ("@field", "Integer", "1"),
+            ("$loose", "Integer", "2"),
+            ("CONSTANT", "Float", "1.5"),
+            ("K", "Class", "class K"),
+            ("f", "method", "method f"),
+        ],
+    ),
+}
+SHELLS = {
+    "bash": "declare -a list=(1 2 3); declare -A pairs; pairs[k]=v; declare -i number=5",
+    "zsh": "list=(1 2 3); typeset -A pairs; pairs[k]=v; integer number=5",
+    "dash": "",
+}
+
+
+@pytest.mark.parametrize("language", REMEMBERED)
+def test_a_language_tells_what_the_code_made_and_nothing_else(computer: Computer, language: str) -> None:
+    if not shutil.which({"javascript": "node"}.get(language, language)):
+        pytest.skip(f"{language} is not here")
+    code, expected = REMEMBERED[language]
+    assert play(computer, language, code).state == "finished"
+    found = [(each.name, each.type, each.summary) for each in computer.variables(language)]
+    assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_tells_what_the_code_made_whatever_its_options(
+    make: Callable[..., Computer], shell: str
+) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not here")
+    computer = make(shell=shell)
+    code = (
+        "set -eu; trap 'echo TRAP' EXIT; export given=hi; empty=; f() { echo hi; }\n"
+        "lines='a\nfalse_one=3'; long=$(command printf '%0300d' 1); alias ll='ls -l'\n" + SHELLS[shell]
+    )
+    play(computer, "shell", "printf() { echo OURS; }; read() { echo OURS; }")
+    assert play(computer, "shell", code).text == ""
+    found = {each.name: (each.type, each.summary) for each in computer.variables("shell")}
+    expected = {
+        "given": ("string", "hi"),
+        "empty": ("string", "empty"),
+        "lines": ("string", "string of 13"),
+        "long": ("string", "string of 300"),
+    }
+    if shell != "dash":
+        expected |= {
+            "list": ("array", "array of 3"),
+            "pairs": ("map", "map of 1"),
+            "number": ("integer", "5"),
+            "f": ("function", "function f"),
+            "ll": ("alias", "ls -l"),
+        }
+    assert expected.items() <= found.items()
+    assert set(found) <= {*expected, "printf", "read"}
+    assert computer.look_at("shell", "given") == Detail(
+        "string of 2 characters" + (", exported" if shell != "dash" else ""), "hi"
+    )
+    # Nothing of the shell has changed for it, and nothing was said.
+    assert play(computer, "shell", "set +eu; trap - EXIT; echo $given $-").text.startswith("hi ")
+    assert play(computer, "shell", "unset printf read given nothing; echo ${given-gone}").text.endswith(
+        "gone\n"
+    )
+    assert "given" not in {each.name for each in computer.variables("shell")}
+
+
+def test_python_tells_names_types_and_sizes_in_the_order_of_definition(computer: Computer) -> None:
+    play(
+        computer,
+        "python",
+        "import os\nn = 3\ntext = 'abc'\nlong = 'x' * 1000\nitems = [1, 2]\n_hidden = 1\ndef f(): pass\nclass C: pass\nc = C()",
+    )
+    found = computer.variables("python")
+    assert [(v.name, v.type, v.summary) for v in found] == [
+        ("n", "int", "3"),
+        ("text", "str", "'abc'"),
+        ("long", "str", "str of 1000"),
+        ("items", "list", "list of 2"),
+        ("f", "function", "function f"),
+        ("C", "type", "class C"),
+        ("c", "C", "C"),
+    ]
+    assert found[2] == Variable("long", "str", "str of 1000", found[2].size)
+    assert (found[2].size or 0) > 1000
+
+
+def test_what_is_named_like_a_secret_is_not_listed_with_its_value(computer: Computer) -> None:
+    play(computer, "python", "db_password = 'hunter2'; token_count = 3")
+    play(computer, "shell", "API_KEY=hunter2")
+    found = [*computer.variables("python"), *computer.variables("shell")]
+    assert [each.summary for each in found] == ["str, not shown", "3", "string, not shown"]
+    assert "hunter2" not in str(found)
+
+
+def test_telling_runs_no_code_of_the_program(computer: Computer) -> None:
+    code = (
+        "calls = []\nclass Meta(type):\n    def __getattribute__(cls, name): calls.append(name); return type.__getattribute__(cls, name)\n"
+        "class Nosy(list, metaclass=Meta):\n"
+        "    def __getattribute__(self, name): calls.append(name); return list.__getattribute__(self, name)\n"
+        "    def __len__(self): calls.append('len'); return 1\n"
+        "    def __sizeof__(self): calls.append('sizeof'); return 1\n"
+        "    def __repr__(self): calls.append('repr'); return ''\n"
+        "nosy = Nosy(); inside = {'a': [nosy]}; calls.clear()"
+    )
+    assert play(computer, "python", code).state == "finished"
+    assert "nosy" in [variable.name for variable in computer.variables("py")]
+    for name in ("nosy", "inside", "Nosy"):
+        assert computer.look_at("python", name) is not None
+    assert play(computer, "python", "calls").text == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "calls"),
+    [
+        (
+            "javascript",
+            "calls = []; class Nosy { get [Symbol.toStringTag]() { calls.push(1) } toString() { calls.push(2) } get length() { calls.push(3) } static get name() { calls.push(4) } }\n"
+            "nosy = new Nosy(); sly = new Proxy({}, { get() { calls.push(5) }, ownKeys() { calls.push(6); return [] }, getPrototypeOf() { calls.push(7); return null } })\n"
+            "open = { get inside() { calls.push(8) }, deep: { sly } }; list = [sly, nosy]; Array.isArray = () => calls.push(9); undefined",
+            "calls.length",
+        ),
+        (
+            "ruby",
+            "$calls = 0\nclass Nosy < BasicObject; def method_missing(*) = ($calls += 1); def inspect = ($calls += 1); def class = ($calls += 1); def nil? = ($calls += 1); end\n"
+            "class Sly < Array; def length = ($calls += 1); def self.name = ($calls += 1); def self.===(_) = ($calls += 1); end\n"
+            "nosy = Nosy.new; list = [Sly.new, nosy]; pairs = { nosy => 1 } rescue 0; $calls = 0; nil",
+            "$calls",
+        ),
+    ],
+)
+def test_other_languages_run_no_code_of_the_program_either(
+    computer: Computer, language: str, code: str, calls: str
+) -> None:
+    if not shutil.which({"javascript": "node"}.get(language, language)):
+        pytest.skip(f"{language} is not here")
+    assert play(computer, language, code).state == "finished"
+    names = {each.name for each in computer.variables(language)}
+    assert {"nosy", "list"} <= names
+    for name in ("nosy", "list", "sly", "open"):
+        assert computer.look_at(language, name) is not None or name not in names
+    assert (
+        play(computer, language, calls).text.strip("=> \n").replace("\x1b[33m", "").replace("\x1b[39m", "")
+        == "0"
+    )
+
+
+def test_one_variable_is_described_by_its_shape_and_shown_by_its_beginning(
+    computer: Computer, tmp_path: Path
+) -> None:
+    fake = tmp_path / "pandas.py"
+    fake.write_text(
+        "class Column(list):\n    dtype = 'int64'\n"
+        "class DataFrame:\n"
+        "    shape = (1200, 2); columns = ['day', 'price']; dtypes = ['int64', 'float64']; nbytes = None\n"
+        "    def head(self, n): return self\n    def __getitem__(self, name): return Column()\n    def to_string(self): return 'day price'\n"
+    )
+    play(
+        computer,
+        "python",
+        "from pandas import DataFrame\ndf = DataFrame()\nrows = [{'id': 1, 'name': 'x'}] * 3\ntext = 'secret word'\ndef f(a, b=1): pass",
+    )
+    assert computer.look_at("python", "df") == Detail(
+        "DataFrame, 1200 rows x 2 columns: day (int64), price (float64)",
+        "DataFrame, 1200 rows x 2 columns: day (int64), price (float64)\n\nday price",
+    )
+    rows = computer.look_at("python", "rows")
+    assert rows
+    assert rows.description == "list of 3, the first: dict of 2, with the keys 'id', 'name'"
+    # What a model is told of a text is its length; what it holds is for the person.
+    assert computer.look_at("python", "text") == Detail("str of 11 characters", "'secret word'")
+    assert computer.look_at("python", "f") == Detail("function f(a, b)", "function f(a, b)")
+    for odd in ("nothing", "", "a b", "x\nrun 1 2", "'; rm -rf /", "x" * 5000):
+        assert computer.look_at("python", odd) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("python", "for i in range(5000): globals()[f'v{i}'] = 'x' * i"),
+        ("javascript", "for (let i = 0; i < 5000; i++) globalThis['v' + i] = i; undefined"),
+        ("ruby", '5000.times { |i| eval("$v#{i} = #{i}") }; nil'),
+        ("shell", "for i in $(seq 3000); do eval v$i=$i; done"),
+    ],
+)
+def test_of_thousands_of_variables_a_bounded_number_is_told(
+    computer: Computer, language: str, code: str
+) -> None:
+    if not shutil.which({"javascript": "node", "shell": "bash"}.get(language, language)):
+        pytest.skip(f"{language} is not here")
+    assert play(computer, language, code).state == "finished"
+    assert len(computer.variables(language)) == 2000
+    assert play(computer, language, "1" if language != "shell" else "echo 1").state == "finished"
+
+
+def test_nothing_is_told_and_nothing_started_where_there_is_nothing(computer: Computer) -> None:
+    assert computer.variables("python") == computer.variables("shell") == computer.variables("klingon") == ()
+    assert {memory.state for memory in computer.memories()} <= {"unstarted", "silent"}
+    assert computer.look_at("python", "x") is None
+    play(computer, "shell", "x=1")
+    states = {memory.language: memory.state for memory in computer.memories()}
+    assert (states["shell"], states["python"]) == ("told", "unstarted")
+    if "perl" in states:
+        assert states["perl"] == "silent"
+
+
+def test_a_language_that_runs_tells_nothing_and_the_run_goes_on(computer: Computer) -> None:
+    told = []
+    play(computer, "python", "kept = 1")
+    played = play(
+        computer,
+        "python",
+        "print(input('? '))",
+        answers=("yes\n",),
+        on=lambda report, text: told.append(computer.variables("python")),
+    )
+    assert played.state == "finished"
+    assert set(told[:-1]) == {()}
+    assert [variable.name for variable in computer.variables("python")] == ["kept"]
+
+
+@pytest.mark.parametrize("language", ["python", "shell", "javascript", "ruby"])
+def test_questions_from_another_thread_neither_delay_nor_break_runs(
+    computer: Computer, language: str
+) -> None:
+    if not shutil.which({"javascript": "node", "shell": "bash", "python": "python3"}.get(language, language)):
+        pytest.skip(f"{language} is not here")
+    code = {"javascript": "console.log('out')", "ruby": "puts 'out'", "shell": "echo out"}.get(
+        language, "print('out')"
+    )
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.is_set():
+            computer.memories()
+            computer.look_at(language, "x")
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        played = [play(computer, language, code) for _ in range(25)]
+    finally:
+        over.set()
+        asking.join(20)
+    assert [(each.state, each.text) for each in played] == [("finished", "out\n")] * 25

@@ -1,0 +1,62 @@
+"""For any setting: values that are right and not the default, and texts that are no value of its kind."""
+
+from oi_tui.engine.settings import Setting, Value
+
+#: Right texts where not any text is right.
+_SPECIAL = {"api_base": "http://127.0.0.1:1/v1", "conversation_history_path": "~/elsewhere"}
+#: For each kind of setting: texts that are no such value, as YAML.
+WRONG_YAML: dict[type, list[str]] = {
+    bool: ["'false'", "0", "[]", "maybe", "1.5", "{a: 1}"],
+    int: ["many", "'5'", "1.5", "[1]", ".nan", "true", "{}"],
+    float: ["hot", "'1'", "[1]", ".inf", "true", ".nan", "{}"],
+    str: ["5", "true", "[a]", "2024-01-01", "1.0", "{}"],
+    tuple: ["5", "true", "word", "[1]", "['']", "[[a]]", "{}", "2024-01-01"],
+}
+#: The same, as a person types them. Text and switches cannot be wrong in themselves.
+WRONG_TEXT: dict[type, list[str]] = {
+    int: ["many", "1.5", "nan", "-1", "1e3", "0x10", "true"],
+    float: ["hot", "inf", "nan", "-1", "1,5", "true"],
+}
+
+
+def other_value(each: Setting) -> Value:
+    """A value that is right, and not the default."""
+    if each.kind is bool:
+        return not each.default
+    if each.kind is tuple:
+        return ("python", "shell")
+    if each.choices:
+        return each.choices[1] if each.choices[0] == each.default else each.choices[0]
+    if each.name == "keys":
+        return "command.new: ctrl+t"
+    if each.kind is str:
+        return _SPECIAL.get(each.name, "see {content} # here: 'x' and \"there\"")
+    number = (each.minimum or 0) + 1.5
+    return number if each.kind is float else int(number)
+
+
+def wrong_texts(each: Setting) -> list[str]:
+    """Texts that a person could type and that are wrong; none where any text is right."""
+    if each.choices:
+        return ["", "nothing of the kind", each.choices[0].upper() + "x"]
+    if each.name in _SPECIAL:
+        return ["nowhere", "./here"]
+    if each.must:
+        return ["without it"]
+    if each.kind is str and not each.optional and not each.long:
+        return ["", "  "]
+    too_large = [] if each.maximum is None else [f"{each.maximum + 1:g}"]
+    too_small = [] if each.minimum is None else [f"{each.minimum - 1:g}"]
+    return [*WRONG_TEXT.get(each.kind, []), *too_large, *too_small]
+
+
+def wrong_yaml(each: Setting) -> list[str]:
+    """Values of a file that are wrong: of another kind, out of bounds, or no choice."""
+    found = WRONG_YAML[each.kind]
+    if each.kind is str:
+        found = [*found, *(repr(text) for text in wrong_texts(each)), *([] if each.long else ['"a\\nb"'])]
+    if each.maximum is not None:
+        found = [*found, f"{each.maximum + 1:g}"]
+    if each.minimum is not None:
+        found = [*found, f"{each.minimum - 1:g}"]
+    return found

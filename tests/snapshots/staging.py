@@ -1,0 +1,96 @@
+"""What the pictures share: a computer that says the same everywhere, and the ways to a state."""
+
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from oi_tui.app import OiTui
+from oi_tui.engine.llm import Text, Usage
+from oi_tui.engine.profile import Profile
+from oi_tui.screens.chat import Chat
+from oi_tui.screens.workbench import Workbench
+from oi_tui.workspace import Workspace
+from tests.fakes import Computer, Llm, call
+from tests.pilot import waiting
+
+CODE = """import csv
+
+with open("sales.csv") as file:
+    rows = list(csv.DictReader(file))
+
+total = sum(float(row["amount"]) for row in rows)
+print(f"{len(rows)} sales, {total:,.2f} in all")
+"""
+RISKY = """import shutil
+import requests
+
+prices = requests.get("https://prices.example/today.csv").text
+with open("/srv/shared/prices.csv", "w") as file:
+    file.write(prices)
+shutil.rmtree("old")
+"""
+WORDS = "I will read **sales.csv** and add up its amounts:\n\n- one row a sale\n- amounts in euros\n"
+SIZES = [(80, 24), (120, 40)]
+Steps = Callable[[Pilot[None]], Awaitable[None]]
+REPLY = (Text(WORDS), call(CODE), Usage(1234, 56, 0.0123))
+
+
+class Folder(Computer):
+    """Says the same of itself on every machine."""
+
+    cwd = Path("/home/ada/sales")
+
+    def describe(self, language: str) -> str:
+        return {"python": "Python 3.12.1", "shell": "bash 5.2"}[language]
+
+
+def screen(*replies: object, theme: str = "oi-dark", **settings: object) -> OiTui:
+    profile = Profile(model="gpt-4o", theme=theme, **settings)
+    workspace = Workspace(profile, None, llm=Llm(*replies), computer=Folder())
+    return OiTui(lambda: workspace, theme=theme)
+
+
+def bench(pilot: Pilot[None]) -> Workbench:
+    return next(each for each in pilot.app.screen_stack if isinstance(each, Chat)).workbench
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
+    await waiting.until(pilot, condition)
+    bench(pilot).prompt.cursor_blink = False
+    await pilot.pause(0.1)
+
+
+async def ask(pilot: Pilot[None]) -> None:
+    await ready(pilot)
+    bench(pilot).send("What did we sell?")
+
+
+async def asked(pilot: Pilot[None]) -> None:
+    await ask(pilot)
+    await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
+
+
+async def ended(pilot: Pilot[None]) -> None:
+    await ask(pilot)
+    await until(pilot, lambda: bench(pilot).session.messages and not bench(pilot).busy)
+
+
+async def ready(pilot: Pilot[None]) -> None:
+    """The workbench comes after the first frame."""
+    end = time.monotonic() + 10
+    while not pilot.app.screen.query("Workbench #conversation"):
+        assert time.monotonic() < end
+        await pilot.pause(0.02)
+    await pilot.pause(0.1)
+
+
+async def opened(pilot: Pilot[None]) -> None:
+    await ready(pilot)
+    await until(pilot, lambda: True)
+
+
+def by_size(size: tuple[int, int]) -> str:
+    """What a picture of this size is called."""
+    return f"{size[0]}x{size[1]}"

@@ -1,0 +1,177 @@
+"""The navigator and the profile editor, as pictures."""
+
+import os
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input, Static, TextArea
+
+from oi_tui import paths
+from oi_tui.app import OiTui
+from oi_tui.engine.profile import Profile
+from oi_tui.engine.store import Store
+from oi_tui.lmc import Message
+from oi_tui.runtimes.variables import Memory, Variable
+from oi_tui.screens.navigator import Navigator
+from oi_tui.screens.profile_editor import ProfileEditor
+from oi_tui.screens.profile_menu import Differences, NameQuestion
+from oi_tui.screens.profile_text import ProfileText
+from oi_tui.screens.variables import Variables
+from oi_tui.themes import DARK, LIGHT
+from tests.fakes import Computer
+
+SIZES = [(80, 24), (120, 40)]
+NOON = datetime(2026, 3, 18, 12).timestamp()
+TALKS = (
+    ("Why is the disk full?", "shell", "du -sh ~/* | sort -h | tail", 600.0),
+    ("Plot AAPL and META's normalised prices", "python", "frame = load('AAPL', 'META')", 7_200.0),
+    ("Summarise sales.csv", "python", "import csv", 90_000.0),
+    ("Rename these photos by the day they were taken", "python", "from PIL import Image", 900_000.0),
+)
+
+
+class Stage(App[None]):
+    """One screen in the application's own look."""
+
+    CSS_PATH = OiTui.CSS_PATH
+
+    def __init__(self, shown: Screen, theme: str) -> None:
+        super().__init__()
+        self._shown = shown
+        for each in (DARK, LIGHT):
+            self.register_theme(each)
+        self.theme = theme
+
+    def on_mount(self) -> None:
+        self.push_screen(self._shown)
+
+
+def saved() -> Store:
+    """A store with conversations of known ages."""
+    store = Store(paths.conversations())
+    for title, language, code, seconds in TALKS:
+        journal = store.create(cwd="/home/ada/work", model="gpt-4o")
+        journal.put(Message(role="user", type="message", content=title, created=NOON - seconds))
+        journal.put(
+            Message(
+                role="assistant",
+                type="code",
+                format=language,
+                content=code,
+                state="finished",
+                created=NOON - seconds,
+            )
+        )
+        journal.close()
+        path = next(p for p in store.folder.rglob(f"{journal.id}*") if p.is_file())
+        os.utime(path, (NOON - seconds, NOON - seconds))
+    return store
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Wait until workers are done and the preview stands."""
+    end = time.monotonic() + 10
+    await pilot.pause(0.4)
+    for field in pilot.app.screen.query(Input):
+        field.cursor_blink = False
+    while any(not worker.is_finished for worker in pilot.app.workers):
+        assert time.monotonic() < end
+        await pilot.pause(0.05)
+    await pilot.pause(0.2)
+
+
+def by_size(size: tuple[int, int]) -> str:
+    return f"{size[0]}x{size[1]}"
+
+
+@pytest.mark.parametrize("theme", ["oi-dark", "oi-light"])
+@pytest.mark.parametrize("size", SIZES, ids=by_size)
+def test_the_navigator_looks_as_it_did(
+    snap_compare: Callable[..., bool], size: tuple[int, int], theme: str
+) -> None:
+    app = Stage(Navigator(saved(), clock=lambda: NOON), theme)
+    assert snap_compare(app, terminal_size=size, run_before=settled)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=by_size)
+def test_the_empty_navigator_looks_as_it_did(
+    snap_compare: Callable[..., bool], size: tuple[int, int]
+) -> None:
+    app = Stage(Navigator(Store(paths.conversations()), clock=lambda: NOON), DARK.name)
+    assert snap_compare(app, terminal_size=size, run_before=settled)
+
+
+@pytest.mark.parametrize("theme", ["oi-dark", "oi-light"])
+@pytest.mark.parametrize("size", SIZES, ids=by_size)
+def test_the_profile_editor_looks_as_it_did(
+    snap_compare: Callable[..., bool], size: tuple[int, int], theme: str
+) -> None:
+    app = Stage(ProfileEditor(Profile(model="gpt-4o-mini", temperature=0.5)), theme)
+    assert snap_compare(app, terminal_size=size, run_before=settled)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=by_size)
+def test_the_variables_look_as_they_did(snap_compare: Callable[..., bool], size: tuple[int, int]) -> None:
+    computer = Computer()
+    computer.remembered = (
+        Memory(
+            "python",
+            "told",
+            (
+                Variable("frame", "DataFrame", "DataFrame 1200x8", 76_936),
+                Variable("prices", "ndarray", "ndarray 1200x4", 38_400),
+                Variable("tickers", "list", "list of 2", 72),
+                Variable("load", "function", "function load"),
+            ),
+            4,
+        ),
+        Memory("shell", "told", (Variable("folder", "string", "/home/ada/work", 14),), 1),
+        Memory("javascript", "unstarted"),
+        Memory("perl", "silent"),
+    )
+    assert snap_compare(Stage(Variables(computer), DARK.name), terminal_size=size, run_before=settled)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=by_size)
+@pytest.mark.parametrize("state", ["menu", "name", "text", "wrong_text", "differences", "wrong_value"])
+def test_the_profile_editor_looks_so_in_its_states(
+    snap_compare: Callable[..., bool], size: tuple[int, int], state: str
+) -> None:
+    path = paths.make_private(paths.profiles()) / "work.yaml"
+    path.write_text("# At work\nllm:\n  model: gpt-4o-mini  # cheap\n  temperature: 0.5\nmax_output: 5000\n")
+    editor = ProfileEditor(Profile.load(path), path)
+
+    async def arrive(pilot: Pilot[None]) -> None:
+        await settled(pilot)
+        match state:
+            case "menu":
+                editor.action_menu()
+            case "name":
+                pilot.app.push_screen(NameQuestion("Name of the copy", "work copy"))
+            case "text" | "wrong_text":
+                pilot.app.push_screen(ProfileText(path))
+                await pilot.pause()
+                if state == "wrong_text":
+                    pilot.app.screen.query_one(TextArea).text = "auto_run: maybe\n"
+                pilot.app.screen.query_one(TextArea).cursor_blink = False
+            case "differences":
+                pilot.app.push_screen(
+                    Differences(
+                        ["llm.model: gpt-4o-mini   (default: gpt-4o)", "loop: true   (default: false)"]
+                    )
+                )
+            case "wrong_value":
+                await pilot.press("down", "enter", "down", "down", "down", "down", "x")
+        await settled(pilot)
+        for screen in pilot.app.screen_stack:
+            # The folder of the test is another one each time.
+            for head in screen.query("#profile-head").results(Static):
+                head.update("Profile   ~/profiles/work.yaml")
+        await pilot.pause()
+
+    assert snap_compare(Stage(editor, DARK.name), terminal_size=size, run_before=arrive)

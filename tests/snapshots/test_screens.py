@@ -1,0 +1,219 @@
+"""Every state of the chat screen that a person would recognise, as a picture."""
+
+from collections.abc import Callable
+
+import pytest
+from textual.pilot import Pilot
+
+from oi_tui import log, paths
+from oi_tui.app import OiTui
+from oi_tui.engine.grants import Grant
+from oi_tui.engine.llm import Fault, Text
+from oi_tui.engine.store import Store
+from oi_tui.lmc import Message
+from oi_tui.screens.first_run import FirstRun
+from oi_tui.screens.themes import Themes
+from tests.fakes import call
+from tests.snapshots.staging import (
+    CODE,
+    REPLY,
+    RISKY,
+    SIZES,
+    WORDS,
+    Steps,
+    ask,
+    asked,
+    bench,
+    by_size,
+    ended,
+    opened,
+    screen,
+    until,
+)
+
+
+async def editing(pilot: Pilot[None]) -> None:
+    await asked(pilot)
+    await pilot.press("e")
+    await until(pilot, lambda: bench(pilot).conversation.editing)
+    await pilot.press("down", "down", "end", *"  # all")
+    await until(pilot, lambda: True)
+
+
+async def replacing(pilot: Pilot[None]) -> None:
+    await editing(pilot)
+    await pilot.press("ctrl+f", *"rows", "tab", *"sales")
+    line = bench(pilot).replace_line
+    await until(pilot, lambda: line._found and line._found[0].put == "sales")
+    for field in line.query("Input"):
+        field.cursor_blink = False
+    await pilot.pause(0.1)
+
+
+async def comparing(pilot: Pilot[None]) -> None:
+    await editing(pilot)
+    await pilot.press("f8")
+    await pilot.pause(0.2)
+
+
+async def edited(pilot: Pilot[None]) -> None:
+    await editing(pilot)
+    await pilot.press("f5")
+    await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
+
+
+async def rejecting(pilot: Pilot[None]) -> None:
+    await asked(pilot)
+    await pilot.press("n")
+    await until(pilot, lambda: bench(pilot).approval.stage == "why")
+
+
+async def granting(pilot: Pilot[None]) -> None:
+    await asked(pilot)
+    await pilot.press("a")
+    await until(pilot, lambda: bench(pilot).approval.stage == "always")
+
+
+async def wanting_the_word(pilot: Pilot[None]) -> None:
+    await granting(pilot)
+    await pilot.press("5")
+    await until(pilot, lambda: bench(pilot).approval.stage == "word")
+
+
+async def with_permissions(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    for grant in (
+        Grant("code", "python", CODE),
+        Grant("count", "python", left=3),
+        Grant("language", "shell"),
+    ):
+        bench(pilot).session.grants.give(grant)
+    pilot.app.screen.desk.open_permissions()
+    await pilot.pause(0.1)
+
+
+async def waiting_for_input(pilot: Pilot[None]) -> None:
+    await ask(pilot)
+    await until(pilot, lambda: bench(pilot).input_line.display)
+
+
+async def helped(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    await pilot.press("f1")
+    await pilot.pause(0.1)
+
+
+async def choosing(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    await pilot.press("ctrl+l")
+    await until(pilot, lambda: pilot.app.screen.query_one("#models-hints").display)
+    await pilot.pause(0.1)
+
+
+async def rehearsing(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    FirstRun(pilot.app.screen.desk, bench(pilot))._explain(None)
+    await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
+
+
+async def colours(pilot: Pilot[None]) -> None:
+    await ended(pilot)
+    pilot.app.push_screen(Themes(welcome=True))
+    await pilot.pause(0.2)
+    await pilot.press("down")
+    await pilot.pause(0.2)
+
+
+async def verbose(pilot: Pilot[None]) -> None:
+    await asked(pilot)
+    log.recent.lines.extend(
+        (
+            "10:02:07  turn begins",
+            "10:02:07  request to gpt-4o: 2 messages, 1 tools",
+            "10:02:08  first words after 0.84 s",
+            "10:02:10  reply after 2.61 s: 1,234 tokens in, 56 out, $0.0123",
+            "10:02:10  waiting for approval: python, 7 lines",
+        )
+    )
+    log.recent.count += 5
+    pilot.app.screen.desk.show_log(True)
+    await pilot.pause(0.4)
+
+
+STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
+    "empty": (lambda: screen(), opened),
+    "asking": (lambda: screen(REPLY), asked),
+    "asking in light": (lambda: screen(REPLY, theme="oi-light"), asked),
+    "editing": (lambda: screen(REPLY), editing),
+    "finding and replacing": (lambda: screen(REPLY), replacing),
+    "what was changed": (lambda: screen(REPLY), comparing),
+    "asking after an edit": (lambda: screen(REPLY), edited),
+    "asking about risks": (lambda: screen([call(RISKY)]), asked),
+    "granting": (lambda: screen(REPLY), granting),
+    "granting everything": (lambda: screen(REPLY), wanting_the_word),
+    "permissions": (lambda: screen(), with_permissions),
+    "rejecting": (lambda: screen(REPLY), rejecting),
+    "hidden characters": (lambda: screen([call("x = 'a'  # \u202eexe.pot\x1b[2J")]), asked),
+    "finished": (lambda: screen(REPLY, [Text("You sold **12** things.")], auto_run=True), ended),
+    "failed": (lambda: screen([call("fail")], [Text("It failed.")], auto_run=True), ended),
+    "waiting for input": (lambda: screen([call("ask")], auto_run=True), waiting_for_input),
+    "no model": (
+        lambda: screen([Fault("no_key", "There is no key for OpenAI. Set OPENAI_API_KEY.", "llm.api_key")]),
+        ended,
+    ),
+    "help": (lambda: screen(), helped),
+    "first approval": (lambda: screen(), rehearsing),
+    "verbose": (lambda: screen(REPLY), verbose),
+    "choosing colours": (lambda: screen(REPLY, [Text("Done.")], auto_run=True), colours),
+    "choosing a model": (lambda: screen(), choosing),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=by_size)
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.replace(" ", "_"))
+def test_the_chat_screen_looks_as_it_did(
+    snap_compare: Callable[..., bool], state: str, size: tuple[int, int]
+) -> None:
+    make, steps = STATES[state]
+    assert snap_compare(make(), terminal_size=size, run_before=steps)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=by_size)
+def test_a_resumed_conversation_looks_as_it_did(
+    snap_compare: Callable[..., bool], size: tuple[int, int]
+) -> None:
+    app = screen()
+    journal = Store(paths.conversations()).create(cwd="/home/ada/sales", model="gpt-4o")
+    code = Message(
+        role="assistant",
+        type="code",
+        format="python",
+        content=CODE,
+        decision="approved",
+        state="finished",
+        seconds=0.2,
+    )
+    for message in (
+        Message(role="user", type="message", content="What did we sell?"),
+        Message(role="assistant", type="message", content=WORDS),
+        code,
+        Message(
+            role="computer",
+            type="console",
+            format="output",
+            content="12 sales, 1,310.50 in all\n",
+            parent=code.id,
+        ),
+        Message(
+            role="assistant", type="message", content="You sold **12** things, for 1,310.50 euros in all."
+        ),
+    ):
+        journal.put(message)
+    journal.close()
+
+    async def resume(pilot: Pilot[None]) -> None:
+        await opened(pilot)
+        pilot.app.screen.desk.open_conversation(journal.id)
+        await until(pilot, lambda: True)
+
+    assert snap_compare(app, terminal_size=size, run_before=resume)

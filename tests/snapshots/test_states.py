@@ -1,0 +1,361 @@
+"""What a person meets while programs run, models stumble and words are looked for, as pictures."""
+
+import base64
+import io
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from PIL import Image
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from oi_tui.app import OiTui
+from oi_tui.engine.events import FilesChanged, Noticed, RunReported
+from oi_tui.engine.llm import CallPiece, Delta, Fault, Reasoning, Text
+from oi_tui.engine.profile import Profile
+from oi_tui.engine.snapshots import Change, Step
+from oi_tui.lmc import Displayed, InputRequested, LineReached, Printed, Report, RunEnded, Stopping
+from oi_tui.screens.pictures import Pictures
+from oi_tui.screens.program import Program
+from oi_tui.screens.reader import Reader
+from oi_tui.workspace import Workspace
+from tests.fakes import Llm, call
+from tests.snapshots.staging import (
+    CODE,
+    REPLY,
+    SIZES,
+    Folder,
+    Steps,
+    ask,
+    asked,
+    bench,
+    by_size,
+    ended,
+    opened,
+    screen,
+    until,
+)
+
+LOOP = """import time
+
+for number, name in enumerate(names, 1):
+    fetch(name)
+    print(f"{number:>3} {name}")
+"""
+LONG = "\n".join(f"step_{n:03} = prepare({n}, after=step_{n - 1:03})" for n in range(1, 61)) + "\n"
+WIDE = """# 名前 は 日本語 — 🙂 emoji and ünïcödé
+prices = {"りんご": 120, "バナナ": 80, "ぶどう": 480}
+url = "https://prices.example/a/very/long/path/that/goes/on/and/on?with=questions&and=answers&and=more#and-a-fragment"
+"""
+ANSWER = """## What I found
+
+The **largest** customers, by `amount`:
+
+| customer | sales | amount |
+|---|---:|---:|
+| Lovelace & Co. | 4 | 812.50 |
+| Hopper GmbH | 3 | 402.00 |
+| 株式会社 | 1 | 96.00 |
+
+1. *Lovelace* pays late, see [the ledger](https://ledger.example/2026?q=3).
+2. Hopper has ~~two~~ three open invoices:
+   - one from March
+   - two from May
+
+> Amounts are in euros.
+
+```sql
+select customer, sum(amount) from sales group by 1; -- by customer
+```
+"""
+BAR = "\x1b[32m━━━━━━━━━━━━━━━━━━\x1b[90m━━━━━━━━━━━━\x1b[0m 61% 3.2 MB/s"
+EDITOR = (
+    "\x1b[?1049h\x1b[2J\x1b[H\x1b[7m GNU nano 7.2          notes.txt          \x1b[0m\r\n"
+    "Buy milk\r\nCall \x1b[1mAda\x1b[0m\r\n\x1b[5;1H\x1b[32m# done\x1b[0m\x1b[3;9H"
+)
+
+
+def picture() -> str:
+    """A plot, more or less: two slopes and an axis."""
+    image = Image.new("RGB", (320, 200), "#ffffff")
+    for x in range(20, 310):
+        image.putpixel((x, 180), (60, 60, 60))
+        for thick in range(4):
+            image.putpixel((x, 170 - x // 3 + thick), (200, 60, 60))
+            image.putpixel((x, 60 + x // 4 + thick), (40, 90, 200))
+    for y in range(10, 180):
+        image.putpixel((20, y), (60, 60, 60))
+    data = io.BytesIO()
+    image.save(data, "PNG")
+    return base64.b64encode(data.getvalue()).decode()
+
+
+class Script(Folder):
+    """A computer whose programs report what they are told to; without an end they run until stopped."""
+
+    def __init__(self, *reports: Report) -> None:
+        super().__init__()
+        self.reports = reports
+
+    def run(self, language: str, code: str) -> Iterator[Report]:
+        yield from self.reports
+        if not any(isinstance(each, RunEnded) for each in self.reports):
+            self.running.set()
+            assert self.interrupted.wait(20)
+            yield RunEnded("interrupted", 0.5)
+
+
+def played(code: str, *reports: Report, auto_run: bool = True, theme: str = "oi-dark") -> OiTui:
+    """The application with a model that writes this code, and a program that reports this."""
+    profile = Profile(model="gpt-4o", theme=theme, auto_run=auto_run)
+    workspace = Workspace(profile, None, llm=Llm([call(code)], [Text("Done.")]), computer=Script(*reports))
+    workspace.save_picture = lambda _: "/home/ada/.local/share/oi-tui/outputs/2026-03-18/plot.png"  # type: ignore[method-assign]
+    return OiTui(lambda: workspace, theme=theme)
+
+
+def writing(*deltas: Delta) -> OiTui:
+    """The application with a model that said this and is not done yet."""
+    return screen([*deltas, threading.Event()])
+
+
+def still(pilot: Pilot[None]) -> None:
+    """No caret blinks."""
+    for field in pilot.app.screen.query(Input):
+        field.cursor_blink = False
+
+
+def then(steps: Steps, *keys: str, wait: Callable[[Pilot[None]], object] = lambda _: True) -> Steps:
+    """Press keys after those steps, and wait for what they bring."""
+
+    async def go(pilot: Pilot[None]) -> None:
+        await steps(pilot)
+        await pilot.press(*keys)
+        await until(pilot, lambda: wait(pilot))
+        still(pilot)
+        await pilot.pause(0.1)
+
+    return go
+
+
+def shown(*words: str) -> Steps:
+    """Ask, and wait until the conversation shows these words."""
+
+    async def go(pilot: Pilot[None]) -> None:
+        await ask(pilot)
+        transcript = bench(pilot).conversation.transcript
+
+        def there() -> bool:
+            transcript.flush_now()
+            rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.rows_of(n))
+            text = "\n".join(rows)
+            return all(each in text for each in words)
+
+        await until(pilot, there)
+
+    return go
+
+
+def told(*events: object, steps: Steps = ended) -> Steps:
+    """What the session tells besides; "{cell}" is the first code of the conversation."""
+
+    async def go(pilot: Pilot[None]) -> None:
+        await steps(pilot)
+        cell = next((m.id for m in bench(pilot).session.messages if m.type == "code"), "")
+        for event in events:
+            bench(pilot).show(event(cell) if callable(event) else event)  # type: ignore[arg-type]
+            bench(pilot)._follow(event(cell) if callable(event) else event)  # type: ignore[arg-type]
+        await until(pilot, lambda: True)
+
+    return go
+
+
+async def queueing(pilot: Pilot[None]) -> None:
+    await shown("running")(pilot)
+    for text in ("and by month, please", "then plot it\nin two colours", "and save the picture"):
+        bench(pilot).say(text)
+    await until(pilot, lambda: True)
+
+
+async def pasting(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    pilot.app.post_message(events.Paste("Traceback (most recent call last):\n" + "  File …\n" * 40))
+    await until(pilot, lambda: bench(pilot).prompt.text)
+    await pilot.press(*" what is this?")
+    await until(pilot, lambda: True)
+
+
+async def reading_back(pilot: Pilot[None]) -> None:
+    await ended(pilot)
+    bench(pilot).conversation.page_up()
+    bench(pilot).show(Noticed("Something came meanwhile."))
+    await until(pilot, lambda: bench(pilot).conversation.transcript.new_below)
+
+
+async def at_a_screen(pilot: Pilot[None], kind: type) -> None:
+    await until(pilot, lambda: isinstance(pilot.app.screen, kind))
+    await pilot.pause(0.3)
+
+
+async def searching_what_was_said(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    for text in ("What did we sell in May?", "plot the sales", "Who sells most?"):
+        bench(pilot).prompt._recall.add(text)
+    await pilot.press("ctrl+s", *"sel")
+    await until(pilot, lambda: pilot.app.screen.query_one("#completions").display)
+
+
+async def rejecting(pilot: Pilot[None]) -> None:
+    await asked(pilot)
+    await pilot.press("n")
+    await until(pilot, lambda: bench(pilot).approval.stage == "why")
+
+
+async def full_screen(pilot: Pilot[None]) -> None:
+    await ask(pilot)
+    await until(pilot, lambda: bench(pilot).progress.doing.startswith("running"))
+    await pilot.press("ctrl+o")
+    await at_a_screen(pilot, Program)
+
+
+async def reading(pilot: Pilot[None]) -> None:
+    await ended(pilot)
+    pilot.app.screen.desk.read_output(None)
+    await at_a_screen(pilot, Reader)
+    await pilot.press("slash", *"row 7", "enter")
+    await pilot.pause(0.4)
+    still(pilot)
+
+
+async def looking_at_a_picture(pilot: Pilot[None]) -> None:
+    await ended(pilot)
+    await pilot.press("ctrl+up", "up", "p")
+    await at_a_screen(pilot, Pictures)
+
+
+async def palette(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    await pilot.press("ctrl+p")
+    await pilot.pause(0.5)
+    still(pilot)
+    await pilot.pause(0.5)
+
+
+ROWS = "".join(f"row {n}: \x1b[3{n % 7 + 1}m{'value ' * 3}\x1b[0m\n" for n in range(300))
+FILES = Step(
+    "x",
+    "/home/ada/sales",
+    (Change("report.md", "created"), Change("sales.csv", "changed"), Change("old.csv", "deleted")),
+)
+FINISHED = RunEnded("finished", 2.14)
+BUSY = Fault("rate", "OpenAI is busy (429).", retryable=True, retry_after=20.0)
+STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
+    "thinking": (lambda: writing(Reasoning("First the file.\nThen the sum.\n")), shown("thinking")),
+    "writing words": (
+        lambda: writing(Reasoning("First the file.\nThen the sum."), Text(ANSWER[:200])),
+        shown("thought for", "customer"),
+    ),
+    "writing code": (
+        lambda: writing(Text("I add it up.\n\n"), CallPiece(0, "c1", "execute", call(CODE).arguments[:150])),
+        shown("DictReader"),
+    ),
+    "an answer": (lambda: screen([Text(ANSWER)]), ended),
+    "an answer in light": (lambda: screen([Text(ANSWER)], theme="oi-light"), ended),
+    "thoughts unfolded": (
+        lambda: screen([Reasoning("First the file.\nThen the sum.\n"), Text("Fine.")]),
+        then(ended, "ctrl+up", "up", "f"),
+    ),
+    "running": (
+        lambda: played(LOOP, LineReached(4), Printed(ROWS), Printed(f"a.zip {BAR[:9]}\r{BAR}")),
+        shown("61%"),
+    ),
+    "stopping": (
+        lambda: played(LOOP, LineReached(4), Printed("  1 Ada\n")),
+        told(lambda cell: RunReported(cell, Stopping("terminate", 4.0)), steps=shown("1 Ada")),
+    ),
+    "a masked answer": (
+        lambda: played("!sudo apt upgrade", InputRequested("[sudo] password for ada: ", True)),
+        then(shown("waiting for input"), *"secret"),
+    ),
+    "a long question": (
+        lambda: played("setup()", Printed("Set up.\n"), InputRequested("Replace " * 20 + "[y/N]? ", False)),
+        shown("waiting for input"),
+    ),
+    "a full-screen program": (lambda: played("!nano notes.txt", Printed(EDITOR)), full_screen),
+    "much output": (lambda: played(CODE, Printed(ROWS), FINISHED), ended),
+    "reading an output": (lambda: played(CODE, Printed(ROWS), FINISHED), reading),
+    "files changed": (
+        lambda: played(CODE, Printed("12 sales\n"), FINISHED),
+        told(lambda cell: FilesChanged(cell, FILES)),
+    ),
+    "at a block": (
+        lambda: played(CODE, Printed("12 sales\n"), FINISHED),
+        then(ended, "ctrl+up", "up"),
+    ),
+    "keys of a block": (
+        lambda: played(CODE, Printed("12 sales\n"), FINISHED),
+        then(ended, "ctrl+up", "question_mark"),
+    ),
+    "a plot": (lambda: played("plot()", Displayed("base64.png", picture()), FINISHED), ended),
+    "looking at a plot": (
+        lambda: played("plot()", Displayed("base64.png", picture()), FINISHED),
+        looking_at_a_picture,
+    ),
+    "lost": (
+        lambda: played(
+            "import ctypes", Printed("…\n"), RunEnded("lost", 1.2, "it was killed by signal 11 (SIGSEGV)")
+        ),
+        ended,
+    ),
+    "interrupted": (
+        lambda: played(LOOP, Printed("  1 Ada\n"), RunEnded("interrupted", 3.2)),
+        ended,
+    ),
+    "trying again": (lambda: screen([BUSY], REPLY), shown("Trying again")),
+    "broken off": (
+        lambda: screen([Text("The sum is "), Fault("connection", "The connection to OpenAI was lost.", "")]),
+        ended,
+    ),
+    "queue": (lambda: played(LOOP, LineReached(4), Printed("  1 Ada\n")), queueing),
+    "paste": (lambda: screen(), pasting),
+    "completing a command": (lambda: screen(), then(opened, *"%re")),
+    "searching what was said": (
+        lambda: screen(REPLY),
+        searching_what_was_said,
+    ),
+    "palette": (lambda: screen(), palette),
+    "finding": (
+        lambda: screen([Text(ANSWER)]),
+        then(ended, "ctrl+f", *"hopper", wait=lambda p: bench(p).find_line._sought == "hopper"),
+    ),
+    "nothing found": (lambda: screen([Text(ANSWER)]), then(ended, "ctrl+f", *"turing", "enter")),
+    "new below": (lambda: screen([Text(ANSWER * 3)]), reading_back),
+    "long code": (lambda: screen([call(LONG)]), asked),
+    "wide characters": (lambda: screen([call(WIDE)]), asked),
+    "wide characters edited": (
+        lambda: screen([call(WIDE)]),
+        then(then(asked, "e", wait=lambda p: bench(p).conversation.editing), "end"),
+    ),
+    "the keys": (
+        lambda: screen(),
+        then(opened, *"%keys", "enter", wait=lambda p: isinstance(p.app.screen, Reader)),
+    ),
+    "stopped at the question": (
+        lambda: screen(REPLY),
+        then(asked, "escape", wait=lambda pilot: not bench(pilot).busy),
+    ),
+    "rejected": (
+        lambda: screen(REPLY, [Text("I will use the shell instead.")]),
+        then(rejecting, "4", "enter", wait=lambda pilot: not bench(pilot).busy),
+    ),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=by_size)
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.replace(" ", "_"))
+def test_the_screen_looks_so_in_its_states(
+    snap_compare: Callable[..., bool], state: str, size: tuple[int, int]
+) -> None:
+    make, steps = STATES[state]
+    assert snap_compare(make(), terminal_size=size, run_before=steps)

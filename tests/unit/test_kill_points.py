@@ -1,0 +1,29 @@
+"""Killed at any call to the file system, what is done to conversations and files is done or not done."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.kill_points import DEEDS
+
+#: At least so many calls are tried.
+FEWEST = {"import": 40, "delete": 20, "export": 25, "restoring": 30, "listing": 25}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_killed_at_any_call_a_deed_is_done_or_not_done_and_can_be_done_again(
+    deed: str, tmp_path: Path
+) -> None:
+    told = subprocess.run(
+        (sys.executable, "-m", "tests.kill_points", deed, tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert told.returncode == 0, told.stderr
+    found = json.loads(told.stdout)
+    assert found["problems"] == []
+    assert found["kills"] >= FEWEST.get(deed, 12)

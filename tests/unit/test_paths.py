@@ -1,0 +1,62 @@
+"""Where files go, and who may see them."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from oi_tui import paths
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_one_variable_moves_everything(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OI_TUI_HOME", str(tmp_path / "mine"))
+    assert paths.conversations() == tmp_path / "mine" / "data" / "conversations"
+    assert paths.profiles() == tmp_path / "mine" / "config" / "profiles"
+    assert paths.state() == tmp_path / "mine" / "state"
+
+
+def test_a_relative_home_stays_where_it_was_when_the_folder_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OI_TUI_HOME", "mine")
+    monkeypatch.chdir(tmp_path)
+    assert paths.data() == tmp_path / "mine" / "data"
+
+
+def test_without_the_variable_the_platform_decides(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("OI_TUI_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert paths.data() == tmp_path / "oi-tui"
+
+
+def test_folders_are_for_their_owner_only_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        paths.make_private(tmp_path / "a" / "b")
+    finally:
+        os.umask(before)
+    assert [mode(tmp_path / "a"), mode(tmp_path / "a" / "b")] == [0o700, 0o700]
+
+
+def test_a_folder_that_stood_open_is_closed(tmp_path: Path) -> None:
+    tmp_path.chmod(0o777)
+    assert not paths.safe_to_trust(tmp_path)
+    paths.make_private(tmp_path)
+    assert mode(tmp_path) == 0o700
+    assert paths.safe_to_trust(tmp_path)
+
+
+def test_the_home_folder_is_written_as_a_person_writes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ana")
+    assert paths.short("/home/ana/work/x.csv") == "~/work/x.csv"
+    assert paths.short("/home/ana") == "~"
+    assert paths.short("/home/anabel/x") == "/home/anabel/x"
+
+
+def test_the_style_sheets_are_found() -> None:
+    assert (paths.styles() / "navigator.tcss").is_file()
