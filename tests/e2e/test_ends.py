@@ -104,9 +104,11 @@ def test_ctrl_z_gives_the_shell_a_clean_terminal_and_fg_comes_back(
         at(terminal, moment)
         assert 1049 in terminal.modes
         terminal.press("ctrl+z")
-        terminal.wait_for("Stopped")
+        # The shell prompts anew once it has said that the job stopped, with its own settings of the terminal.
+        terminal.wait_for(lambda screen: screen.partition("Stopped")[2].rstrip().endswith("shell>"))
         assert terminal.modes - {2004} == set()
-        assert terminal.attributes()[3] & (termios.ECHO | termios.ICANON) or 2004 in terminal.modes
+        cooked = termios.ECHO | termios.ICANON
+        assert processes.wait_until(lambda: terminal.attributes()[3] & cooked or 2004 in terminal.modes, 40)
         terminal.say("echo back $((40 + 2))")
         terminal.wait_for("back 42")
         terminal.say("fg")

@@ -113,7 +113,7 @@ async def test_an_old_piece_of_code_is_found_by_a_word_of_its_output(store: Stor
     async with opened(store) as (app, pilot):
         await pilot.press(*"zebra")
         await until(pilot, lambda: app.titles == ["Largest files"])
-        assert "zebra crossing" in "".join(s.text for s in app.rows.render_line(2))
+        await until(pilot, lambda: "zebra crossing" in "".join(s.text for s in app.rows.render_line(2)))
         wanted = app.rows.items[0].id
         await pilot.press("enter")
         assert app.answers == [wanted]
