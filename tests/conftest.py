@@ -18,7 +18,7 @@ settings.load_profile("patient")
 
 ROOT = Path(__file__).parent.parent
 #: How long what a test started may take to end, in seconds.
-PATIENCE = 5.0
+PATIENCE = 20.0
 #: Variables that could let a person's set-up, or the place where the tests run, into a test.
 FOREIGN = ("API_KEY", "API_BASE", "BASE_URL", "_TOKEN", "_PROXY", "_proxy")
 UNWANTED = (
