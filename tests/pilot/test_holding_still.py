@@ -5,12 +5,13 @@ from contextlib import asynccontextmanager
 
 from textual.pilot import Pilot
 
-from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted
+from oi_tui.engine.events import ApprovalRequested, Event, MessageGrew, MessageRecorded, MessageStarted
 from oi_tui.lmc import Message
 from oi_tui.widgets.cell import CellBlock
 from oi_tui.widgets.conversation import Conversation
 from oi_tui.widgets.transcript import Transcript
 from tests.pilot.test_conversation import Screen, code, long_story, png, printed, said, screen_lines, show
+from tests.pilot.waiting import until
 
 
 def top(view: Transcript) -> str:
@@ -91,3 +92,39 @@ async def test_themes_move_nothing_and_another_width_and_back_leads_to_the_same_
             assert top(view.transcript) == first
             assert not view.transcript.following
         assert (await show(pilot, *long_story(20)))[:20] == before
+
+
+async def test_another_size_makes_nothing_new() -> None:
+    app = Screen()
+    async with app.run_test(size=(110, 30)) as pilot:
+        long = "".join(f"step_{n} = prepare({n}, after='{'word ' * 14}')  # and so on\n" for n in range(60))
+        cell, view = code(long), app.conversation
+        await show(pilot, *long_story(6), MessageRecorded(said("I do it. " * 60)), MessageRecorded(cell))
+        view.apply(ApprovalRequested(cell))
+        await until(pilot, lambda: not view.transcript.following)
+        assert view.transcript.new_below == 0
+        for width, height in ((60, 24), (120, 40), (80, 15), (50, 24), (110, 30)):
+            await pilot.resize_terminal(width, height)
+            await until(pilot, lambda width=width: view.transcript.size.width == width)
+            await show(pilot)
+            assert view.transcript.new_below == 0, (width, height)
+        await show(pilot, MessageRecorded(said("One line.")))
+        assert view.transcript.new_below == 2
+
+
+async def test_what_is_new_stays_new_at_another_size_and_no_fold_above_adds_to_it() -> None:
+    async with reading() as (pilot, view):
+        transcript = view.transcript
+        await show(pilot, MessageRecorded(said("- one\n- two\n- three")))
+        new = transcript.new_below
+        assert new == 4
+        for width, height in ((60, 24), (120, 40), (80, 24)):
+            await pilot.resize_terminal(width, height)
+            await until(pilot, lambda width=width: transcript.size.width == width)
+            await show(pilot)
+            assert transcript.new_below == new, (width, height)
+        cell = next(block for block in transcript.blocks if isinstance(block, CellBlock))
+        assert cell.open_output()
+        transcript.changed(cell.key)
+        await show(pilot)
+        assert transcript.new_below == new
