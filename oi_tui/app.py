@@ -27,6 +27,7 @@ from oi_tui.legible_filter import LegibleFilter
 from oi_tui.privacy import close_to_others
 from oi_tui.sanitize_filter import SanitizeFilter
 from oi_tui.screens.chat import Chat
+from oi_tui.screens.leaving import Palette
 from oi_tui.terminal_driver import TerminalDriver
 from oi_tui.text import visible
 from oi_tui.themes import DARK, LIGHT
@@ -174,6 +175,11 @@ class OiTui(Showing, KeyboardClock):
         commands.rekey(self.remapped)
         for problem in problems:
             self._chat.desk.tell(f"Your profile: {problem}", warning=True)
+
+    def action_command_palette(self) -> None:
+        """Open the command palette, once."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_help_here(self) -> None:
         """Keys of what has the focus, and all others."""

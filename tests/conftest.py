@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import processes
+from tests import processes, settling
 
 # How fast a machine is at the moment is no fault of what is tried.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+settling.install()
 
 ROOT = Path(__file__).parent.parent
 #: How long what a test started may take to end, in seconds.

@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from oi_tui import paths
+from oi_tui.screens.leaving import Page
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.key_line import KeyLine
 
@@ -21,7 +21,7 @@ _AROUND = 3
 _LONG = 4_000
 
 
-class Changes(Screen[None]):
+class Changes(Page[None]):
     """Shows lines that went with "-" and lines that came with "+", with what stands around them."""
 
     CSS_PATH = paths.styles() / "reader.tcss"

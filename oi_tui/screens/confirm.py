@@ -8,14 +8,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from oi_tui.screens.leaving import Dialog
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.approval_panel import QUIET
 
 
-class Confirm(ModalScreen[bool]):
+class Confirm(Dialog[bool]):
     """Dismissed with True when the person says yes, once the question was seen for a moment."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

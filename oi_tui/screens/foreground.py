@@ -132,10 +132,7 @@ class Foreground:
         program, self._program = self._program, None
         if program is None:
             return
-        if program in self._bench.app.screen_stack:
-            if not program.is_current:
-                program.pop_until_active()
-            program.dismiss(False)
+        program.dismiss(False)
         self._bench.tell_size()
 
     def _go_back(self, program: "Program") -> None:

@@ -8,10 +8,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from oi_tui.commands import COMMANDS
+from oi_tui.screens.leaving import Dialog
 
 #: Keys that are no commands, with where they work.
 OTHER_KEYS = (
@@ -68,7 +68,7 @@ def keys_table() -> str:
     return "\n".join(lines)
 
 
-class Help(ModalScreen[None]):
+class Help(Dialog[None]):
     """A page over the conversation; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

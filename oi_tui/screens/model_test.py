@@ -10,17 +10,17 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from oi_tui.engine.model_check import Finding
+from oi_tui.screens.leaving import Dialog
 from oi_tui.text import one_line
 
 _log = logging.getLogger(__name__)
 _MARKS = {True: ("✓", "$text-success"), False: ("✗", "$text-error"), None: ("·", "$text-muted")}
 
 
-class ModelTest(ModalScreen[None]):
+class ModelTest(Dialog[None]):
     """Shows the findings as they come; leaving does not wait for those that are missing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -10,13 +10,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui.engine import llamafile, local_models
 from oi_tui.engine.redaction import learn
 from oi_tui.engine.secrets import SecretError, Secrets, name_for
+from oi_tui.screens.leaving import Dialog
 from oi_tui.text import one_line
 
 #: What to offer for a key that is in the environment.
@@ -77,7 +77,7 @@ def llamafiles() -> list[ModelChoice]:
     ]
 
 
-class Models(ModalScreen[ModelChoice | None]):
+class Models(Dialog[ModelChoice | None]):
     """A short list over the conversation, best choice first, and a field for any other name.
 
     A provider's key that is not found anywhere is asked for in a masked field before the choice is taken.

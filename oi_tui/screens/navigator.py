@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
@@ -21,6 +20,7 @@ from oi_tui.engine.search import words_of, worth_searching
 from oi_tui.engine.shelf import Shelf
 from oi_tui.engine.store import Store
 from oi_tui.screens import navigator_words as words
+from oi_tui.screens.leaving import Page
 from oi_tui.screens.navigator_deeds import Deeds
 from oi_tui.screens.navigator_line import NavigatorLine
 from oi_tui.screens.navigator_reading import BroughtIn, Found, Listed, Previewed, Reading
@@ -39,7 +39,7 @@ WIDE = 100
 _PAUSE = 0.12
 
 
-class Navigator(Screen[str | None]):
+class Navigator(Page[str | None]):
     """All saved conversations. Dismissed with the id of the one to open, or None."""
 
     CSS_PATH = paths.styles() / "navigator.tcss"

@@ -6,18 +6,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui.engine.grants import Grant
+from oi_tui.screens.leaving import Dialog
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
     from oi_tui.engine.session import Session
 
 
-class Permissions(ModalScreen[None]):
+class Permissions(Dialog[None]):
     """A list over the conversation: enter asks again for what is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -10,13 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Region
-from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
 
 from oi_tui import paths
 from oi_tui.clipboard import copy
+from oi_tui.screens.leaving import Page
 from oi_tui.text import one_line
 from oi_tui.viewer import opener, view
 from oi_tui.widgets.key_line import KeyLine
@@ -106,7 +106,7 @@ class Frame(Widget, can_focus=True):
         return super().render_lines(crop)
 
 
-class Pictures(Screen[None]):
+class Pictures(Page[None]):
     """Shows pictures, one at a time, beginning with number `first`."""
 
     CSS_PATH = paths.styles() / "reader.tcss"

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -19,6 +18,7 @@ from oi_tui.engine.model_check import Finding
 from oi_tui.engine.profile import Profile, save, settings
 from oi_tui.engine.secrets import Secrets
 from oi_tui.engine.settings import ProfileError, Setting, Value
+from oi_tui.screens.leaving import Page
 from oi_tui.screens.model_test import ModelTest
 from oi_tui.screens.models import ModelChoice, Models
 from oi_tui.screens.profile_actions import ProfileActions
@@ -40,7 +40,7 @@ _KEYS = (
 )
 
 
-class ProfileEditor(Screen[Profile | None]):
+class ProfileEditor(Page[Profile | None]):
     """Every setting, by section. Dismissed with the changed profile once it is saved, else with None."""
 
     CSS_PATH = paths.styles() / "profile_editor.tcss"

@@ -6,12 +6,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui import profiles
 from oi_tui.engine import ready_made
+from oi_tui.screens.leaving import Dialog
 from oi_tui.text import one_line, visible
 
 #: What there is to do, by the name of the editor's action.
@@ -30,7 +30,7 @@ ENTRIES = {
 }
 
 
-class ProfileMenu(ModalScreen[str | None]):
+class ProfileMenu(Dialog[str | None]):
     """Dismissed with the name of what was chosen, else with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="profile_menu.close")]
@@ -53,7 +53,7 @@ class ProfileMenu(ModalScreen[str | None]):
         self.dismiss(event.option_id)
 
 
-class ProfileChoice(ModalScreen[str | None]):
+class ProfileChoice(Dialog[str | None]):
     """Lists the profiles, a person's own first; dismissed with the name of one, else with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="profile_choice.close")]
@@ -88,7 +88,7 @@ class ProfileChoice(ModalScreen[str | None]):
         return Content.assemble(f"{one_line(name, 30):<16} ", (one_line(about, 80), "$text-muted"))
 
 
-class NameQuestion(ModalScreen[str | None]):
+class NameQuestion(Dialog[str | None]):
     """Asks for a name; dismissed with it, else with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="name_question.close")]
@@ -112,7 +112,7 @@ class NameQuestion(ModalScreen[str | None]):
             self.dismiss(event.value)
 
 
-class Differences(ModalScreen[None]):
+class Differences(Dialog[None]):
     """Lists what is not at its default."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -6,7 +6,6 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static, TextArea
 
 from oi_tui import paths, profiles
@@ -14,13 +13,14 @@ from oi_tui.engine import profile_file
 from oi_tui.engine.profile import Profile
 from oi_tui.engine.profile_texts import starter
 from oi_tui.engine.settings import ProfileError
+from oi_tui.screens.leaving import Page
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.key_line import KeyLine
 
 _KEYS = (("ctrl+s", "save"), ("escape", "back"))
 
 
-class ProfileText(Screen[bool]):
+class ProfileText(Page[bool]):
     """Checked with every key. Dismissed with True once the file has the new text."""
 
     CSS_PATH = paths.styles() / "profile_editor.tcss"

@@ -6,15 +6,15 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from oi_tui import paths
+from oi_tui.screens.leaving import Page
 from oi_tui.text import duration
 from oi_tui.widgets.status_line import StatusLine
 from oi_tui.widgets.terminal_view import TerminalView
 
 
-class Program(Screen[bool]):
+class Program(Page[bool]):
     """Shows the running program's terminal and sends it every key but one.
 
     It closes with True when the person goes back to the conversation, and with False when it is told that

@@ -7,10 +7,10 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from oi_tui import paths
+from oi_tui.screens.leaving import Page
 from oi_tui.text import one_line
 from oi_tui.widgets.long_text import LongText
 from oi_tui.widgets.text_view import TextView
@@ -18,7 +18,7 @@ from oi_tui.widgets.text_view import TextView
 _KEYS = ("/ search", "n next", "N above", "s where", "escape back")
 
 
-class Reader(Screen[None]):
+class Reader(Page[None]):
     """Shows a text from its beginning. `where` says in a sentence where the text is kept."""
 
     CSS_PATH = paths.styles() / "reader.tcss"

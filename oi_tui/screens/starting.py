@@ -8,16 +8,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from oi_tui.engine.download import DownloadError
 from oi_tui.engine.llamafile import Llamafile, LlamafileError, begin
 from oi_tui.privacy import secret_variables
+from oi_tui.screens.leaving import Dialog
 from oi_tui.text import one_line
 
 
-class Starting(ModalScreen[Llamafile | str]):
+class Starting(Dialog[Llamafile | str]):
     """Tells how far it is. Gives the running llamafile, or why there is none; escape stops it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "stop", "Stop", id="starting.stop")]

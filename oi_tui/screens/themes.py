@@ -6,14 +6,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui.engine.declared.application import THEMES
+from oi_tui.screens.leaving import Dialog
 
 
-class Themes(ModalScreen[str | None]):
+class Themes(Dialog[str | None]):
     """A short list beside the conversation, which takes each theme's colours as it is highlighted.
 
     Returns the chosen theme; None, with the colours as they were, when nothing was chosen.

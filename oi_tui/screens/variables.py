@@ -8,12 +8,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from oi_tui import paths
 from oi_tui.mentions import written
 from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.screens.leaving import Page
 from oi_tui.screens.reader import Reader
 from oi_tui.text import one_line
 from oi_tui.widgets.key_line import KeyLine, Keys
@@ -41,7 +41,7 @@ class Remembering(Protocol):
         """What one variable holds."""
 
 
-class Variables(Screen[str | None]):
+class Variables(Page[str | None]):
     """Shows variables by language, and those that are sought as one types.
 
     It closes with the chosen variable as it is mentioned in the prompt, `@name`, or with None. `busy` says

@@ -1,0 +1,31 @@
+"""How a screen is left: once, and with all that was opened from it.
+
+Textual takes away whatever is on top when a screen is dismissed. Keys that arrive together, as they do from a
+slow connection, all go to the screen that had the focus then: two of them that leave it would take the screen
+below away as well, and the conversation with it.
+"""
+
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette
+from textual.screen import ModalScreen, Screen, ScreenResultType
+
+
+class Page(Screen[ScreenResultType]):
+    """A full screen, closed with a result."""
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Close it, and what lies over it; nothing happens when it was closed already."""
+        if self not in self.app.screen_stack:
+            return AwaitComplete()
+        while self.app.screen is not self:
+            self.app.screen.dismiss()
+        return super().dismiss(result)
+
+
+# A style sheet comes down by the first base alone.
+class Dialog(ModalScreen[ScreenResultType], Page[ScreenResultType]):
+    """A box over a screen, closed with a result."""
+
+
+class Palette(CommandPalette, Page[None]):
+    """The command palette."""

@@ -1,0 +1,59 @@
+"""Screens are left once, however many keys came together."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual import events
+from textual.app import App
+from textual.screen import Screen
+
+from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.help import Help
+from oi_tui.screens.leaving import Palette
+from oi_tui.screens.reader import Reader
+from oi_tui.widgets.long_text import LongText
+from tests.pilot.waiting import until
+
+
+def reader() -> Reader:
+    return Reader("Output of [1]", LongText.of("a line"), "It is in /tmp/there.txt.")
+
+
+SCREENS: dict[str, tuple[Callable[[], Screen[Any]], str]] = {
+    "a page": (reader, "escape"),
+    "a question": (lambda: Confirm("Delete it?", ["It is old."]), "n"),
+    "the keys": (Help, "escape"),
+    "the palette": (lambda: Palette(id="--command-palette"), "escape"),
+}
+
+
+@pytest.mark.parametrize("name", SCREENS)
+async def test_keys_that_come_together_leave_one_screen(name: str) -> None:
+    make, key = SCREENS[name]
+    async with App[None]().run_test(size=(80, 24)) as pilot:
+        app, below, answers = pilot.app, Screen[None](), []
+        await app.push_screen(below)
+        await app.push_screen(make(), answers.append)
+        await pilot.pause()
+        assert app._driver
+        for _ in range(3):
+            app._driver.send_message(events.Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: app.screen is below)
+        await pilot.pause()
+        assert app.screen is below
+        assert len(answers) <= 1
+
+
+async def test_what_was_opened_from_a_screen_goes_with_it() -> None:
+    async with App[None]().run_test(size=(80, 24)) as pilot:
+        app, answers, said = pilot.app, [], []
+        page, question = reader(), Confirm("Delete it?", ["It is old."])
+        await app.push_screen(page, answers.append)
+        await app.push_screen(question, said.append)
+        page.dismiss()
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+        assert (answers, said) == ([None], [None])
+        page.dismiss()
+        await pilot.pause()
+        assert len(app.screen_stack) == 1
