@@ -139,6 +139,7 @@ class OiTui(Showing, KeyboardClock):
 
     def on_chat_ready(self) -> None:
         """Wake what takes its time, and show what was asked for at the command line."""
+        from oi_tui.engine import reach
         from oi_tui.screens import first_run
 
         workspace = self._chat.workbench.workspace
@@ -146,6 +147,8 @@ class OiTui(Showing, KeyboardClock):
         self._take_keys(workspace.profile.keys)
         for problem in workspace.remarks:
             self._chat.desk.tell(f"Your profile: {problem}", warning=True)
+        if wrong := reach.misled(workspace.profile):
+            self._chat.desk.tell(wrong.sentence, warning=True)
         if unkept := log.problem():
             self._chat.desk.tell(unkept, warning=True)
         if workspace.computer.sandbox:

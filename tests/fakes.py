@@ -26,7 +26,7 @@ class Reply:
                 raise LlmError(delta)
             if isinstance(delta, threading.Event):
                 delta.set()
-                assert self.cancelled.wait(10)
+                assert self.cancelled.wait(60)
                 return
             yield delta
 
@@ -77,14 +77,14 @@ class Computer:
         self.ran.append((language, code))
         if code == "hang":
             self.running.set()
-            assert self.interrupted.wait(10)
+            assert self.interrupted.wait(60)
             yield RunEnded("interrupted", 0.5)
             return
         if code == "ask":
             yield LineReached(1)
             yield InputRequested("What is your name? ", False)
             self.running.set()
-            assert self.interrupted.wait(10)
+            assert self.interrupted.wait(60)
             yield InputReceived()
         if code == "picture":
             yield Printed("before")

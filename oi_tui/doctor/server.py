@@ -22,11 +22,13 @@ def finding(profile: "Profile") -> Finding:
     """What the server at the profile's address says to a question without a key; any answer is one."""
     from oi_tui.engine import reach
 
-    parts = urlsplit(str(profile.api_base))
-    # A name and password in it are the key, which is not sent.
-    address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl().rstrip("/")
+    if wrong := reach.misled(profile):
+        return Finding(False, wrong.sentence.partition(" Correct it")[0], f"Correct it, or {_CHANGE}.")
     if forbidden := reach.refusal(profile):
         return Finding(False, forbidden.sentence, f"Change llm.model, llm.api_base or {forbidden.setting}.")
+    parts = urlsplit(str(reach.base(profile)))
+    # A name and password in it are the key, which is not sent.
+    address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl().rstrip("/")
     request = urllib.request.Request(f"{address}/models", headers={"User-Agent": f"oi-tui/{__version__}"})
     try:
         with urllib.request.urlopen(request, timeout=PATIENCE):

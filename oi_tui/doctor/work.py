@@ -157,7 +157,7 @@ def kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
 
 def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """Keys, by name and never by value; servers on this machine; and whether the model's own one answers."""
-    from oi_tui.engine import local_models
+    from oi_tui.engine import local_models, reach
     from oi_tui.engine.secrets import provider_of
 
     profile = (in_use or _usual()).profile
@@ -177,9 +177,9 @@ def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
         yield Finding(True, f"{name} is running: {', '.join(names[:4])}{more}")
     if not found:
         yield Finding(None, "no model server answers on this machine")
-    if profile.api_base:
+    if reach.base(profile):
         yield server.finding(profile)
-    elif provider_of(profile.model) in ("ollama", "ollama_chat") and not os.environ.get("OLLAMA_API_BASE"):
+    elif provider_of(profile.model) in ("ollama", "ollama_chat"):
         yield from _ollama(profile.model, found)
     elif not (found or keys or profile.api_key or profile.model == "demo"):
         yield Finding(

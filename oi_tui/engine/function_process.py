@@ -14,18 +14,8 @@ from dataclasses import asdict
 from typing import Any
 
 from oi_tui.engine.function_model import FunctionModel, FunctionReply
-from oi_tui.engine.llm import (
-    CallPiece,
-    Delta,
-    Fault,
-    Finish,
-    Gap,
-    LlmError,
-    Reasoning,
-    Request,
-    Text,
-    Usage,
-)
+from oi_tui.engine.llm import Fault, LlmError, Request
+from oi_tui.engine.model_wire import record_of
 
 
 class _Part:
@@ -59,23 +49,6 @@ def completions_of(text: str, place: str) -> Callable[..., Any]:
         raise LookupError("the profile no longer sets llm.completions to a function")
     function: Callable[..., Any] = found
     return function
-
-
-def record_of(delta: Delta) -> dict[str, Any]:
-    """A piece of a reply as a record of the protocol."""
-    match delta:
-        case Text(text):
-            return {"text": text}
-        case Reasoning(text):
-            return {"reasoning": text}
-        case CallPiece(index, id, name, arguments):
-            return {"call": [index, id, name, arguments]}
-        case Usage(prompt, completion, cost, cached):
-            return {"usage": [prompt, completion, cost, cached]}
-        case Finish(reason):
-            return {"finish": reason}
-        case Gap(lines):
-            return {"gap": lines}
 
 
 class _Service:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from oi_tui.engine.console import ConsoleText
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, Noticed
-from oi_tui.engine.reply_parser import (
+from oi_tui.engine.parts import (
     CodeEnded,
     CodeGrew,
     CodeStarted,

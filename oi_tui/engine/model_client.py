@@ -15,19 +15,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from oi_tui.engine import faults
-from oi_tui.engine.llm import (
-    CallPiece,
-    Delta,
-    Fault,
-    Finish,
-    Gap,
-    LlmError,
-    Reasoning,
-    Request,
-    Text,
-    Usage,
-)
+from oi_tui.engine.llm import Delta, Fault, LlmError, Request
 from oi_tui.engine.model_facts import ModelFacts
+from oi_tui.engine.model_wire import delta_of
 
 #: Imports nothing from the current folder: our own package is found last, and by its full path.
 _BOOT = "import sys; sys.path.append(sys.argv.pop()); from oi_tui.engine.{} import main; main()"
@@ -159,7 +149,7 @@ class ModelReply:
                 break
             if "fault" in record:
                 fault = Fault(**record["fault"])
-            elif delta := _delta(record):
+            elif delta := delta_of(record):
                 yield delta
         if self._cancelled.is_set():
             return
@@ -274,20 +264,3 @@ class ModelProcess:
                 except OSError as error:
                     raise LlmError(faults.process_ended(f"could not be started ({error})")) from error
             return self._child
-
-
-def _delta(record: Mapping[str, Any]) -> Delta | None:
-    match record:
-        case {"text": str(text)}:
-            return Text(text)
-        case {"reasoning": str(text)}:
-            return Reasoning(text)
-        case {"call": [int(index), call, name, str(arguments)]}:
-            return CallPiece(index, call, name, arguments)
-        case {"usage": [int(prompt), int(completion), cost, int(cached)]}:
-            return Usage(prompt, completion, cost, cached)
-        case {"finish": str(reason)}:
-            return Finish(reason)
-        case {"gap": int(lines)}:
-            return Gap(lines)
-    return None

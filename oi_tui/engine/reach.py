@@ -4,34 +4,63 @@ import ipaddress
 import os
 from urllib.parse import urlsplit
 
+from oi_tui.engine import addresses
 from oi_tui.engine.llm import Fault
 from oi_tui.engine.profile import Profile
 from oi_tui.engine.secrets import provider_of
 
 #: Providers whose servers are on this machine unless a base or a variable of theirs says otherwise.
-_HOME = {
-    "ollama": "OLLAMA_API_BASE",
-    "ollama_chat": "OLLAMA_API_BASE",
-    "lm_studio": "LM_STUDIO_API_BASE",
-    "llamafile": "LLAMAFILE_API_BASE",
-    "hosted_vllm": "HOSTED_VLLM_API_BASE",
+_HOME = frozenset({"ollama", "ollama_chat", "lm_studio", "llamafile", "hosted_vllm"})
+#: Providers of which LiteLLM 1.105 takes the base from a variable that is called after them.
+_WITH_VARIABLE = _HOME | {"gemini", "deepseek", "groq", "xai", "openrouter", "azure", "cohere"}
+#: Where that variable has another name, or several; the first that is set counts.
+_ODD_VARIABLES = {
+    "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+    "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
+    "ollama_chat": ("OLLAMA_API_BASE",),
+    "perplexity": ("PERPLEXITY_API_BASE",),
+    "fireworks_ai": ("FIREWORKS_API_BASE",),
 }
 #: Endings of names that only a local network knows.
 _NEAR = (".local", ".lan", ".internal", ".home.arpa", ".localdomain")
+
+
+def _own_base(profile: Profile) -> tuple[str, str] | None:
+    """The environment variable that says where the profile's provider is, and what it says."""
+    if profile.api_base or profile.completions:
+        return None
+    provider = provider_of(profile.model) or ""
+    usual = (f"{provider.upper()}_API_BASE",) if provider in _WITH_VARIABLE else ()
+    names = _ODD_VARIABLES.get(provider, usual)
+    return next(((name, value) for name in names if (value := os.environ.get(name))), None)
+
+
+def base(profile: Profile) -> str | None:
+    """The address that is asked, where a setting or a variable of the provider names one."""
+    own = _own_base(profile)
+    return own[1] if own else profile.api_base
+
+
+def misled(profile: Profile) -> Fault | None:
+    """What is wrong with the address in the provider's own variable; None when nothing is."""
+    own = _own_base(profile)
+    must = addresses.wanted(own[1]) if own else None
+    if own is None or must is None:
+        return None
+    name, value = own
+    told = f"The environment variable {name} must be {must}, not {addresses.shown(value)}."
+    return Fault("address", f"{told} Correct it, or set api_base, which goes before it.", "api_base")
 
 
 def server(profile: Profile) -> str | None:
     """The name or address of the machine that is asked; None for a provider's own servers."""
     if profile.model == "demo":
         return "localhost"
-    base = profile.api_base
-    if not base:
-        variable = _HOME.get(provider_of(profile.model) or "")
-        if variable is None:
-            return None
-        base = os.environ.get(variable) or "http://localhost"
+    address = base(profile)
+    if not address:
+        return "localhost" if provider_of(profile.model) in _HOME else None
     try:
-        return urlsplit(base if "//" in base else f"//{base}").hostname
+        return urlsplit(address if "//" in address else f"//{address}").hostname
     except ValueError:
         return None
 
@@ -58,6 +87,8 @@ def is_near(host: str | None) -> bool:
 
 def refusal(profile: Profile) -> Fault | None:
     """Why a request may not be sent as the profile stands; None when it may."""
+    if wrong := misled(profile):
+        return wrong
     host = server(profile)
     where = host or f"the servers of {provider_of(profile.model) or 'its provider'}"
     if profile.local and not is_this_machine(host):

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from oi_tui.engine import profile_file
+
 _FOLDER = Path(__file__).parent / "profiles"
 
 
@@ -19,3 +21,8 @@ def summary(name: str) -> str:
     """What it is for: its first comment, up to the first full stop or colon."""
     first = (text(name) or "").partition("\n")[0].removeprefix("# ")
     return first.split(". ")[0].split(": ")[0].removesuffix(".")
+
+
+def model(name: str) -> str:
+    """The model that it sets."""
+    return str(profile_file.parse(text(name) or "")["llm.model"].value)

@@ -99,6 +99,8 @@ def _begin(
     story = PlainStory(_say, notes, workspace.save_picture, echoes=keyboard.is_terminal and reads)
     for problem in workspace.remarks:
         story.note(f"Your profile: {problem}")
+    if wrong := reach.misled(profile):
+        story.note(wrong.sentence)
     if unkept := log.problem():
         story.note(unkept)
     if unheld := workspace.computer.why_nothing_runs():

@@ -85,6 +85,8 @@ class Choosing:
         else:
             where = f" at {one_line(choice.api_base, 80)}" if choice.api_base else ""
             self._desk.tell(f"The model is now {one_line(choice.model)}{where}.")
+            if wrong := reach.misled(profile):
+                self._desk.tell(wrong.sentence, warning=True)
 
     def _keeps_key(self, choice: ModelChoice) -> bool:
         """Whether the profile's key goes with a choice: it is for the provider and server that it is of."""

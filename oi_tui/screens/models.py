@@ -13,23 +13,14 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from oi_tui.engine import llamafile, local_models
+from oi_tui.engine import llamafile, local_models, ready_made
 from oi_tui.engine.redaction import learn
 from oi_tui.engine.secrets import SecretError, Secrets, name_for
 from oi_tui.screens.leaving import Dialog
 from oi_tui.text import one_line
 
-#: What to offer for a key that is in the environment.
-HOSTED = {
-    "OPENAI_API_KEY": "gpt-4o",
-    "ANTHROPIC_API_KEY": "anthropic/claude-sonnet-4-5",
-    "GEMINI_API_KEY": "gemini/gemini-2.5-flash",
-    "OPENROUTER_API_KEY": "openrouter/openai/gpt-4o",
-    "MISTRAL_API_KEY": "mistral/mistral-large-latest",
-    "DEEPSEEK_API_KEY": "deepseek/deepseek-chat",
-    "GROQ_API_KEY": "groq/llama-3.3-70b-versatile",
-    "XAI_API_KEY": "xai/grok-4",
-}
+#: The ready-made profiles of the providers whose model is offered once there is a key.
+_HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
 _LIST_KEYS = "enter chooses   tab to the field   escape not now"
 _KEY_KEYS = "enter keeps it   ctrl+s only for this session   escape back"
 
@@ -54,7 +45,7 @@ def hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoi
     """A model for each provider whose key is in the environment."""
     return [
         ModelChoice(model, None, f"{variable} is set")
-        for variable, model in HOSTED.items()
+        for variable, model in _hosted()
         if environment.get(variable)
     ]
 
@@ -62,11 +53,17 @@ def hosted_models(environment: Mapping[str, str] = os.environ) -> list[ModelChoi
 def kept_models(secrets: Secrets) -> list[ModelChoice]:
     """A model for each provider whose key was given to us to keep; asks a keyring."""
     kept = []
-    for variable, model in HOSTED.items():
+    for variable, model in _hosted():
         found = secrets.find(variable)
         if found is not None and found.origin != "environment":
             kept.append(ModelChoice(model, None, f"{variable} is kept"))
     return kept
+
+
+def _hosted() -> list[tuple[str, str]]:
+    """The variables of providers' keys, each with the model to offer for it."""
+    models = [ready_made.model(name) for name in _HOSTED]
+    return [(name_for(model) or "", model) for model in models]
 
 
 def llamafiles() -> list[ModelChoice]:

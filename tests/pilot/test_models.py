@@ -67,6 +67,28 @@ async def test_what_answers_is_offered_with_its_size_and_window_and_taken(found:
         assert at.workspace.profile.api_base == QWEN.api_base
 
 
+async def test_a_wrong_address_in_a_providers_variable_is_told_when_it_begins_to_matter(
+    found: list[LocalModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_BASE", "localhost:8000")
+    monkeypatch.setenv("DEEPSEEK_API_BASE", "http://localhost:port")
+    monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-canary")
+    async with sitting([Text("Hm.")]) as at:
+
+        def told(*sayings: str) -> bool:
+            transcript = at.bench.conversation.transcript
+            rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.rows_of(n))
+            text = " ".join(" ".join(rows).split())
+            return all(each in text for each in sayings)
+
+        await at.until(lambda: told("variable OPENAI_API_BASE must be an address that begins with http://"))
+        await at.type("%model deepseek/deepseek-chat")
+        await at.until(lambda: told("DEEPSEEK_API_BASE must be an address with a port"))
+        await at.type("hello")
+        await at.until(lambda: told("hello", "DEEPSEEK_API_BASE") and not at.bench.busy)
+        assert not at.llm.requests
+
+
 async def test_a_missing_key_is_asked_for_in_a_masked_field_and_kept(found: list[LocalModel]) -> None:
     async with sitting([Text("Hm.")]) as at:
         await at.type("%model anthropic/claude-sonnet-4-5")

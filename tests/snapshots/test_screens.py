@@ -129,7 +129,7 @@ async def verbose(pilot: Pilot[None]) -> None:
     log.recent.lines.extend(
         (
             "10:02:07  turn begins",
-            "10:02:07  request to gpt-4o: 2 messages, 1 tools",
+            "10:02:07  request to gpt-4o: 2 messages, with the tool",
             "10:02:08  first words after 0.84 s",
             "10:02:10  reply after 2.61 s: 1,234 tokens in, 56 out, $0.0123",
             "10:02:10  waiting for approval: python, 7 lines",

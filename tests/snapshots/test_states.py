@@ -103,7 +103,7 @@ class Script(Folder):
         yield from self.reports
         if not any(isinstance(each, RunEnded) for each in self.reports):
             self.running.set()
-            assert self.interrupted.wait(20)
+            assert self.interrupted.wait(60)
             yield RunEnded("interrupted", 0.5)
 
 

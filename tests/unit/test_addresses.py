@@ -1,6 +1,7 @@
 """Addresses of model servers: a wrong one is told of at once; no server passes a request on to another."""
 
 import asyncio
+import contextlib
 import json
 import os
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from oi_tui.engine import addresses
+from oi_tui.engine import addresses, reach
 from oi_tui.engine.llm import LlmError, Request, Text
 from oi_tui.engine.model_client import ModelProcess
 from oi_tui.engine.model_process import Service
@@ -16,6 +17,7 @@ from oi_tui.engine.profile import Profile
 from oi_tui.engine.settings import ProfileError
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Exchange, ModelServer, Say
+from tests.unit.conftest import environment
 
 #: What is no address, and a word of what it must be.
 WRONG = {
@@ -84,6 +86,62 @@ def test_a_good_address_is_taken(base: str) -> None:
     assert Profile().with_changes(api_base=base).api_base == base
 
 
+# The providers' own variables
+
+HI = [{"role": "user", "content": "Hi"}]
+#: For models of each provider with such a variable, the one that says where it is.
+VARIABLES = {
+    "openai/m": "OPENAI_BASE_URL",
+    "gpt-4o": "OPENAI_BASE_URL",
+    "anthropic/claude-sonnet-4-5": "ANTHROPIC_API_BASE",
+    "gemini/gemini-2.0-flash": "GEMINI_API_BASE",
+    "deepseek/deepseek-chat": "DEEPSEEK_API_BASE",
+    "groq/m": "GROQ_API_BASE",
+    "xai/grok-4": "XAI_API_BASE",
+    "openrouter/m": "OPENROUTER_API_BASE",
+    "azure/m": "AZURE_API_BASE",
+    "cohere/command-r": "COHERE_API_BASE",
+    "ollama/m": "OLLAMA_API_BASE",
+    "ollama_chat/m": "OLLAMA_API_BASE",
+    "lm_studio/m": "LM_STUDIO_API_BASE",
+    "llamafile/m": "LLAMAFILE_API_BASE",
+    "hosted_vllm/m": "HOSTED_VLLM_API_BASE",
+    "perplexity/m": "PERPLEXITY_API_BASE",
+    "fireworks_ai/m": "FIREWORKS_API_BASE",
+}
+
+
+def test_each_is_where_its_variable_says(served: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = {name: f"{served.root}/{name.lower()}" for name in VARIABLES.values()}
+    # The first of two that are set counts.
+    places["OPENAI_API_BASE"] = places["ANTHROPIC_BASE_URL"] = f"{served.root}/other"
+    for name, place in places.items():
+        monkeypatch.setenv(name, place)
+    with ModelProcess({**environment(), **places}) as models:
+        for model, name in VARIABLES.items():
+            assert reach.base(Profile(model=model)) == places[name], model
+            version = "2024-02-01" if model.startswith("azure") else None
+            # Not every provider understands the answer.
+            with contextlib.suppress(LlmError):
+                list(models.reply(Request(model=model, messages=HI, api_key="sk-x", api_version=version)))
+            assert served.exchanges[-1].path.startswith(f"/{name.lower()}"), model
+
+
+@pytest.mark.parametrize("model", VARIABLES)
+def test_a_wrong_one_is_told_before_anything_is_sent(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, profile = VARIABLES[model], Profile(model=model)
+    assert reach.refusal(profile) is None
+    monkeypatch.setenv(name, "user:hunter2@127.0.0.1:9/v1")
+    fault = reach.refusal(profile)
+    assert fault is not None
+    assert (fault.kind, fault.setting) == ("address", "api_base")
+    assert f"variable {name} must be an address that begins with http://" in fault.sentence
+    assert "hunter2" not in fault.sentence
+    assert reach.refusal(profile.with_changes(api_base="http://127.0.0.1:9/v1")) is None
+    monkeypatch.setenv(name, "http://127.0.0.1:9/v1")
+    assert reach.refusal(profile.with_changes(offline=True, local=True)) is None
+
+
 # What a server sends on
 
 #: A model of each kind of wire, what its base ends in, and what the base would be elsewhere.
@@ -107,7 +165,7 @@ def sent_on(status: int, to: Callable[[], str]) -> Answer:
 def ask(models: ModelProcess, model: str, base: str) -> str:
     request = Request(
         model=model,
-        messages=[{"role": "user", "content": "Hi"}],
+        messages=HI,
         api_base=base,
         api_key="sk-canary-0123456789",
         api_version="2024-02-01" if model.startswith("azure") else None,

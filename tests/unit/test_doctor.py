@@ -225,6 +225,16 @@ def test_a_server_that_is_not_there_or_may_not_be_asked_is_a_problem() -> None:
     assert "local" in server.finding(named).fix
 
 
+def test_an_address_in_the_providers_own_variable_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = Profile(model="openai/x")
+    monkeypatch.setenv("OPENAI_API_BASE", "localhost:9")
+    found = server.finding(profile)
+    assert found.good is False
+    assert "OPENAI_API_BASE must be an address that begins with http://" in found.words
+    monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9/v1")
+    assert "nothing listens there" in server.finding(profile).words
+
+
 def test_a_chosen_program_that_is_not_there_is_a_problem() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("python: /nowhere/python\n")

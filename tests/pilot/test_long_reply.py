@@ -1,0 +1,57 @@
+"""While a reply of 200,000 tokens streams in keys are answered, and escape ends it."""
+
+import threading
+from collections.abc import Iterator
+
+from oi_tui.engine.llm import Delta, Text
+from tests.pilot.test_chat import sitting
+
+#: Each is two tokens, more or less.
+WORDS = 100_000
+
+
+class Torrent:
+    """A reply that goes on until it is stopped: soon it has so many words, then they come one by one."""
+
+    def __init__(self) -> None:
+        self.given = 0
+        self.cancelled = threading.Event()
+
+    def __iter__(self) -> Iterator[Delta]:
+        while not self.cancelled.wait(0.001):
+            count = 1_000 if self.given < WORDS else 1
+            numbers = range(self.given, self.given + count)
+            self.given += count
+            yield Text("".join(f"w{n}\n\n" if n % 40 == 39 else f"w{n} " for n in numbers))
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+
+
+async def test_keys_are_answered_and_escape_ends_it() -> None:
+    torrent = Torrent()
+    async with sitting() as at:
+        at.llm.reply = lambda _request: torrent
+
+        def shown() -> str:
+            strips = at.app.screen._compositor.render_strips()
+            return "".join(segment.text for strip in strips for segment in strip)
+
+        def newest() -> int:
+            words = (word for word in shown().split() if word[:1] == "w")
+            return max((int(word[1:]) for word in words if word[1:].isdigit()), default=0)
+
+        await at.type("go on")
+        for part, key in enumerate("αβγ"):
+            await at.until(lambda part=part: newest() >= part * WORDS // 2)
+            await at.pilot.press(key)
+            await at.until(lambda key=key: key in shown())
+            assert not torrent.cancelled.is_set()
+            assert at.bench.busy
+        assert at.prompt == "αβγ"
+        await at.pilot.press("escape")
+        await at.until(lambda: not at.bench.busy)
+        assert torrent.cancelled.is_set()
+        reply = next(each for each in at.bench.session.messages if each.role == "assistant")
+        assert reply.content.startswith("w0 w1 ")
+        assert f" w{WORDS - 2} w{WORDS - 1}\n" in reply.content
