@@ -1,10 +1,10 @@
 """What the pictures share: a computer that says the same everywhere, and the ways to a state."""
 
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from oi_tui.app import OiTui
 from oi_tui.engine.llm import Text, Usage
@@ -58,8 +58,36 @@ def bench(pilot: Pilot[None]) -> Workbench:
 
 async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
     await waiting.until(pilot, condition)
-    bench(pilot).prompt.cursor_blink = False
-    await pilot.pause(0.1)
+    await calm(pilot)
+
+
+async def calm(pilot: Pilot[None]) -> None:
+    """Wait until no caret blinks and nothing changes on the screen any more."""
+    before: list[Strip] = []
+    same = 0
+
+    def unchanged() -> bool:
+        nonlocal before, same
+        for shown in pilot.app.screen_stack:
+            for field in shown.query("Input, TextArea"):
+                field.cursor_blink = False  # type: ignore[attr-defined]
+        now = pilot.app.screen._compositor.render_strips()
+        same = same + 1 if now == before else 0
+        before = now
+        return same == 4
+
+    await waiting.until(pilot, unchanged)
+
+
+async def seen(pilot: Pilot[None], *words: str) -> None:
+    """Wait until these words are on the screen, and nothing changes any more."""
+
+    def there() -> bool:
+        strips = pilot.app.screen._compositor.render_strips()
+        text = "\n".join("".join(segment.text for segment in strip) for strip in strips)
+        return all(each in text for each in words)
+
+    await until(pilot, there)
 
 
 async def ask(pilot: Pilot[None]) -> None:
@@ -79,16 +107,11 @@ async def ended(pilot: Pilot[None]) -> None:
 
 async def ready(pilot: Pilot[None]) -> None:
     """The workbench comes after the first frame."""
-    end = time.monotonic() + 10
-    while not pilot.app.screen.query("Workbench #conversation"):
-        assert time.monotonic() < end
-        await pilot.pause(0.02)
-    await pilot.pause(0.1)
+    await waiting.until(pilot, lambda: pilot.app.screen.query("Workbench #conversation"))
 
 
 async def opened(pilot: Pilot[None]) -> None:
     await ready(pilot)
-    await until(pilot, lambda: True)
 
 
 def by_size(size: tuple[int, int]) -> str:

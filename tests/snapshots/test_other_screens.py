@@ -1,7 +1,6 @@
 """The navigator and the profile editor, as pictures."""
 
 import os
-import time
 from collections.abc import Callable
 from datetime import datetime
 
@@ -9,7 +8,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Static, TextArea
 
 from oi_tui import paths
 from oi_tui.app import OiTui
@@ -24,6 +23,8 @@ from oi_tui.screens.profile_text import ProfileText
 from oi_tui.screens.variables import Variables
 from oi_tui.themes import DARK, LIGHT
 from tests.fakes import Computer
+from tests.pilot.waiting import until
+from tests.snapshots.staging import calm
 
 SIZES = [(80, 24), (120, 40)]
 NOON = datetime(2026, 3, 18, 12).timestamp()
@@ -75,14 +76,8 @@ def saved() -> Store:
 
 async def settled(pilot: Pilot[None]) -> None:
     """Wait until workers are done and the preview stands."""
-    end = time.monotonic() + 10
-    await pilot.pause(0.4)
-    for field in pilot.app.screen.query(Input):
-        field.cursor_blink = False
-    while any(not worker.is_finished for worker in pilot.app.workers):
-        assert time.monotonic() < end
-        await pilot.pause(0.05)
-    await pilot.pause(0.2)
+    await until(pilot, lambda: all(worker.is_finished for worker in pilot.app.workers))
+    await calm(pilot)
 
 
 def by_size(size: tuple[int, int]) -> str:

@@ -11,7 +11,10 @@ from oi_tui.engine.grants import Grant
 from oi_tui.engine.llm import Fault, Text
 from oi_tui.engine.store import Store
 from oi_tui.lmc import Message
+from oi_tui.screens.changes import Changes
 from oi_tui.screens.first_run import FirstRun
+from oi_tui.screens.help import Help
+from oi_tui.screens.permissions import Permissions
 from oi_tui.screens.themes import Themes
 from tests.fakes import call
 from tests.snapshots.staging import (
@@ -25,9 +28,11 @@ from tests.snapshots.staging import (
     asked,
     bench,
     by_size,
+    calm,
     ended,
     opened,
     screen,
+    seen,
     until,
 )
 
@@ -45,15 +50,12 @@ async def replacing(pilot: Pilot[None]) -> None:
     await pilot.press("ctrl+f", *"rows", "tab", *"sales")
     line = bench(pilot).replace_line
     await until(pilot, lambda: line._found and line._found[0].put == "sales")
-    for field in line.query("Input"):
-        field.cursor_blink = False
-    await pilot.pause(0.1)
 
 
 async def comparing(pilot: Pilot[None]) -> None:
     await editing(pilot)
     await pilot.press("f8")
-    await pilot.pause(0.2)
+    await until(pilot, lambda: isinstance(pilot.app.screen, Changes))
 
 
 async def edited(pilot: Pilot[None]) -> None:
@@ -89,7 +91,7 @@ async def with_permissions(pilot: Pilot[None]) -> None:
     ):
         bench(pilot).session.grants.give(grant)
     pilot.app.screen.desk.open_permissions()
-    await pilot.pause(0.1)
+    await until(pilot, lambda: isinstance(pilot.app.screen, Permissions))
 
 
 async def waiting_for_input(pilot: Pilot[None]) -> None:
@@ -100,14 +102,13 @@ async def waiting_for_input(pilot: Pilot[None]) -> None:
 async def helped(pilot: Pilot[None]) -> None:
     await opened(pilot)
     await pilot.press("f1")
-    await pilot.pause(0.1)
+    await until(pilot, lambda: isinstance(pilot.app.screen, Help))
 
 
 async def choosing(pilot: Pilot[None]) -> None:
     await opened(pilot)
     await pilot.press("ctrl+l")
     await until(pilot, lambda: pilot.app.screen.query_one("#models-hints").display)
-    await pilot.pause(0.1)
 
 
 async def rehearsing(pilot: Pilot[None]) -> None:
@@ -119,9 +120,9 @@ async def rehearsing(pilot: Pilot[None]) -> None:
 async def colours(pilot: Pilot[None]) -> None:
     await ended(pilot)
     pilot.app.push_screen(Themes(welcome=True))
-    await pilot.pause(0.2)
+    await until(pilot, lambda: isinstance(pilot.app.screen, Themes))
     await pilot.press("down")
-    await pilot.pause(0.2)
+    await calm(pilot)
 
 
 async def verbose(pilot: Pilot[None]) -> None:
@@ -137,7 +138,7 @@ async def verbose(pilot: Pilot[None]) -> None:
     )
     log.recent.count += 5
     pilot.app.screen.desk.show_log(True)
-    await pilot.pause(0.4)
+    await seen(pilot, "waiting for approval: python")
 
 
 STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
@@ -214,6 +215,6 @@ def test_a_resumed_conversation_looks_as_it_did(
     async def resume(pilot: Pilot[None]) -> None:
         await opened(pilot)
         pilot.app.screen.desk.open_conversation(journal.id)
-        await until(pilot, lambda: True)
+        await seen(pilot, "This is an earlier conversation")
 
     assert snap_compare(app, terminal_size=size, run_before=resume)

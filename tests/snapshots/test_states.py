@@ -9,11 +9,12 @@ import pytest
 from PIL import Image
 from textual import events
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import OptionList
 
+from oi_tui import log
 from oi_tui.app import OiTui
 from oi_tui.engine.events import FilesChanged, Noticed, RunReported
-from oi_tui.engine.llm import CallPiece, Delta, Fault, Reasoning, Text
+from oi_tui.engine.llm import CallPiece, Delta, Fault, Reasoning, Text, Usage
 from oi_tui.engine.profile import Profile
 from oi_tui.engine.snapshots import Change, Step
 from oi_tui.lmc import Displayed, InputRequested, LineReached, Printed, Report, RunEnded, Stopping
@@ -22,6 +23,7 @@ from oi_tui.screens.program import Program
 from oi_tui.screens.reader import Reader
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, call
+from tests.snapshots import test_screens
 from tests.snapshots.staging import (
     CODE,
     REPLY,
@@ -35,6 +37,7 @@ from tests.snapshots.staging import (
     ended,
     opened,
     screen,
+    seen,
     until,
 )
 
@@ -120,12 +123,6 @@ def writing(*deltas: Delta) -> OiTui:
     return screen([*deltas, threading.Event()])
 
 
-def still(pilot: Pilot[None]) -> None:
-    """No caret blinks."""
-    for field in pilot.app.screen.query(Input):
-        field.cursor_blink = False
-
-
 def then(steps: Steps, *keys: str, wait: Callable[[Pilot[None]], object] = lambda _: True) -> Steps:
     """Press keys after those steps, and wait for what they bring."""
 
@@ -133,8 +130,6 @@ def then(steps: Steps, *keys: str, wait: Callable[[Pilot[None]], object] = lambd
         await steps(pilot)
         await pilot.press(*keys)
         await until(pilot, lambda: wait(pilot))
-        still(pilot)
-        await pilot.pause(0.1)
 
     return go
 
@@ -195,7 +190,6 @@ async def reading_back(pilot: Pilot[None]) -> None:
 
 async def at_a_screen(pilot: Pilot[None], kind: type) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, kind))
-    await pilot.pause(0.3)
 
 
 async def searching_what_was_said(pilot: Pilot[None]) -> None:
@@ -224,8 +218,7 @@ async def reading(pilot: Pilot[None]) -> None:
     pilot.app.screen.desk.read_output(None)
     await at_a_screen(pilot, Reader)
     await pilot.press("slash", *"row 7", "enter")
-    await pilot.pause(0.4)
-    still(pilot)
+    await seen(pilot, "“row 7” in line", "lines", " of 30")
 
 
 async def looking_at_a_picture(pilot: Pilot[None]) -> None:
@@ -237,9 +230,34 @@ async def looking_at_a_picture(pilot: Pilot[None]) -> None:
 async def palette(pilot: Pilot[None]) -> None:
     await opened(pilot)
     await pilot.press("ctrl+p")
-    await pilot.pause(0.5)
-    still(pilot)
-    await pilot.pause(0.5)
+    await seen(pilot, "Search")
+    await until(pilot, lambda: pilot.app.screen.query_one(OptionList).option_count)
+
+
+async def reading_the_log(pilot: Pilot[None]) -> None:
+    await opened(pilot)
+    log.file().parent.mkdir(parents=True, exist_ok=True)
+    log.file().write_text(LOG)
+    pilot.app.screen.desk.open_log()
+    await at_a_screen(pilot, Reader)
+    await seen(pilot, "lines 1-")
+
+
+async def seeing_what_the_model_saw(pilot: Pilot[None]) -> None:
+    await ended(pilot)
+    await pilot.press("ctrl+up", "up", "w")
+    await at_a_screen(pilot, Reader)
+    await seen(pilot, "lines 1-")
+
+
+async def talking(pilot: Pilot[None]) -> None:
+    await ended(pilot)
+    for number, text in enumerate(("And in June?", "Plot both months"), 2):
+        bench(pilot).send(text)
+        await until(
+            pilot,
+            lambda number=number: len(bench(pilot).session.messages) == 2 * number and not bench(pilot).busy,
+        )
 
 
 ROWS = "".join(f"row {n}: \x1b[3{n % 7 + 1}m{'value ' * 3}\x1b[0m\n" for n in range(300))
@@ -250,6 +268,27 @@ FILES = Step(
 )
 FINISHED = RunEnded("finished", 2.14)
 BUSY = Fault("rate", "OpenAI is busy (429).", retryable=True, retry_after=20.0)
+LOG = "".join(
+    f"10:02:{second:02}  {words}\n"
+    for second, words in enumerate(
+        (
+            "turn begins",
+            "request to gpt-4o: 2 messages, with the tool",
+            "first words after 0.84 s",
+            "reply after 2.61 s: 1,234 tokens in, 56 out, $0.0123",
+            "waiting for approval: python, 7 lines",
+            "approved after 3.2 s",
+            "python runs cell 1",
+            "cell 1 finished after 2.14 s",
+        )
+        * 5
+    )
+)
+TALK = (
+    [Text("You sold **12** things in May.")],
+    [Text("And **18** in June.")],
+    [Text("I would need `matplotlib` for that.")],
+)
 STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     "thinking": (lambda: writing(Reasoning("First the file.\nThen the sum.\n")), shown("thinking")),
     "writing words": (
@@ -341,6 +380,15 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
         lambda: screen(),
         then(opened, *"%keys", "enter", wait=lambda p: isinstance(p.app.screen, Reader)),
     ),
+    "the budget is spent": (
+        lambda: screen([*REPLY[:2], Usage(1_200_000, 3_400, 1.02)], auto_run=True, max_budget=1.0),
+        ended,
+    ),
+    "going in circles": (lambda: screen(*[[call("print(1)")]] * 3, auto_run=True), ended),
+    "reading the log": (lambda: screen(), reading_the_log),
+    "what the model saw": (lambda: played(CODE, Printed(ROWS), FINISHED), seeing_what_the_model_saw),
+    "choosing where to go back to": (lambda: screen(*TALK), then(talking, *"%rewind", "enter")),
+    "gone back": (lambda: screen(*TALK), then(talking, *"%rewind 2", "enter")),
     "stopped at the question": (
         lambda: screen(REPLY),
         then(asked, "escape", wait=lambda pilot: not bench(pilot).busy),
@@ -358,4 +406,18 @@ def test_the_screen_looks_so_in_its_states(
     snap_compare: Callable[..., bool], state: str, size: tuple[int, int]
 ) -> None:
     make, steps = STATES[state]
+    assert snap_compare(make(), terminal_size=size, run_before=steps)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=by_size)
+@pytest.mark.parametrize(
+    "state",
+    ["asking about risks", "finished", "going in circles"],
+    ids=lambda state: state.replace(" ", "_"),
+)
+def test_it_can_be_read_without_colours(
+    snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch, state: str, size: tuple[int, int]
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    make, steps = {**test_screens.STATES, **STATES}[state]
     assert snap_compare(make(), terminal_size=size, run_before=steps)
