@@ -112,7 +112,10 @@ class Displayed:
 
 @dataclass(frozen=True, slots=True)
 class InputRequested:
-    """The program waits for a line of input. `masked`: what is typed must be shown and stored nowhere."""
+    """The program waits for a line of input. `masked`: what is typed must be shown and stored nowhere.
+
+    One that takes a line and waits for the next at once requests again, with no InputReceived between.
+    """
 
     prompt: str
     masked: bool

@@ -299,6 +299,12 @@ class LanguageProcess:
             with contextlib.suppress(OSError):
                 os.killpg(group, number)
 
+    def interrupt(self) -> None:
+        """Interrupt whatever has the keyboard, also what was stopped and would not hear it."""
+        self.send_signal(signal.SIGINT)
+        self.send_signal(signal.SIGCONT)
+        self.send_signal_to_language(signal.SIGCONT)
+
     def send_signal_to_language(self, number: int) -> None:
         """Send a signal to the language's own process."""
         if self.pid > 1:

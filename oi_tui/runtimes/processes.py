@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _LINUX = sys.platform.startswith("linux")
@@ -101,21 +101,37 @@ def kill_marked(variable: str, leader: int) -> None:
             return
 
 
-def reads_terminal(leader: int, group: int, terminal: int) -> bool | None:
-    """Whether the foreground `group` of the session of `leader` sleeps until somebody types.
+def in_foreground(leader: int, group: int) -> list[int]:
+    """What of the session of `leader` is in its foreground `group`."""
+    members = [group] if group != leader else []
+    for pid in [leader, *descendants(leader)]:
+        with contextlib.suppress(OSError):
+            if pid not in members and os.getpgid(pid) == group:
+                members.append(pid)
+    return members
+
+
+def stopped(pids: Iterable[int]) -> list[str]:
+    """Those of the processes that a signal has stopped, each as `name (number)`."""
+    found = []
+    for pid in pids if _LINUX else ():
+        with contextlib.suppress(OSError):
+            about, _, rest = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")
+            if rest.split()[0] == "T":
+                found.append(f"{about.partition('(')[2]} ({pid})")
+    return found
+
+
+def reads_terminal(pids: Iterable[int], terminal: int) -> bool | None:
+    """Whether one of the processes sleeps until somebody types.
 
     `terminal` is the device number of its terminal. None where that cannot be known: the process belongs to
     somebody else (sudo), or the system does not tell.
     """
     if not _LINUX or _CALLS is None:
         return None
-    members = [group] if group != leader else []
-    members += [pid for pid in [leader, *descendants(leader)] if pid != group or group == leader]
     answer: bool | None = False
-    for pid in members:
-        with contextlib.suppress(OSError):
-            if os.getpgid(pid) != group:
-                continue
+    for pid in pids:
         try:
             if any(_thread_reads(pid, thread, terminal) for thread in _numbers(f"/proc/{pid}/task")[:32]):
                 return True

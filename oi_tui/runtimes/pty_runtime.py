@@ -168,7 +168,7 @@ class PtyRuntime:
         """Type on the program's terminal."""
         with self._lock:
             if self._process and self._run:
-                self._run.typed()
+                self._run.typed(text)
                 self._process.type(text.encode("utf-8", "replace"))
 
     def interrupt(self) -> None:

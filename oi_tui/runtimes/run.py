@@ -31,6 +31,8 @@ _FRAME = 1 / 60
 _LARGEST_PIECE = 512 * 1024
 #: How long a program must be quiet before somebody looks whether it waits for input, in seconds.
 _QUIET = 0.06
+#: How many looks in a row find a program stopped before it is told.
+_STANDSTILL = 3
 #: How long a finished run waits for the mark of its end, where the program closed or lost its terminal.
 _MARK_PATIENCE = 1.0
 #: Displays that name a file.
@@ -71,7 +73,11 @@ class Run:
         self._finished: Event | None = None
         self._finished_at = 0.0
         self._waiting: Literal["", "told", "seen"] = ""
+        self._masked = False
+        #: Whether what the program waited for when it was last seen was answered.
+        self._answered = False
         self._sighted = 0
+        self._still = 0
         self._quiet_since = began
         self._look_at = 0.0
         self._line = 0
@@ -216,8 +222,9 @@ class Run:
 
     # -- input
 
-    def typed(self) -> None:
-        """Somebody typed: look soon whether the program still waits."""
+    def typed(self, text: str) -> None:
+        """Somebody typed: look soon whether the program still waits, or waits for another line."""
+        self._answered = self._answered or any(end in text for end in "\n\r\x04")
         self._look_at = time.monotonic() + 0.01
 
     def _look(self, now: float) -> None:
@@ -233,23 +240,37 @@ class Run:
         if self._steps.ask_if_idle():
             return
         device = os.fstat(terminal.slave).st_rdev
-        reads = processes.reads_terminal(self._process.pid, group, device)
+        pids = processes.in_foreground(self._process.pid, group)
+        self._tell_of_standstill(pids)
+        reads = processes.reads_terminal(pids, device)
         masked = not terminal.echoing
         if reads is None:
             reads = masked and now - self._quiet_since > 0.3
-        if reads and not self._waiting and self._sighted < (1 if self._last_line or self._text else 4):
+        if reads and terminal.unread:
+            # It has yet to take what was typed.
+            return
+        asks = reads and (not self._waiting or self._answered or masked != self._masked)
+        if asks and self._sighted < (1 if self._last_line or self._text else 4):
             # A program that says so itself does it within moments, and with its prompt; so look twice, and
             # longer where no prompt has come yet: a busy terminal hands over late.
             self._sighted += 1
             self._look_at = now + 0.03
             return
         self._sighted = 0
-        if reads and not self._waiting:
-            self._waiting = "seen"
+        if asks:
+            self._waiting, self._masked, self._answered = "seen", masked, False
             self._flush(now)
             self._report(InputRequested(_ESCAPES.sub("", self._last_line), masked))
         elif not reads and self._waiting:
             self._receive()
+
+    def _tell_of_standstill(self, pids: list[int]) -> None:
+        """Say what was stopped and goes on no more: it looks as if it took its time."""
+        still = processes.stopped({self._process.pid, *pids})
+        self._still = self._still + 1 if still else 0
+        if self._still == _STANDSTILL:
+            self._flush()
+            self._report(Printed(f"\r\nStopped by a signal, and does not go on: {', '.join(still)}\r\n"))
 
     def _receive(self) -> None:
         if self._waiting:

@@ -74,7 +74,7 @@ class Steps:
             self._began = time.monotonic()
             self._too_young = self._signalled == self._process.pid or processes.age(self._signalled) < 0.1
             self._follow_at = time.monotonic() + 0.01
-            self._process.send_signal(signal.SIGINT)
+            self._process.interrupt()
             self.ask()
         elif step == "terminate":
             self._process.send_signal_to_language(self._hard_signal)

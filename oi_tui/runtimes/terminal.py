@@ -1,6 +1,7 @@
 """A pseudo-terminal with a language process on it, and the guard that leaves nothing of it behind."""
 
 import contextlib
+import fcntl
 import os
 import subprocess
 import sys
@@ -124,6 +125,11 @@ class Terminal(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs 
         """Whether what is typed is shown, or read key by key, as against the line of a password."""
         flags = termios.tcgetattr(self.slave)[3]
         return bool(flags & termios.ECHO) or not flags & termios.ICANON
+
+    @property
+    def unread(self) -> bool:
+        """Whether something was typed that the program could read and has not read."""
+        return any(fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4)))
 
     def make_sane(self) -> None:
         """Set the modes that a run begins with, whatever the last one left, and forget what nobody read."""

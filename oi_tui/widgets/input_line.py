@@ -42,10 +42,11 @@ class InputLine(Widget):
         self.query_one(Input).cursor_blink = False
 
     def ask(self, language: str, request: InputRequested) -> None:
-        """Show what the program waits for."""
-        self.masked = request.masked
+        """Show what the program waits for; what was typed ahead of that stays, but is not brought to light."""
         field = self.query_one(Input)
-        field.value = ""
+        if self.masked and not request.masked:
+            field.value = ""
+        self.masked = request.masked
         field.password = request.masked
         field.placeholder = "hidden, kept nowhere" if request.masked else "type a line, enter sends it"
         self._language = one_line(language, 20)

@@ -142,12 +142,16 @@ def test_code_is_edited_in_the_persons_own_editor(start: Start, workplace: Path)
         assert "edited the code" in json.dumps(server.requests[1]["messages"])
 
 
-def test_programs_ask_and_a_password_is_not_shown_or_kept(start: Start) -> None:
-    code = (
-        "import getpass\nname = input('Name? ')\n"
-        "word = getpass.getpass('Word? ')\nprint(name, len(word), 'long')"
-    )
-    with ModelServer(spoken(call(code)), spoken(Say("Thank you."))) as server:
+ASKING = {
+    "python": "import getpass\nname = input('Name? ')\n"
+    "word = getpass.getpass('Word? ')\nprint(name, len(word), 'long')",
+    "shell": "read -p 'Name? ' name; read -rsp 'Word? ' word; echo; echo $name ${#word} long",
+}
+
+
+@pytest.mark.parametrize("language", ASKING)
+def test_programs_ask_and_a_password_is_not_shown_or_kept(start: Start, language: str) -> None:
+    with ModelServer(spoken(call(ASKING[language], language)), spoken(Say("Thank you."))) as server:
         program = spoken_to(start, *at(server, "-y"))
         program.say("ask me")
         program.wait_for("| Name?")

@@ -93,3 +93,15 @@ def test_a_long_question_is_shown_with_its_end_and_a_password_is_dots_and_kept_n
     assert files
     assert not [path for path in files if b"hunter2-canary" in path.read_bytes()]
     assert b"hunter2-canary" not in program.raw
+
+
+def test_a_password_right_after_a_name_is_dots_too(program: Program) -> None:
+    program.say("%% read -p 'user: ' u; read -rsp 'word: ' p; echo; echo $u ${#p} long")
+    program.wait_for("waits for user:")
+    program.send("ada\r")
+    program.wait_for("waits for word:")
+    program.send("hunter2")
+    assert "hunter2" not in program.wait_for("•••••••")
+    program.press("enter")
+    program.wait_for("ada 7 long")
+    assert b"hunter2" not in program.raw

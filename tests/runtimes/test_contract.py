@@ -448,6 +448,18 @@ def test_a_child_may_ask_for_a_password(scripted: Scripted) -> None:
     assert "6 letters\n" in played.text
 
 
+def test_a_child_may_ask_for_one_thing_after_another(scripted: Scripted) -> None:
+    played = scripted(
+        "printf 'user: '; read x; printf 'user: '; read y; stty -echo; printf 'Password: '; read z; stty echo\n"
+        "echo; echo $x $y ${#z}",
+        answers=("ada\n", "bob\n", "secret\n"),
+    )
+    asked = [(each.prompt, each.masked) for each in played.asked]
+    assert asked == [("user: ", False), ("user: ", False), ("Password: ", True)]
+    assert "ada bob 6\n" in played.text
+    assert played.answered >= 1
+
+
 def test_a_child_may_leave_the_terminal_as_it_likes(
     shared: Computer, sample: Sample, scripted: Scripted
 ) -> None:
@@ -489,6 +501,15 @@ def test_what_a_deaf_child_was_stopped_with_does_not_deafen_the_language(
     play(computer, sample.language, sample.script, stop_at="go\r\n")
     played = play(computer, sample.language, sample.busy, stop_at="go\r\n")
     assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+
+
+def test_what_a_signal_stopped_is_told_and_can_be_interrupted(
+    shared: Computer, sample: Sample, scripted: Scripted
+) -> None:
+    play(shared, sample.language, sample.remember)
+    played = scripted("echo go; kill -STOP $PPID; sleep 60", stop_at="does not go on: ")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert play(shared, sample.language, sample.recall).text == "42\n"
 
 
 @pytest.mark.parametrize("how", ["sleep", "busy", "ask", "script", "deaf"])

@@ -95,6 +95,25 @@ def test_a_cell_may_lose_its_programs_and_its_output_and_the_next_one_runs(
     assert play(computer, "shell", f"{after}; ls -d /; echo $((kept + 1))").text == "/\n42\n"
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+def test_a_cell_that_closes_its_output_for_errors_does_so_for_itself(make: Make, shell: str) -> None:
+    computer = make(shell=shell)
+    assert play(computer, "shell", "kept=41; exec 1>&- 2>&-").state == "finished"
+    # zsh says later what it could not say then.
+    text = play(computer, "shell", "ls /nowhere; echo $((kept + 1))").text.removeprefix("zsh: write error\n")
+    assert text.startswith("ls: ")
+    assert text.endswith("\n42\n")
+    assert play(computer, "shell", "exec 2>errors; ls /nowhere").text == ""
+    assert play(computer, "shell", "ls /nowhere; exec 2>/dev/tty; wc -l <errors").text.strip() == "2"
+
+
+def test_a_cell_that_closes_all_that_is_open_leaves_the_memory(computer: Computer) -> None:
+    code = "kept=41\nfor place in /proc/$$/fd/*; do eval \"exec ${place##*/}>&-\"; done"
+    assert play(computer, "shell", code).state == "finished"
+    for _ in range(2):
+        assert play(computer, "shell", "ls -d / /nowhere; echo $((kept + 1))").text.endswith("\n/\n42\n")
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_the_words_that_the_end_of_a_run_needs_may_be_taken(make: Make, shell: str) -> None:
     computer = make(shell=shell)

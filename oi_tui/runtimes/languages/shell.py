@@ -47,10 +47,12 @@ def start(program: str, folder: Path) -> Start:
 def request(nonce: str, path: Path) -> str:
     """The cell is sourced; its end is told by a command of its own, which no failure can skip.
 
-    What it made of the prompt is forgotten before that command is read.
+    What it made of the prompt is forgotten before that command is read. What it is given first is an output
+    for errors, where the one before it closed that: within a command of our own that has another one.
     """
+    errors = " { :; } 3>&2 2>/dev/null || exec 2>/dev/tty"
     cell = f" \\. '{path}' </dev/tty; {{ __oi_quiet; }} 2>/dev/null"
-    return f" {{ __oi_begin {nonce}; }} 2>/dev/null\n{cell}\n{_END.format(nonce=nonce)}"
+    return f"{errors}\n {{ __oi_begin {nonce}; }} 2>/dev/null\n{cell}\n{_END.format(nonce=nonce)}"
 
 
 def asking(what: str) -> str:
