@@ -133,6 +133,16 @@ def test_waiting_for_jobs_in_zsh_can_be_stopped(make: Make, wait: str) -> None:
     assert {variable.name for variable in computer.variables("shell")} in ({"kept"}, {"kept", "f"})
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+def test_a_subshell_that_leaves_is_not_the_end_of_the_cell(make: Make, shell: str) -> None:
+    computer = make(shell=shell)
+    for code in ("(exit 4)", "x=$(exit 4)", "(set -e; false)", "(exit 4) | cat", "(trap : EXIT; exit 4)"):
+        played = play(computer, "shell", f"kept=41; {code}; echo more")
+        assert (played.text, played.state) == ("more\n", "finished"), code
+    assert play(computer, "shell", "(exit 4)").reason == "exit status 4"
+    assert play(computer, "shell", "echo $? $((kept + 1))").text == "4 42\n"
+
+
 def test_directories_functions_aliases_and_exports_persist(computer: Computer) -> None:
     play(computer, "shell", "mkdir d; cd d; export E=1; f() { echo fun; }; alias a='echo ali'; v=(1 2)")
     played = play(computer, "shell", "basename $PWD; sh -c 'echo $E'; f; a; echo ${v[1]}")

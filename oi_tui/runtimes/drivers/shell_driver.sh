@@ -99,10 +99,10 @@ elif [ -n "${ZSH_VERSION:-}" ]; then
 		TRAPINT() { return $((128 + $1)); }
 		builtin wait "$@"
 	}
-	# It runs as the hook of every exit, and as a trap too, since `set -e` knows only that.
+	# It runs as the hook of every exit, those of subshells included, and as a trap too, since `set -e` knows only that.
 	__oi_leave() {
 		__oi_status=$?
-		[ -z "$__oi_left" ] || return 0
+		[ "$ZSH_SUBSHELL$__oi_left" = 0 ] || return 0
 		__oi_left=yes
 		set +eux
 		{
