@@ -111,3 +111,20 @@ def test_a_program_may_take_the_library_apart(computer: Computer) -> None:
 def test_what_was_typed_too_much_on_a_line_answers_no_later_question(lua: Computer) -> None:
     assert play(lua, "lua", "print(io.read(1))", answers=("zzz\n",)).text.endswith("\nz\n")
     assert play(lua, "lua", "print(io.read(1))", answers=("y\n",)).text.endswith("\ny\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "state", "text"),
+    [
+        ("debug.sethook(function() error('late') end, 'l')", "finished", ""),
+        ("debug.sethook(function() error('late') end, 'crl', 1)", "failed", "late"),
+        ("debug.sethook(function() error('timeout') end, '', 1000) while true do end", "failed", ": timeout"),
+        ("debug.sethook(function(_, n) io.write(n, ' ') end, 'l')\nlocal one = 1\nprint(one)", "finished", "2 3 1\n"),
+        ("function f() end\ndebug.sethook(function() io.write(tostring(debug.getinfo(2, 'n').name), ' ') end, 'c')\nf() debug.sethook()", "finished", "f "),
+    ],
+)  # fmt: skip
+def test_a_hook_sees_its_cell_and_nothing_else(lua: Computer, code: str, state: str, text: str) -> None:
+    played = play(lua, "lua", f"memory = 41 {code}")
+    assert (played.state, text in played.text) == (state, True)
+    assert "driver" not in played.text
+    assert play(lua, "lua", "print(memory + 1)").text == "42\n"

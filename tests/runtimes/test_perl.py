@@ -108,3 +108,9 @@ def test_a_signal_that_a_program_hears_for_good_is_still_heard(perl: Computer) -
     pid = int(play(perl, "perl", "print $$").text)
     assert os.getsid(pid) == pid
     assert play(perl, "perl", "kill 'HUP', $$; select undef, undef, undef, 0.05;").text == "heard\n"
+
+
+def test_a_cell_that_closes_all_that_is_open_leaves_the_memory(perl: Computer) -> None:
+    played = play(perl, "perl", "my $memory = 41; use POSIX (); POSIX::close($_) for 0..99;")
+    assert (played.text, played.state) == ("", "finished")
+    assert play(perl, "perl", "print STDERR 'on'; print $memory + 1;").text == "on42"

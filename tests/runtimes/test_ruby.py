@@ -96,3 +96,12 @@ def test_a_run_begins_with_a_terminal_and_can_be_stopped_whatever_the_last_one_d
 def test_what_was_typed_too_much_on_a_line_answers_no_later_question(ruby: Computer) -> None:
     assert play(ruby, "ruby", "$stdin.getc", answers=("zzz\n",)).text.endswith('=> "z"\n')
     assert play(ruby, "ruby", "$stdin.getc", answers=("y\n",)).text.endswith('=> "y"\n')
+
+
+@pytest.mark.parametrize(
+    "code", ["(0..99).each { |n| IO.for_fd(n).close rescue nil }", "ObjectSpace.each_object(IO) { |io| io.close rescue nil }"]
+)  # fmt: skip
+def test_a_cell_that_closes_all_that_is_open_leaves_the_memory(ruby: Computer, code: str) -> None:
+    played = play(ruby, "ruby", f"memory = 41\n{code}; nil")
+    assert (played.text, played.state) == ("", "finished")
+    assert play(ruby, "ruby", "warn 'on'; memory + 1").text == "on\n=> 42\n"

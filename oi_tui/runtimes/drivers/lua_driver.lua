@@ -7,6 +7,7 @@ local events = assert(io.open(folder .. "/events", "w"))
 local terminal = assert(io.open("/dev/tty", "w"))
 local open, load, pcall, error, tostring, type, print = io.open, load or loadstring, pcall, error, tostring, type, print
 local traceback, hook_of, set_hook, registry = debug.traceback, debug.gethook, debug.sethook, debug.getregistry()
+local about = debug.getinfo
 local find, format, gmatch, gsub, match, sub = string.find, string.format, string.gmatch, string.gsub, string.match, string.sub
 local byte, concat, unpack = string.byte, table.concat, table.unpack or unpack
 local errors, output = io.stderr, io.stdout
@@ -52,6 +53,22 @@ end
 coroutine.wrap = function(...)
 	local made = coroutine.create(...)
 	return function(...) return went_on(resume(made, ...)) end
+end
+
+-- A hook of the program is not called for the driver, where an error of its own would end Lua.
+debug.sethook = function(...)
+	local given, at = { ... }, type((...)) == "thread" and 2 or 1
+	local hook = given[at]
+	if type(hook) == "function" then
+		given[at] = function(...)
+			local level = 2
+			while about(level, "S").what == "C" and about(level + 1, "S") do level = level + 1 end
+			local place = about(level, "S").source
+			if find(place, "lua_driver.lua", 1, true) or place == "=(command line)" then return end
+			return hook(...)
+		end
+	end
+	return set_hook(unpack(given))
 end
 
 os.exit = function(code)
@@ -135,6 +152,7 @@ local function run(path)
 	local code = file:read("a") or ""
 	file:close()
 	cells = cells + 1
+	set_hook()
 	code = kept(gsub(code, "^#", "--#"))
 	local name = "=cell " .. cells
 	local chunk = load("return " .. code, name)

@@ -14,9 +14,7 @@ BEGIN {
 }
 
 my $folder = shift @ARGV;
-open(my $requests, '<', "$folder/requests") or die "requests: $!";
-open(my $events, '>', "$folder/events") or die "events: $!";
-open(my $terminal, '>', '/dev/tty') or die "terminal: $!";
+my ($requests, $events, $terminal);
 $0 = 'cell';
 $| = 1;
 prepare();
@@ -33,8 +31,24 @@ sub spell {
 	return "\"$text\"";
 }
 
+# The terminal and the channel, opened anew where a program has closed them.
+sub mend {
+	no warnings qw(closed unopened io);
+	open(STDIN, '<', '/dev/tty') unless -e STDIN;
+	open(STDOUT, '>', '/dev/tty') unless -e STDOUT;
+	open(STDERR, '>', '/dev/tty') unless -e STDERR;
+	select((select(STDERR), $| = 1)[0]);
+	for my $way ([\$requests, '<', "$folder/requests"], [\$events, '>', "$folder/events"], [\$terminal, '>', '/dev/tty']) {
+		my ($handle, $how, $path) = @$way;
+		next if $$handle && -e $$handle;
+		undef $$handle;
+		open($$handle, $how, $path) or die "$path: $!";
+	}
+}
+
 sub tell_end {
 	my ($state, $reason) = @_;
+	mend();
 	syswrite $events, sprintf(qq({"event":"finished","nonce":"%s","state":"%s","reason":%s,"mark":"%s.end"}\n),
 		$nonce, $state, spell($reason), $nonce);
 	syswrite $terminal, "\e]6973;$nonce.end\a";
@@ -63,10 +77,7 @@ sub prepare {
 	$SIG{INT} = \&interrupt;
 	$SIG{USR2} = \&stop;
 	@before = @SIG{'QUIT', 'HUP'};
-	no warnings qw(closed unopened);
-	open(STDIN, '<', '/dev/tty') unless -e STDIN;
-	open(STDOUT, '>', '/dev/tty') unless -e STDOUT;
-	open(STDERR, '>', '/dev/tty') unless -e STDERR;
+	mend();
 	# Opened anew, it has forgotten what was typed too much.
 	open(STDIN, '<', '/dev/tty') if -t STDIN;
 }

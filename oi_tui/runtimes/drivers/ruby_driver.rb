@@ -7,16 +7,10 @@ class OiStopped < Exception; end
 
 class OiDriver
   def initialize(folder)
-    @requests = File.open(File.join(folder, 'requests'), 'r')
-    @events = File.open(File.join(folder, 'events'), 'w')
-    @events.sync = true
-    @line = File.open(File.join(folder, 'line'), 'r+b')
-    @terminal = File.open('/dev/tty', 'w')
-    @terminal.sync = true
+    @folder = folder
     @cells = 0
     @running = false
     @name = ''
-    [@requests, @events, @line, @terminal].each { |io| io.close_on_exec = true }
     @owner = Process.pid
     @memory = OiMemory.new
     @generate = JSON.method(:generate)
@@ -49,10 +43,26 @@ class OiDriver
   def prepare
     Signal.trap('USR2') { Thread.main.raise(OiStopped, 'stopped') if @running }
     Signal.trap('INT') { Thread.main.raise(Interrupt, '') if @running }
+    mend
     # Opened anew, it has forgotten what was typed too much.
-    STDIN.reopen('/dev/tty', 'r') if STDIN.closed? || STDIN.tty?
-    [STDOUT, STDERR].select(&:closed?).each { |io| io.reopen('/dev/tty', 'w').sync = true }
+    STDIN.reopen('/dev/tty', 'r') if STDIN.tty?
     $stdin, $stdout, $stderr = [[$stdin, STDIN], [$stdout, STDOUT], [$stderr, STDERR]].map { |now, own| closed?(now) ? own : now }
+  end
+
+  # The terminal and the channel, opened anew where a program has closed them.
+  def mend
+    STDIN.reopen('/dev/tty', 'r') if gone?(STDIN)
+    [STDOUT, STDERR].select { |io| gone?(io) }.each { |io| io.reopen('/dev/tty', 'w').sync = true }
+    @requests = File.open(File.join(@folder, 'requests'), 'r') if gone?(@requests)
+    @events = File.open(File.join(@folder, 'events'), 'w') if gone?(@events)
+    @line = File.open(File.join(@folder, 'line'), 'r+b') if gone?(@line)
+    @terminal = File.open('/dev/tty', 'w') if gone?(@terminal)
+  end
+
+  def gone?(stream)
+    stream.nil? || !stream.stat
+  rescue IOError, SystemCallError
+    true
   end
 
   def closed?(stream)
@@ -100,6 +110,7 @@ class OiDriver
       @running = false
     end
     exit!(state == 'finished' ? 0 : 1) unless Process.pid == @owner
+    mend
     [$stdout, $stderr, STDOUT].each { |io| io.flush rescue nil }
     reach(0)
     send_event('event' => 'finished', 'nonce' => nonce, 'state' => state, 'reason' => reason, 'mark' => "#{nonce}.end")
