@@ -311,8 +311,10 @@ class Run:
     def _lose(self, how: str) -> None:
         if self.ended:
             return
-        if self._steps.begun:
+        if self._steps.killing:
             how = f"{self._language.title} did not heed the interrupt and was ended; it remembers nothing"
+        elif self._steps.begun:
+            how = f"{self._language.title} ended when it was interrupted ({how}); it remembers nothing"
         else:
             how = f"{self._language.title} ended ({how}); it remembers nothing"
         self._end("lost", how)

@@ -42,7 +42,7 @@ class InputLine(Widget):
         self.query_one(Input).cursor_blink = False
 
     def ask(self, language: str, request: InputRequested) -> None:
-        """Show what the program waits for; what was typed ahead of that stays, but is not brought to light."""
+        """Show what the program waits for; what was typed ahead stays, but is not brought to light."""
         field = self.query_one(Input)
         if self.masked and not request.masked:
             field.value = ""

@@ -450,8 +450,8 @@ def test_a_child_may_ask_for_a_password(scripted: Scripted) -> None:
 
 def test_a_child_may_ask_for_one_thing_after_another(scripted: Scripted) -> None:
     played = scripted(
-        "printf 'user: '; read x; printf 'user: '; read y; stty -echo; printf 'Password: '; read z; stty echo\n"
-        "echo; echo $x $y ${#z}",
+        "printf 'user: '; read x; printf 'user: '; read y; stty -echo; printf 'Password: '; read z\n"
+        "stty echo; echo; echo $x $y ${#z}",
         answers=("ada\n", "bob\n", "secret\n"),
     )
     asked = [(each.prompt, each.masked) for each in played.asked]

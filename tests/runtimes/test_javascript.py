@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from oi_tui.lmc import InputRequested
 from oi_tui.runtimes import Computer
-from tests.runtimes.playing import play
+from tests.runtimes.playing import play, until
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed here")
 
@@ -85,6 +86,22 @@ def test_what_an_interrupted_run_would_do_later_ends_with_it(node: Computer, cod
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "const go = () => process.stdout.write('tick\\n', go); go()",
+        "const on = () => process.stdout.write('tick\\n', () => setImmediate(on)); on()",
+        "const lot = () => process.stdout.write('tick\\n'.repeat(20000), lot); lot()",
+        "require('stream').Readable.from((function* () { for (;;) yield 'tick\\n' })()).pipe(process.stdout)",
+    ],
+)  # fmt: skip
+def test_what_writes_again_whenever_it_has_written_is_stopped(node: Computer, code: str) -> None:
+    play(node, "javascript", "const memory = 41")
+    assert play(node, "javascript", code, stop_at="tick\r\n").state == "interrupted"
+    # What was on its way when the interrupt came may still arrive.
+    until(lambda: play(node, "javascript", "console.log(String(memory + 1))").text == "42\n")
+
+
+@pytest.mark.parametrize(
     ("code", "text"),
     [
         ("const again = () => { Promise.resolve().then(again) }; again()", "Ended what an earlier run left running\n"),
@@ -135,3 +152,23 @@ def test_a_run_begins_with_a_terminal_and_can_be_stopped_whatever_the_last_one_d
     played = play(node, "javascript", "console.log('go')\nwhile (true) {}", stop_at="go\r\n")
     assert (played.state, played.steps) == ("interrupted", ["interrupt"])
     assert play(node, "javascript", "console.log(String(memory + 1))").text == "42\n"
+
+
+def test_the_prompt_of_browsers_asks_and_can_be_interrupted(node: Computer) -> None:
+    play(node, "javascript", "const memory = 41")
+    stopped = play(
+        node,
+        "javascript",
+        "prompt('name?')",
+        on=lambda report, _: node.interrupt() if isinstance(report, InputRequested) else None,
+    )
+    assert (stopped.state, stopped.steps) == ("interrupted", ["interrupt"])
+    played = play(node, "javascript", "console.log(prompt('name?'), String(memory + 1))", answers=("Zoë\n",))
+    assert played.text.endswith("Zoë 42\n")
+    assert play(node, "javascript", "console.log(String(prompt('')))", answers=("\x04",)).text == "null\n"
+
+
+def test_a_run_begins_with_a_terminal_whatever_the_last_one_did(node: Computer) -> None:
+    play(node, "javascript", "const memory = 41; for (const fd of [0, 1, 2]) require('fs').closeSync(fd)")
+    code = "console.error(String(memory + 1)); console.log(prompt('name?'))"
+    assert play(node, "javascript", code, answers=("Ada\n",)).text == "42\nname? Ada\nAda\n"

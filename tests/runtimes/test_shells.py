@@ -108,7 +108,7 @@ def test_a_cell_that_closes_its_output_for_errors_does_so_for_itself(make: Make,
 
 
 def test_a_cell_that_closes_all_that_is_open_leaves_the_memory(computer: Computer) -> None:
-    code = "kept=41\nfor place in /proc/$$/fd/*; do eval \"exec ${place##*/}>&-\"; done"
+    code = 'kept=41\nfor place in /proc/$$/fd/*; do eval "exec ${place##*/}>&-"; done'
     assert play(computer, "shell", code).state == "finished"
     for _ in range(2):
         assert play(computer, "shell", "ls -d / /nowhere; echo $((kept + 1))").text.endswith("\n/\n42\n")

@@ -67,17 +67,20 @@ function main(folder, typed) {
     for (const [name, hear] of Object.entries(heard)) {
       if (!process.listeners(name).includes(hear)) process.on(name, hear);
     }
-    for (const [name, fd] of [['stdout', 1], ['stderr', 2]]) {
+    for (const [fd, name] of ['stdin', 'stdout', 'stderr'].entries()) {
       let whole = false;
       try {
-        whole = fs.fstatSync(fd) && process[name].writable;
+        whole = fs.fstatSync(fd) && (fd === 0 || process[name].writable);
       } catch {
-        fs.openSync('/dev/tty', 'w');
+        fs.openSync('/dev/tty', fd ? 'w' : 'r');
       }
-      if (whole) continue;
+      if (whole || fd === 0) continue;
       const value = new tty.WriteStream(fd);
       Object.defineProperty(process, name, { value, configurable: true, enumerable: true, writable: true });
       console[`_${name}`] = value;
+    }
+    for (const stream of streams()) {
+      if (stream._writableState.writing && stream._handle && !stream._handle.writeQueueSize) free(stream);
     }
     if (process.stdout._refreshSize) process.stdout._refreshSize();
     begun.clear();
@@ -114,18 +117,29 @@ function main(folder, typed) {
   Object.assign(globalThis, { require: require_, module: { exports: {} }, __dirname: process.cwd() });
   globalThis.exports = globalThis.module.exports;
 
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  const readNow = (fd, piece) => {
+    try {
+      return fs.readSync(fd, piece);
+    } catch (error) {
+      if (error.code === 'EAGAIN') return null;
+      throw error;
+    }
+  };
   globalThis.prompt = (question = '', otherwise = null) => {
     const text = question ? `${question} ` : '';
     process.stdout.write(text);
     send({ event: 'input', prompt: text }, true);
     const piece = Buffer.alloc(4096);
     let line = '';
-    const keyboard = fs.openSync('/dev/tty', 'r');
+    const keyboard = fs.openSync('/dev/tty', fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
     try {
       while (!line.endsWith('\n')) {
-        const size = fs.readSync(keyboard, piece);
-        if (!size) break;
-        line += piece.toString('utf8', 0, size);
+        const size = readNow(keyboard, piece);
+        if (size === 0) break;
+        if (size) line += piece.toString('utf8', 0, size);
+        // Nothing ends a wait in the system; it is this one that an interrupt ends.
+        else Atomics.wait(never, 0, 0, 15);
       }
     } finally {
       fs.closeSync(keyboard);
@@ -238,9 +252,15 @@ function main(folder, typed) {
     return false;
   };
 
-  // Code that is ended in the middle of a write leaves a stream that waits for that write for ever.
+  // Code that is ended in the middle of a write leaves a stream that waits for that write for ever; and what it would
+  // do after the write, such as the next one, is not to be done any more.
   const mend = async (stream) => {
-    if (await settled(stream)) return;
+    const state = stream._writableState;
+    if (state.writecb) state.writecb = () => {};
+    for (const each of state.buffered || []) each.callback = () => {};
+    if (!(await settled(stream))) free(stream);
+  };
+  const free = (stream) => {
     const state = stream._writableState;
     Object.assign(state, { writing: false, bufferProcessing: false, sync: true, needDrain: false });
     Object.assign(state, { corked: 0, length: 0, writelen: 0, writecb: null, pendingcb: 0 });
@@ -449,7 +469,13 @@ function work({ folder, events, terminal }) {
     }
     // A child that the same interrupt ended lets the run end by itself, in a moment.
     await pause(30);
-    if (idle && run === mine) parentPort.postMessage({ leave: mine.nonce });
+    if (!idle || run !== mine) return;
+    parentPort.postMessage({ leave: mine.nonce });
+    // What only looked idle, as between a write and the next, does not answer any more, and did not take the message.
+    for (let times = 0; times < 8 && run === mine; times++) {
+      if (await answered(30)) break;
+      if (run === mine) session.post('Runtime.terminateExecution', () => {});
+    }
   }
 
   parentPort.on('message', (message) => {
