@@ -148,6 +148,8 @@ def test_react_is_taken_from_the_project_where_it_has_it(make: Make, tmp_path: P
         ("class Big extends React.Component {}\nexport default Big;", "Big", "class Big"),
         ("export default () => <p/>", "Component_", "const Component_ = () => <p/>"),
         ("export const Named = () => <p/>", "Named", "const Named"),
+        ("function One() {}\nfunction Two() {}\nexport { One as default, Two };", "One", "function Two() {}"),
+        ("const App = () => <p/>\nexport {\n  App\n}\nconst Late = 1", "App", "\n\n\n\nconst Late = 1"),
         ("const App = () => <p>{'</script>'}</p>", "App", "<\\/script>"),
     ],
 )  # fmt: skip

@@ -23,6 +23,8 @@ _DEFAULT = re.compile(r"^([ \t]*)export\s+default\s+(?=(?:async\s+)?(?:function|
 _DEFAULT_NAME = re.compile(r"^[ \t]*export\s+default\s+([A-Za-z_]\w*)\s*;?[ \t]*$", re.M)
 _DEFAULT_VALUE = re.compile(r"^([ \t]*)export\s+default\s+", re.M)
 _NAMED = re.compile(r"^([ \t]*)export\s+(?=(?:async\s+)?(?:function|class|const|let|var)\b)", re.M)
+_LIST = re.compile(r"^[ \t]*export\s*\{([^}]*)\}\s*;?[ \t]*$", re.M)
+_AS_DEFAULT = re.compile(r"([A-Za-z_]\w*)\s+as\s+default\b")
 _COMPONENT = re.compile(r"^(?:function|class|const|let|var)\s+([A-Z]\w*)", re.M)
 _RENDERS = re.compile(r"\b(?:createRoot|hydrateRoot|ReactDOM\s*\.\s*render)\s*\(")
 
@@ -80,6 +82,10 @@ def page(code, folder):
         component = "Component_"
         code = _DEFAULT_VALUE.sub(r"\1const Component_ = ", code, count=1)
     code = _NAMED.sub(r"\1", code)
+    for found in _LIST.finditer(code):
+        if chosen := _AS_DEFAULT.search(found[1]):
+            component = chosen[1]
+    code = _LIST.sub(lambda found: "\n" * found.group().count("\n"), code)
     names = _COMPONENT.findall(code)
     if component is None and names:
         component = "App" if "App" in names else names[-1]
