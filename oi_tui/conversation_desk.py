@@ -95,7 +95,7 @@ class ConversationDesk(ABC):
     def reset_languages(self) -> None:
         """Let the languages forget."""
         self._workspace.session.interrupt()
-        self._workspace.computer.reset()
+        self._workspace.reset_languages()
         self.tell("The languages start afresh: variables, imports and folders are forgotten.")
 
     def undo_message(self) -> None:
@@ -214,9 +214,12 @@ class ConversationDesk(ABC):
         if not messages:
             self.tell("There is nothing to write yet.", warning=True)
             return
-        title = one_line(next((m.content for m in messages if m.role == "user"), "conversation"), 60)
+        said = next((m.content for m in messages if m.role == "user"), "conversation")
+        title = one_line(self._workspace.title or said, 60)
         suffix = script_suffix(messages) if format == "script" else chosen.suffix
-        target = Path(path).expanduser() if path else _unused(Path(file_name(title, suffix)))
+        target = Path(path).expanduser()
+        if target.is_dir():
+            target = _unused(target / file_name(title, suffix))
         if target.suffix == "":
             target = target.with_name(target.name + suffix)
         if target.exists():
@@ -224,8 +227,8 @@ class ConversationDesk(ABC):
             return
         try:
             written = export(chosen, title, messages, target.absolute())
-        except (OSError, ValueError) as error:
-            self.tell(f"Not written: {error}", warning=True)
+        except OSError as error:
+            self.tell(f"Not written: {error.strerror or error}.", warning=True)
         else:
             self.tell(f"Written to {', '.join(map(str, written))}.")
 

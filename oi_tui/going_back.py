@@ -150,12 +150,12 @@ class GoingBack:
         ran = [message for message in dropped if message.type == "code" and message.seconds is not None]
         if not ran:
             return ""
-        languages = list(dict.fromkeys(one_line(code.format or "code", 30) for code in ran))
-        remember = "remembers" if len(languages) == 1 else "remember"
-        told = (
-            f" What {again.cells(len(ran))} did outside the conversation stays done, and "
-            f"{', '.join(languages)} still {remember} it (%restart forgets everything)."
-        )
+        told = f" What {again.cells(len(ran))} did outside the conversation stays done"
+        kept = (code for code in ran if code.id not in self._workspace.forgotten)
+        if languages := list(dict.fromkeys(one_line(code.format or "code", 30) for code in kept)):
+            remember = "remembers" if len(languages) == 1 else "remember"
+            told += f", and {', '.join(languages)} still {remember} it (%restart forgets everything)"
+        told += "."
         if self._workspace.snapshots.known(code.id for code in ran):
             told += " Files changed meanwhile; %restore puts them back."
         return told

@@ -120,6 +120,8 @@ class Workspace:
         self._naming: titles.TitleRequest | None = None
         #: Conversations whose title the model was asked for; it is asked once.
         self._asked_for_title: set[str] = set()
+        #: What was said and run before the languages last forgot everything, by id.
+        self.forgotten: frozenset[str] = frozenset()
         self.session = self._session(())
 
     def warm_up(self) -> None:
@@ -133,8 +135,9 @@ class Workspace:
     def begin(self, messages: Sequence[Message] = ()) -> Session:
         """End the conversation at work and begin another one; it is saved once there is something in it."""
         self._leave()
-        title = next((title_of(message) for message in messages if message.role == "user"), "")
-        return self._go_on(title, messages)
+        self._go_on(_first_words(messages), messages)
+        self._forget()
+        return self.session
 
     def branch(self, messages: Sequence[Message]) -> Session:
         """Go on in a copy that has these messages of the conversation at work, which stays as it is.
@@ -157,12 +160,24 @@ class Workspace:
         journal, messages = self.store.open(id)
         self._leave()
         self.session = self._session(messages, journal)
+        self._forget()
         return self.session
+
+    def reset_languages(self) -> None:
+        """Let the languages forget."""
+        self.computer.reset()
+        self._forget()
+
+    def _forget(self) -> None:
+        self.forgotten = frozenset(message.id for message in self.session.messages)
 
     @property
     def title(self) -> str:
-        """What the conversation at work is called, where it was given a name; "" for its first words."""
-        return self.store.given.get(self._journal.id, "")
+        """What the conversation at work is called, where that is not its first words; else ""."""
+        if given := self.store.given.get(self._journal.id):
+            return given
+        named, said = self._journal.title, _first_words(self.session.messages)
+        return named if said and named != said else ""
 
     @property
     def taken_back(self) -> tuple[TakenBack, ...]:
@@ -361,3 +376,8 @@ def _learn(profile: Profile) -> None:
     """Have what is secret in the profile taken out of all that is logged and exported."""
     learn(profile.api_key)
     learn_address(profile.api_base)
+
+
+def _first_words(messages: Sequence[Message]) -> str:
+    """A title made of the first request; "" where there is none."""
+    return next((title_of(message) for message in messages if message.role == "user"), "")

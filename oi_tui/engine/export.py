@@ -1,5 +1,6 @@
 """A conversation as a document: Markdown, a notebook, HTML, scripts, or the JSON of Open Interpreter."""
 
+import errno
 import json
 import re
 from collections import Counter
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from oi_tui import paths
 from oi_tui.engine import profile_file
 from oi_tui.engine.html_page import html
 from oi_tui.engine.output import plain
@@ -68,6 +70,8 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
     Returns what was written: of a script whose code is in several languages, one file for each, the others
     beside the first under names that were free.
     """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {paths.short(path.parent)}")
     if format.write is not script:
         _write(path, format.write(title, messages))
         return [path]

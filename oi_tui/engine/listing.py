@@ -6,6 +6,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+#: What stands where a conversation has no title.
+UNTITLED = "(no request)"
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:

@@ -38,10 +38,17 @@ class Report:
         told = [f"{self.brought} conversation{'s' * (self.brought != 1)} of Open Interpreter brought in"]
         if self.known:
             told.append(f"{self.known} were here already")
-        told += [f"{one_line(name, 60)}: {problem}" for name, problem in self.problems[:3]]
-        if len(self.problems) > 3:
-            told.append(f"and {len(self.problems) - 3} more with problems")
         return "; ".join(told) + "."
+
+    @property
+    def page(self) -> str:
+        """All of it to read at leisure; "" where nothing is wrong with any file."""
+        if not self.problems:
+            return ""
+        count = len({name for name, _ in self.problems})
+        files = "one file" if count == 1 else f"{count:,} files"
+        listed = (f"{one_line(name, 200)}\n    {problem}\n" for name, problem in self.problems)
+        return "\n".join([f"{self}\n\nThere is something wrong with {files}:\n", *listed])
 
 
 def folders() -> list[Path]:

@@ -71,9 +71,9 @@ class Shelf:
         self.listing = self.store.listing()
         return copy
 
-    def bring_in(self, stopped: Callable[[], bool]) -> str:
-        """Copy the conversations of Open Interpreter, and say in a sentence what became of them."""
-        return str(original.bring_in(self.store, original.folders(), stopped))
+    def bring_in(self, stopped: Callable[[], bool]) -> original.Report:
+        """Copy the conversations of Open Interpreter, and say what became of them."""
+        return original.bring_in(self.store, original.folders(), stopped)
 
     def export(self, item: Summary, place: str) -> Path:
         """Write it as a document, of the kind that the file's name ends with. Replaces nothing."""

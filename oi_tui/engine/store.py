@@ -139,6 +139,8 @@ class Store:
         elif writable or newer:
             os.close(descriptor)
             header |= {"id": fresh_id(), "forked": id}
+            if header["title"]:
+                header["title"] = f"{header['title']} (copy)"
             told = _NEWER if newer else _ELSEWHERE
             for key, message in contents.messages.items():
                 if message.reason in records.ENDED_REASONS and not newer:

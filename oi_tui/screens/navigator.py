@@ -24,9 +24,11 @@ from oi_tui.screens.leaving import Page
 from oi_tui.screens.navigator_deeds import Deeds
 from oi_tui.screens.navigator_line import NavigatorLine
 from oi_tui.screens.navigator_reading import BroughtIn, Found, Listed, Previewed, Reading
+from oi_tui.screens.reader import Reader
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation_list import ConversationList
 from oi_tui.widgets.key_line import KeyLine
+from oi_tui.widgets.long_text import LongText
 from oi_tui.widgets.timing import later
 
 if TYPE_CHECKING:
@@ -45,13 +47,15 @@ class Navigator(Page[str | None]):
     CSS_PATH = paths.styles() / "navigator.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="navigator.leave"),
-        Binding("slash", "search", "Search", id="navigator.search"),
-        Binding("r", "rename", "Rename", id="navigator.rename"),
+        # These three take effect before the next key is looked at, however quickly it follows: what is typed
+        # into a line that opens must never be keys of the list, where d d deletes.
+        Binding("slash", "search", "Search", priority=True, id="navigator.search"),
+        Binding("r", "rename", "Rename", priority=True, id="navigator.rename"),
         Binding("d", "delete", "Delete", id="navigator.delete"),
         Binding("u", "undo", "Undo", id="navigator.undo"),
         Binding("p", "pin", "Pin", id="navigator.pin"),
         Binding("f", "fork", "Fork", id="navigator.fork"),
-        Binding("x", "export", "Export", id="navigator.export"),
+        Binding("x", "export", "Export", priority=True, id="navigator.export"),
         Binding("o", "its_folder", "Its folder", id="navigator.its_folder"),
         Binding("ctrl+t", "here", "This folder", priority=True, id="navigator.here"),
         *(
@@ -228,15 +232,15 @@ class Navigator(Page[str | None]):
 
     def on_key(self, event: events.Key) -> None:
         """Any key but d takes a first d back."""
-        rows = self._list
-        if rows.doomed is not None and event.key != "d":
-            rows.doomed = None
-            rows.refresh()
+        if event.key != "d":
+            self._list.spare()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """From the search, the arrow keys go to the list, where there is one."""
+        """From the search, the arrow keys go to the list, where there is one; in a line, letters are text."""
         if action == "to_list":
-            return self._search_box.has_focus and bool(self._list.items)
+            return self.focused is self._search_box and bool(self._list.items)
+        if action in ("search", "rename", "export"):
+            return not isinstance(self.focused, Input)
         return True
 
     def action_to_list(self, key: str) -> None:
@@ -260,22 +264,26 @@ class Navigator(Page[str | None]):
 
     def action_search(self) -> None:
         """Go to the search box."""
-        self._search_box.focus()
+        self._list.spare()
+        if not self._search_box.disabled:
+            self.set_focus(self._search_box)
 
     def action_rename(self) -> None:
         """Edit the title of the selected conversation, where it stands."""
         item = self._list.selected
         if item is not None and not item.problem:
+            self._list.spare()
             self._line.ask(one_line(item.title), words.RENAME_KEYS, self._deeds.rename)
-            self._say()
+            self.tell("")
 
     def action_export(self) -> None:
         """Ask for the file to which the selected conversation is written as a document."""
         item = self._list.selected
         if item is not None and not item.problem:
             place = paths.short(Path.home() / file_name(item.title, ".md"))
+            self._list.spare()
             self._line.ask(place, words.EXPORT_KEYS, self._deeds.export)
-            self._say()
+            self.tell("")
 
     def on_navigator_line_ended(self, event: NavigatorLine.Ended) -> None:
         """The keys are those of the list again."""
@@ -312,6 +320,7 @@ class Navigator(Page[str | None]):
         self._show_folder(None if self._folder or item is None else item.cwd)
 
     def _show_folder(self, folder: str | None) -> None:
+        self._told = ""
         selected = self._list.selected
         self._folder = folder or None
         self.show(select=selected.id if selected else None)
@@ -325,8 +334,11 @@ class Navigator(Page[str | None]):
             self.tell("No further conversations of Open Interpreter were found.")
 
     def on_brought_in(self, event: BroughtIn) -> None:
-        """Say what became of it; the new list follows."""
+        """Say what became of it, what went wrong on a page of its own; the new list follows."""
         self.tell(event.told)
+        if event.page:
+            where = "The files of Open Interpreter are only read, and stay as they are."
+            self.app.push_screen(Reader("Conversations of Open Interpreter", LongText.of(event.page), where))
 
     # ---- Words
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from oi_tui import paths
-from oi_tui.engine.listing import Summary
+from oi_tui.engine.listing import UNTITLED, Summary
 from oi_tui.engine.shelf import Shelf
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation_list import ConversationList
@@ -38,7 +38,8 @@ class Deeds:
 
     def pin(self, item: Summary) -> None:
         """Keep it at the top, or no longer."""
-        self._attempt("Not pinned", lambda: self._shelf.pin(item))
+        if self._attempt("Not pinned", lambda: self._shelf.pin(item)):
+            self._place.tell("")
         self._place.show(item.id)
 
     def delete(self, item: Summary) -> None:
@@ -52,7 +53,7 @@ class Deeds:
         after = shown[at + 1 : at + 2] or shown[max(0, at - 1) : at]
         if self._attempt("Not deleted", lambda: self._shelf.delete(item)):
             self._place.show(after[0].id if after else None)
-            self._place.tell(f"Deleted “{one_line(item.title, 40)}”; u brings it back.")
+            self._place.tell(f"Deleted {_named(item)}; u brings it back.")
 
     def undo(self) -> None:
         """Bring back what was deleted last."""
@@ -62,13 +63,14 @@ class Deeds:
         back: list[Summary] = []
         if self._attempt("Not brought back", lambda: back.append(self._shelf.undo())):
             self._place.show(back[0].id)
-            self._place.tell(f"“{one_line(back[0].title, 40)}” is back.")
+            self._place.tell(f"{_named(back[0])} is back.")
 
     def fork(self, item: Summary) -> None:
         """Copy it; the copy is selected."""
         copy: list[str] = []
         if self._attempt("Not copied", lambda: copy.append(self._shelf.fork(item))):
             self._place.show(copy[0])
+            self._place.tell(f"Copied {_named(item)}; this is the copy.")
 
     def export(self, item: Summary, place: str) -> None:
         """Write it as a document, of the kind that the file's name ends with."""
@@ -86,3 +88,8 @@ class Deeds:
             self._place.tell(f"{otherwise}: {error.strerror or error}.")
             return False
         return True
+
+
+def _named(item: Summary) -> str:
+    title = one_line(item.title, 40)
+    return f"“{title}”" if title else UNTITLED

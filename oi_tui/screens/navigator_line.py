@@ -37,13 +37,13 @@ class NavigatorLine(Input):
 
     def _lie_on(self, item: Summary) -> None:
         rows = self._rows
-        line = rows.line_of(rows.items.index(item)) - rows.scroll_offset.y
+        line = rows.line_of(rows.items.place_of(item.id) or 0) - rows.scroll_offset.y
         self.styles.offset = (rows.region.x + 1, rows.region.y + line)
         self.styles.width = max(10, rows.scrollable_content_region.width - 1)
 
     def follow(self) -> None:
         """The list has another size: stay on top of the same conversation."""
-        if self._item is not None and self._item in self._rows.items:
+        if self._item is not None and self._rows.items.place_of(self._item.id) is not None:
             self._lie_on(self._item)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:

@@ -36,9 +36,10 @@ class Listed(Message):
 class BroughtIn(Message):
     """Conversations of Open Interpreter were copied, or could not be."""
 
-    def __init__(self, told: str) -> None:
+    def __init__(self, told: str, page: str = "") -> None:
         super().__init__()
-        self.told = told
+        #: In a sentence; and on a page what is wrong with some of them, "" where nothing is.
+        self.told, self.page = told, page
 
 
 class Found(Message):
@@ -103,8 +104,10 @@ class Reading:
         """Copy the conversations of Open Interpreter, and read the list again."""
         worker = get_current_worker()
         try:
-            told = self._shelf.bring_in(lambda: worker.is_cancelled)
+            report = self._shelf.bring_in(lambda: worker.is_cancelled)
         except OSError as error:
-            told = f"Not brought in: {error.strerror or error}."
-        self._post(BroughtIn(told))
+            came = BroughtIn(f"Not brought in: {error.strerror or error}.")
+        else:
+            came = BroughtIn(str(report), report.page)
+        self._post(came)
         self.list_conversations()

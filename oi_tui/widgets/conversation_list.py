@@ -17,7 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from oi_tui import paths
-from oi_tui.engine.listing import Listing, Rows, Summary
+from oi_tui.engine.listing import UNTITLED, Listing, Rows, Summary
 from oi_tui.text import one_line
 
 #: Each conversation takes two lines.
@@ -160,6 +160,12 @@ class ConversationList(ScrollView, can_focus=True):
         self._select(self._selected)
         self.refresh()
 
+    def spare(self) -> None:
+        """Take a first key press back that a second one would make a deletion."""
+        if self.doomed is not None:
+            self.doomed = None
+            self.refresh()
+
     def line_of(self, index: int) -> int:
         """The line on which the item begins, counted from the top of the whole list."""
         below = [(first, line) for _, first, line in self._headings if first <= index]
@@ -240,7 +246,7 @@ class ConversationList(ScrollView, can_focus=True):
         mark = "> " if selected else "  "
         when = f" {age(item.updated, self._clock())} "
         room = max(1, width - cell_len(mark) - cell_len(when))
-        title = one_line(item.title, 300) or "(no request)"
+        title = one_line(item.title, 300) or UNTITLED
         style = self._style("warning" if item.problem else "title", selected)
         return [
             Segment(mark, style),

@@ -3,7 +3,8 @@
 from textual.content import Content
 
 from oi_tui import paths
-from oi_tui.engine.listing import Summary
+from oi_tui.engine.listing import UNTITLED, Summary
+from oi_tui.engine.output import plain
 from oi_tui.lmc import Message
 from oi_tui.text import one_line, prose
 from oi_tui.widgets.conversation_list import age
@@ -21,7 +22,7 @@ def preview(item: Summary, messages: list[Message], words: list[str], now: float
         one_line(item.model, 100),
     ]
     parts: list[Content] = [
-        Content.styled(one_line(item.title, 300), "bold"),
+        Content.styled(one_line(item.title, 300) or UNTITLED, "bold"),
         *(Content.styled(fact, "$text-muted") for fact in facts if fact),
     ]
     if item.problem:
@@ -52,7 +53,8 @@ def _previewed(message: Message, words: list[str]) -> list[Content]:
         told = f"{told} · {message.type}"
     if message.type == "image":
         return [Content.styled(f"[{told}]", style)]
-    text = message.content.strip("\n")
+    said = plain(message.content) if message.type == "console" else message.content
+    text = said.strip("\n")
     at = min((text.lower().find(word) for word in words if word in text.lower()), default=0)
     start = text.rfind("\n", 0, at) + 1 if at > _CHARACTERS // 2 else 0
     body = prose(text[start : start + _CHARACTERS])

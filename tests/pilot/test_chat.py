@@ -13,6 +13,7 @@ from oi_tui.engine.llm import Fault, Text
 from oi_tui.engine.profile import Profile
 from oi_tui.screens.chat import Chat
 from oi_tui.screens.workbench import Workbench
+from oi_tui.widgets.blocks import NoticeBlock
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
 from tests.pilot.waiting import until
@@ -303,6 +304,13 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
         await desk.type("%export script mine")
         await desk.pilot.pause()
         assert (tmp_path / "mine.py").read_text() == "precious"
+        (tmp_path / "folder").mkdir()
+        await desk.type("%markdown folder")
+        await desk.until((tmp_path / "folder" / "go.md").exists)
+        await desk.type("%markdown nowhere/x")
+        notices = desk.bench.conversation.transcript.blocks
+        await desk.until(lambda: isinstance(notices[-1], NoticeBlock) and "Not written" in notices[-1].text)
+        assert notices[-1].text == f"Not written: there is no folder {tmp_path / 'nowhere'}."
 
 
 async def test_messages_that_were_written_can_be_loaded(

@@ -126,7 +126,27 @@ async def test_fork_copies_everything_and_an_unsaved_conversation_too() -> None:
         await desk.type("%fork")
         assert said(desk) == ["one", "first"]
         assert "This is a copy" in notes(desk)
+        assert desk.workspace.title == "one (copy)"
         assert not desk.workspace.store.summaries()
+
+
+async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_remember_it() -> None:
+    async with sitting([call("a")], [Text("second")]) as desk:
+        await desk.type("one")
+        await desk.asked()
+        await desk.pilot.press("y")
+        await desk.idle()
+        id_ = desk.workspace._journal.id
+        await desk.type("%new")
+        desk.chat.desk.open_conversation(id_)  # type: ignore[attr-defined]
+        await desk.type("%undo")
+        assert "What 1 cell did outside the conversation stays done." in notes(desk)
+        desk.chat.prompt.text = ""
+        await desk.type("%redo")
+        await desk.type("%restart")
+        await desk.type("%rewind 1")
+        assert "Taken back" in notes(desk)
+        assert "remembers it" not in notes(desk)
 
 
 @pytest.mark.parametrize(

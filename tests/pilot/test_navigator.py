@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
@@ -19,9 +20,11 @@ from oi_tui.engine.store import Store
 from oi_tui.lmc import Message
 from oi_tui.screens.navigator import Navigator
 from oi_tui.screens.navigator_reading import Listed
+from oi_tui.screens.reader import Reader
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation_list import ConversationList, age, group_of
 from oi_tui.widgets.conversation_preview import preview
+from oi_tui.widgets.text_view import TextView
 from tests.pilot.waiting import until
 
 NOW = 1_795_229_083.0  # a Saturday, 02:44 in UTC
@@ -333,6 +336,61 @@ async def test_a_fork_is_a_conversation_of_its_own(store: Store) -> None:
         assert app.rows.selected is not None
         assert app.rows.selected.title == "Largest files (copy)"
         assert len(store.summaries()) == 5
+        assert app.words("keys").startswith("Copied “Largest files”; this is the copy.")
+        await pilot.press("r")
+        assert app.words("keys").startswith("enter keep the title")
+
+
+@pytest.mark.parametrize("opener", ["slash", "r", "x"])
+async def test_what_is_typed_right_after_a_line_opened_is_text_and_deletes_nothing(
+    opener: str, store: Store
+) -> None:
+    async with opened(store) as (app, pilot):
+        await pilot.press("down", "d")
+        assert app.rows.doomed is not None
+        for key in (opener, *"daddy"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: getattr(app.navigator.focused, "value", "") == "daddy")
+        assert app.rows.doomed is None
+        await pilot.press("escape")
+        assert len(store.summaries()) == 4
+
+
+async def test_a_conversation_without_a_title_is_named_in_what_is_told(store: Store) -> None:
+    begun = store.create(cwd="/", model="m")
+    begun.put(Message(role="computer", type="console", format="output", content="done\r\n50%\r100%\r\n"))
+    begun.close()
+    async with opened(store) as (app, pilot):
+        await until(pilot, lambda: "100%" in app.words("preview"))
+        shown = app.words("preview")
+        assert shown.startswith("(no request)")
+        assert shown.endswith("Output\ndone\n100%")
+        await pilot.press("pagedown", "home", "d", "d")
+        assert "Deleted (no request); u brings it back." in app.words("keys")
+        await pilot.press("u")
+        assert "(no request) is back." in app.words("keys")
+
+
+async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(store: Store) -> None:
+    folder = original.folders()[0]
+    folder.mkdir(parents=True)
+    (folder / "Old_talk__x.json").write_text('[{"role": "user", "type": "message", "content": "of old"}]')
+    for number in range(5):
+        (folder / f"odd{number}.json").write_text("nothing")
+    async with opened(Store(store.folder / "none"), (80, 24)) as (app, pilot):
+        await until(pilot, lambda: "i brings in 6 conversations" in app.words("empty"))
+        await pilot.press("i")
+        await until(pilot, lambda: isinstance(app.screen, Reader))
+        view = app.screen.query_one(TextView)
+
+        def page() -> str:
+            return "\n".join(view.render_line(line).text.rstrip() for line in range(view.size.height))
+
+        await until(pilot, lambda: "odd4.json" in page())
+        assert page().lstrip().startswith("1 conversation of Open Interpreter brought in.")
+        assert page().count("not readable as JSON") == 5
+        await pilot.press("escape")
+        assert app.words("keys").startswith("1 conversation of Open Interpreter brought in.")
 
 
 async def test_conversations_of_open_interpreter_are_offered_and_brought_in(store: Store) -> None:
@@ -382,7 +440,7 @@ async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(sto
         await pilot.press("x")
         box.value = "~/nowhere/x.md"
         await pilot.press("enter")
-        assert "Not exported: No such file or directory." in app.words("keys")
+        assert "Not exported: there is no folder ~/nowhere." in app.words("keys")
         await pilot.press("x", "escape")
         assert app.answers == []
         assert app.rows.has_focus

@@ -509,6 +509,7 @@ def test_the_second_to_open_a_conversation_gets_a_copy_and_is_told(store: Store)
     second, messages = Store(store.folder).open(path.stem)
     assert contents(messages) == texts
     assert second.id != first.id
+    assert second.title == f"{first.title} (copy)"
     assert second.notices == ("This conversation is open in another window; you are in a copy of it.",)
     for number in range(200):
         first.put(said(f"first {number}"))
