@@ -59,7 +59,7 @@ class ListIndex:
                     return _listed(base, files(), named, facts)
             except OSError:
                 break
-            except (sqlite3.Error, TypeError, ValueError, AttributeError) as error:
+            except (sqlite3.Error, TypeError, ValueError, ArithmeticError, AttributeError) as error:
                 code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
                 if attempt or code & 0xFF not in DAMAGED:
                     break
@@ -83,7 +83,7 @@ def _listed(
     named: Mapping[str, Mapping[str, Any]],
     facts: Callable[[str], Facts],
 ) -> Listing:
-    base.executescript("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000;")
+    base.executescript("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -200;")
     (layout,) = base.execute("PRAGMA user_version").fetchone()
     if layout != _LAYOUT:
         base.executescript(f"DROP TABLE IF EXISTS facts; {_SCHEMA} PRAGMA user_version = {_LAYOUT};")

@@ -6,6 +6,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
+from oi_tui.engine.texts import Texts
+
 #: What stands where a conversation has no title.
 UNTITLED = "(no request)"
 
@@ -32,12 +34,12 @@ class Listing:
     """
 
     def __init__(self) -> None:
-        self.ids: list[str] = []
-        self._titles: list[str] = []
-        #: The titles in lower case; where a title has no capitals, it is the very same text.
-        self._lowered: list[str] = []
+        self._ids = Texts()
+        self._titles = Texts()
+        #: The titles in lower case, as they are searched.
+        self._lowered = Texts()
         self._times = array("d")
-        self._counts = array("L")
+        self._counts = array("I")
         #: Folder and model of each, as a number: there are few of them among many conversations.
         self._places = array("I")
         self._known: dict[tuple[str, str], int] = {}
@@ -62,7 +64,7 @@ class Listing:
         return listing
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self._ids)
 
     def __iter__(self) -> Iterator[Summary]:
         return iter(self.all())
@@ -79,10 +81,9 @@ class Listing:
         problems: Mapping[str, str],
     ) -> None:
         """Put conversations at the end, of which so many are pinned: whoever does this keeps the order."""
-        self.ids += ids
-        self._titles += titles
-        lowered = [title.lower() for title in titles]
-        self._lowered += [title if title == low else low for title, low in zip(titles, lowered, strict=True)]
+        self._ids.extend(ids)
+        self._titles.extend(titles)
+        self._lowered.extend([title.lower() for title in titles])
         self._times.extend(times)
         self._counts.extend(counts)
         for place in places:
@@ -103,7 +104,7 @@ class Listing:
 
     def summary(self, row: int) -> Summary:
         """All that is known of the conversation at this place."""
-        id_ = self.ids[row]
+        id_ = self._ids[row]
         cwd, model = self._names[self._places[row]]
         return Summary(
             id=id_,
@@ -116,26 +117,33 @@ class Listing:
             problem=self._problems.get(id_),
         )
 
+    def row_of(self, id: str) -> int | None:
+        """Where the conversation stands; None where it does not."""
+        return self._ids.place_of(id)
+
     @property
     def readable(self) -> list[str]:
         """The ids of those that can be opened, in order."""
-        return [id_ for id_ in self.ids if id_ not in self._problems] if self._problems else list(self.ids)
+        return [id_ for id_ in self._ids if id_ not in self._problems]
 
     def all(self) -> "Rows":
         """All of them."""
-        return Rows(self, range(len(self.ids)))
+        return Rows(self, range(len(self)))
 
     def matching(self, words: Sequence[str], folder: str | None = None, found: Container[str] = ()) -> "Rows":
         """Those whose title, folder or model has all the words, or whose id was `found` otherwise.
 
         With a folder: only those begun in it, or below it.
         """
-        rows: Sequence[int] = range(len(self.ids))
+        rows: Sequence[int] = range(len(self))
         if folder is not None:
             below = f"{folder.rstrip('/')}/"
             inside = {n for (cwd, _), n in self._known.items() if cwd == folder or cwd.startswith(below)}
             rows = [row for row in rows if self._places[row] in inside]
-        said = [row for row in rows if self.ids[row] in found] if words and found else []
+        said: Sequence[int] = ()
+        if words and found:
+            ids = list(self._ids)
+            said = [row for row in rows if ids[row] in found]
         for word in words:
             rows = self._with(word, rows)
         return Rows(self, sorted({*rows, *said}) if said else rows)
@@ -145,7 +153,7 @@ class Listing:
         places = {n for key, n in self._known.items() if any(word in name.lower() for name in key)}
         if len(places) == len(self._known):
             return rows
-        titles = self._lowered
+        titles = list(self._lowered)
         if not places and len(rows) == len(titles):
             return [row for row, title in enumerate(titles) if word in title]
         if not places:
@@ -175,9 +183,8 @@ class Rows(Sequence[Summary]):
 
     def place_of(self, id: str) -> int | None:
         """Where the conversation stands among these; None where it does not."""
-        try:
-            row = self._listing.ids.index(id)
-        except ValueError:
+        row = self._listing.row_of(id)
+        if row is None:
             return None
         at = bisect_left(self._rows, row)
         return at if at < len(self._rows) and self._rows[at] == row else None

@@ -87,14 +87,14 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.pause()
         before = resident()
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         navigator = Navigator(store)
         await app.push_screen(navigator)
         rows = navigator.query_one(ConversationList)
         while len(rows.items) < count:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.005)
         await pilot.pause()
-        opened = time.perf_counter() - start
+        opened, worked = time.perf_counter() - start, time.process_time() - busy
         await app.workers.wait_for_complete()
         await pilot.pause()
         memory = resident() - before
@@ -117,6 +117,7 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
     index.update(store)
     return {
         "opening the screen, s": opened,
+        "opening the screen, s of the processor": worked,
         "a key that filters, s": median(keys),
         "memory of the screen, MB": memory,
         "a word of an output, s": median(found(store, index, n) for n in (1, count // 2, count - 1)),
