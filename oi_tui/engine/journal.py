@@ -6,7 +6,6 @@ that was cut off by a crash or a full disk is taken back or closed with a newlin
 
 import contextlib
 import errno
-import fcntl
 import os
 import tempfile
 import threading
@@ -18,10 +17,16 @@ from typing import Any
 
 from oi_tui import paths
 from oi_tui.engine import records
+from oi_tui.engine.added_file import (
+    ends_with_newline,
+    lock,
+    open_for_adding,
+    put_in_place,
+    why_not_saved,
+)
 from oi_tui.engine.records import Contents, encoded, title_of
 from oi_tui.engine.taken_back import MOST, TakenBack, taken_back
 from oi_tui.lmc import Message, new_id
-from oi_tui.text import one_line
 
 #: How long after a failed attempt the next one is made by itself, in seconds.
 RETRY_SECONDS = 2.0
@@ -67,7 +72,7 @@ class Journal:
         self._lock = threading.RLock()
         self._file = descriptor
         self._exists = exists
-        self._torn = descriptor is not None and not _ends_with_newline(descriptor)
+        self._torn = descriptor is not None and not ends_with_newline(descriptor)
         self._pending: list[_Record] = []
         #: Written but not yet known to be on disk. A failed fsync may have thrown it away.
         self._unsynced: list[_Record] = []
@@ -189,7 +194,7 @@ class Journal:
         """
         with self._lock:
             path = folder / f"{self.id}.jsonl"
-            file = _open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+            file = open_for_adding(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
             with os.fdopen(file, "wb") as written:
                 written.writelines(record.data for record in self._everything())
                 written.flush()
@@ -249,7 +254,7 @@ class Journal:
             if self._closed.is_set():
                 self._let_go()
         except OSError as error:
-            self.trouble = _told(error, self._path)
+            self.trouble = why_not_saved(error, self._path)
             self._retry_later()
         else:
             self.trouble = None
@@ -262,7 +267,7 @@ class Journal:
                 put_in_place(self.rescue(Path(folder)), path)
             self._exists = True
             self._pending.clear()
-            self._file = _open(path, os.O_RDWR)
+            self._file = open_for_adding(path, os.O_RDWR)
             lock(self._file)
 
     def _write(self, file: int, record: bytes) -> None:
@@ -308,8 +313,8 @@ class Journal:
             self._exists = False
         if self._exists:
             try:
-                self._file = _open(path, os.O_RDWR)
-                self._torn = not _ends_with_newline(self._file)
+                self._file = open_for_adding(path, os.O_RDWR)
+                self._torn = not ends_with_newline(self._file)
                 return self._file
             except FileNotFoundError:
                 self._exists = False
@@ -329,7 +334,7 @@ class Journal:
 
     def _created(self, path: Path) -> int:
         paths.make_private(path.parent)
-        file = _open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        file = open_for_adding(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         lock(file)
         return file
 
@@ -370,21 +375,6 @@ class _Record:
     kind: str
 
 
-def put_in_place(made: Path, target: Path) -> None:
-    """Give the file this name; what has it by now is not replaced. Raises OSError."""
-    try:
-        os.link(made, target, follow_symlinks=False)
-    except FileExistsError:
-        raise
-    except OSError:
-        # Not every file system knows a second name for a file.
-        if os.path.lexists(target):
-            raise
-        made.rename(target)
-    else:
-        made.unlink()
-
-
 def fresh_id() -> str:
     """A name for a conversation that says nothing, not even the time."""
     return new_id()[:16]
@@ -393,43 +383,3 @@ def fresh_id() -> str:
 def new_header(id: str, *, cwd: str, model: str, title: str = "") -> dict[str, Any]:
     """The facts with which a conversation begins."""
     return {"id": id, "created": time.time(), "cwd": cwd, "model": model, "title": title}
-
-
-def lock(file: int) -> bool:
-    """Claim the open file for this process; False when another one has it.
-
-    The claim ends with the process, however it ends. Where the file system knows no such claims, everybody
-    gets one, and records of several writers simply follow each other.
-    """
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _open(path: Path, flags: int) -> int:
-    # Never through a symbolic link, and never waiting for the other end of a pipe.
-    return os.open(path, flags | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
-
-
-def _ends_with_newline(file: int) -> bool:
-    try:
-        size = os.fstat(file).st_size
-        return size == 0 or os.pread(file, 1, size - 1) == b"\n"
-    except OSError:
-        return False
-
-
-def _told(error: OSError, path: Path) -> str:
-    folder = one_line(paths.short(path.parent), 120)
-    why = {
-        errno.ENOSPC: f"there is no space left where {folder} lies",
-        errno.EDQUOT: f"your share of the disk where {folder} lies is used up",
-        errno.EACCES: f"{folder} may not be written to",
-        errno.EPERM: f"{folder} may not be written to",
-        errno.EROFS: f"{folder} is on a read-only disk",
-    }.get(error.errno or 0, f"{folder}: {error.strerror or error}")
-    return f"Not saved: {why}. It stays in memory and is tried again."

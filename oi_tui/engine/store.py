@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.engine import journal, records
+from oi_tui.engine import records
+from oi_tui.engine.added_file import lock, put_in_place
 from oi_tui.engine.catalogue import Catalogue
-from oi_tui.engine.journal import COMING, Journal, fresh_id, new_header, put_in_place
+from oi_tui.engine.journal import COMING, Journal, fresh_id, new_header
 from oi_tui.engine.list_index import Facts, ListIndex
 from oi_tui.engine.listing import Listing, Summary
 from oi_tui.engine.records import Contents
@@ -125,7 +126,7 @@ class Store:
             contents = records.parse(raw)
             # Whoever understands only half of a file leaves it alone.
             newer = contents.version > records.VERSION
-            claimed = writable and not newer and journal.lock(descriptor)
+            claimed = writable and not newer and lock(descriptor)
         except BaseException:
             os.close(descriptor)
             raise

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oi_tui.engine import journal, records
+from oi_tui.engine import added_file, journal, records
 from oi_tui.engine.journal import Journal
 from oi_tui.engine.store import Store
 from oi_tui.lmc import Message
@@ -545,7 +545,7 @@ def test_without_locks_the_records_of_two_writers_follow_each_other(
     def unsupported(_file: int, _how: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(journal.fcntl, "flock", unsupported)
+    monkeypatch.setattr(added_file.fcntl, "flock", unsupported)
     path, texts = sample(store)
     first, second = store.open(path.stem)[0], Store(store.folder).open(path.stem)[0]
     assert first.id == second.id

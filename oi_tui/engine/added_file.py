@@ -1,0 +1,66 @@
+"""Files that are only added to: how they are opened, claimed and named, and why they cannot be written."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.text import one_line
+
+
+def put_in_place(made: Path, target: Path) -> None:
+    """Give the file this name; what has it by now is not replaced. Raises OSError."""
+    try:
+        os.link(made, target, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Not every file system knows a second name for a file.
+        if os.path.lexists(target):
+            raise
+        made.rename(target)
+    else:
+        made.unlink()
+
+
+def lock(file: int) -> bool:
+    """Claim the open file for this process; False when another one has it.
+
+    The claim ends with the process, however it ends. Where the file system knows no such claims, everybody
+    gets one, and records of several writers simply follow each other.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def open_for_adding(path: Path, flags: int) -> int:
+    """Open the file, never through a symbolic link, nor waiting for a pipe's other end. Raises OSError."""
+    return os.open(path, flags | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+
+
+def ends_with_newline(file: int) -> bool:
+    """Whether the last line is whole, as far as anybody can tell."""
+    try:
+        size = os.fstat(file).st_size
+        return size == 0 or os.pread(file, 1, size - 1) == b"\n"
+    except OSError:
+        return False
+
+
+def why_not_saved(error: OSError, path: Path) -> str:
+    """What is wrong with the disk, in sentences."""
+    folder = one_line(paths.short(path.parent), 120)
+    why = {
+        errno.ENOSPC: f"there is no space left where {folder} lies",
+        errno.EDQUOT: f"your share of the disk where {folder} lies is used up",
+        errno.EACCES: f"{folder} may not be written to",
+        errno.EPERM: f"{folder} may not be written to",
+        errno.EROFS: f"{folder} is on a read-only disk",
+    }.get(error.errno or 0, f"{folder}: {error.strerror or error}")
+    return f"Not saved: {why}. It stays in memory and is tried again."
