@@ -2,6 +2,7 @@
 
 import re
 from collections import deque
+from itertools import islice
 
 from rich.style import Style
 
@@ -253,18 +254,22 @@ class TerminalText:
 
     def _colours_before(self, index: int) -> Style:
         """The colours in force where the line begins, unless they were set more than 300 lines above."""
-        oldest = max(index - _COLOURS_BACK, 0)
-        start = index
-        while start > oldest:
-            start -= 1
-            raw = self._raw(start)
-            if "\x1b[0m" in raw or "\x1b[m" in raw:
-                break
+        above = "\n".join(self._raw_above(index))
+        reset = max(above.rfind("\x1b[0m"), above.rfind("\x1b[m"), 0)
         style = PLAIN
-        for row in range(start, index):
-            for found in _COLOURS.finditer(self._raw(row)):
-                style = recoloured(style, found.group(1))
+        for found in _COLOURS.finditer(above, reset):
+            style = recoloured(style, found.group(1))
         return style
+
+    def _raw_above(self, index: int) -> list[str]:
+        """The lines above a kept line, as far up as colours are looked for; quick near the end of a flood."""
+        oldest = max(index - _COLOURS_BACK, 0)
+        end = len(self._head) + len(self._tail)
+        from_end = islice(
+            reversed(self._tail), max(end - index, 0), max(end - max(oldest, len(self._head)), 0)
+        )
+        tail = list(from_end)[::-1]
+        return [*self._head[oldest:index], *tail, *self._last[max(oldest - end, 0) : max(index - end, 0)]]
 
 
 def _may_hold_string(text: str) -> bool:
