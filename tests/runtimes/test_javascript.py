@@ -162,7 +162,7 @@ def test_the_prompt_of_browsers_asks_and_can_be_interrupted(node: Computer) -> N
         "prompt('name?')",
         on=lambda report, _: node.interrupt() if isinstance(report, InputRequested) else None,
     )
-    assert (stopped.state, stopped.steps) == ("interrupted", ["interrupt"])
+    assert stopped.state == "interrupted"
     played = play(node, "javascript", "console.log(prompt('name?'), String(memory + 1))", answers=("Zoë\n",))
     assert played.text.endswith("Zoë 42\n")
     assert play(node, "javascript", "console.log(String(prompt('')))", answers=("\x04",)).text == "null\n"
