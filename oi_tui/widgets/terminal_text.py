@@ -255,6 +255,8 @@ class TerminalText:
     def _colours_before(self, index: int) -> Style:
         """The colours in force where the line begins, unless they were set more than 300 lines above."""
         above = "\n".join(self._raw_above(index))
+        if "\x1b" not in above and "\x9b" not in above:
+            return PLAIN
         reset = max(above.rfind("\x1b[0m"), above.rfind("\x1b[m"), 0)
         style = PLAIN
         for found in _COLOURS.finditer(above, reset):
