@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -144,6 +145,9 @@ class OiTui(Showing, KeyboardClock):
 
         workspace = self._chat.workbench.workspace
         workspace.warm_up()
+        if not self.is_headless:
+            # A look through all of what is here to stay holds keys up for as long as five frames.
+            gc.freeze()
         self._take_keys(workspace.profile.keys)
         for problem in workspace.remarks:
             self._chat.desk.tell(f"Your profile: {problem}", warning=True)
