@@ -1,8 +1,9 @@
-"""What a pilot waits for after a key: that no widget has anything left to do.
+"""What a pilot waits for after each key: that no widget has anything left to do.
 
 Textual's own pilot makes one pass: each widget answers once it has taken what was in its queue. A message
 that is handed on meanwhile, from an input to its screen and from there to a list, comes after that pass when
-the machine is busy. Here a pilot makes passes until one goes by in which nothing was handed on.
+the machine is busy, and so does a change of the focus that the next key relies on. Here a pilot makes passes
+after every key, until one goes by in which nothing was handed on.
 """
 
 import time
@@ -14,7 +15,7 @@ from textual._queue import Queue
 from textual.pilot import Pilot
 
 #: What never comes to rest, a reply that streams for instance, is not waited for any longer; in seconds.
-PATIENCE = 2.0
+PATIENCE = 1.0
 
 _put, _one_pass = Queue.put_nowait, Pilot._wait_for_screen
 _handed_on = 0
@@ -42,7 +43,15 @@ async def settled(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
             return done
 
 
+async def press(pilot: Pilot[Any], *keys: str) -> None:
+    """Press the keys, each once what the one before it did is done."""
+    for key in keys:
+        await pilot.app._press_keys([key])
+        await settled(pilot)
+
+
 def install() -> None:
     """Let all pilots wait so."""
     Queue.put_nowait = _counting_put  # type: ignore[method-assign]
     Pilot._wait_for_screen = settled  # type: ignore[method-assign]
+    Pilot.press = press  # type: ignore[method-assign]

@@ -144,7 +144,7 @@ def test_every_odd_call_is_asked_about_and_answered_once(start: Start, workplace
                 program.asked()
                 assert not (workplace / "ran.txt").exists(), name
                 program.answer("y")
-                assert processes.wait_until((workplace / "ran.txt").exists, 10), name
+                assert processes.wait_until((workplace / "ran.txt").exists, 40), name
             program.wait_for(f"Good {number}.")
             program.idle()
             assert [OpenAi().problem(request) for request in server.requests] == [None, None], name
@@ -208,7 +208,7 @@ def test_a_program_that_attacks_reaches_neither_terminal_nor_keys_and_leaves_no_
         program.press("ctrl+q")
         assert program.wait_exit() == 0
     mark = os.environ[processes.MARK]
-    assert processes.wait_until(lambda: not processes.marked(mark), 5), processes.marked(mark)
+    assert processes.wait_until(lambda: not processes.marked(mark), 40), processes.marked(mark)
 
 
 def test_a_storm_of_keys_and_sizes_during_a_stream_is_survived(start: Start) -> None:
@@ -296,7 +296,7 @@ def test_after_kill_9_the_next_request_is_valid(start: Start, moment: str) -> No
         program.signal(signal.SIGKILL)
         program.wait_exit()
         mark = os.environ[processes.MARK]
-        assert processes.wait_until(lambda: not processes.marked(mark), 5), processes.marked(mark)
+        assert processes.wait_until(lambda: not processes.marked(mark), 40), processes.marked(mark)
         server.answer(spoken(Say("Welcome back.")))
         again = resumed(start, server)
         again.wait_for("It begins.")

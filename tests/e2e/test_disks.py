@@ -72,7 +72,7 @@ def test_what_cannot_be_saved_to_the_end_is_put_elsewhere_and_told_in_the_termin
     program.press("ctrl+q")
     assert program.wait_exit() == 0
     (rescued,) = elsewhere.glob("*.jsonl")
-    assert processes.wait_until(lambda: rescued.name.encode() in program.raw, 5)
+    assert processes.wait_until(lambda: rescued.name.encode() in program.raw, 40)
     assert b"Not saved" in program.raw
     # Where it belongs, it opens as if nothing had happened.
     home = Path(os.environ["OI_TUI_HOME"]) / FOLDER

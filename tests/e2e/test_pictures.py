@@ -101,7 +101,7 @@ def test_an_answer_that_comes_late_and_torn_types_nothing_and_answers_nothing(op
     program = open_in("")
     program.begin()
     program.asked_first("plot something")
-    assert wait_until(lambda: PICTURES_ASKED in program.raw, 10)
+    assert wait_until(lambda: PICTURES_ASKED in program.raw, 40)
     number = program.number
     pieces = (
         f"\x1b_Gi={number[:3]}",

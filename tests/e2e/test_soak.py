@@ -46,7 +46,7 @@ def test_kills_at_random_moments_lose_nothing_that_was_seen(workplace: Path, fig
             program.signal(signal.SIGKILL)
             assert program.wait_exit() == -signal.SIGKILL
             figures["kills"] += 1
-            if not processes.wait_until(lambda: not ours(), 10):
+            if not processes.wait_until(lambda: not ours(), 40):
                 figures["strays"] += len(ours())
         store = Store(paths.conversations())
         figures["unreadable"] += sum(bool(each.problem) for each in store.summaries())

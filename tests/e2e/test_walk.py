@@ -209,4 +209,4 @@ def test_a_random_walk_breaks_nothing_runs_nothing_and_can_be_left(
         assert program.modes - SHELLS == set()
         program.send("exit\r")
         program.wait_exit()
-    assert processes.wait_until(lambda: not processes.marked(os.environ[processes.MARK]), 5)
+    assert processes.wait_until(lambda: not processes.marked(os.environ[processes.MARK]), 40)

@@ -1,5 +1,6 @@
 """The question can only be answered on purpose."""
 
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from oi_tui.engine.events import ApprovalRequested, Reject, Run
 from oi_tui.engine.grants import offers
 from oi_tui.engine.look_through import look_through
 from oi_tui.lmc import Message
+from oi_tui.widgets import approval_panel
 from oi_tui.widgets.approval_panel import QUIET, ApprovalPanel
 from oi_tui.widgets.approval_words import laid_out
 from oi_tui.widgets.choices import OfferLine
@@ -117,9 +119,11 @@ async def test_everything_wants_a_word() -> None:
         assert app.answers == [Run(CODE, OFFERS[-1])]
 
 
-async def test_escape_leaves_the_offers_and_the_question_waits_again() -> None:
+async def test_escape_leaves_the_offers_and_the_question_waits_again(monkeypatch: pytest.MonkeyPatch) -> None:
     async with asked() as (app, pilot, panel):
         await always(pilot, panel)
+        # From here on the question would wait for ever, so that its waiting is seen however slow the machine.
+        monkeypatch.setattr(approval_panel, "QUIET", math.inf)
         await pilot.press("escape")
         await until(pilot, lambda: panel.stage == "asking")
         assert not panel.armed
@@ -127,7 +131,8 @@ async def test_escape_leaves_the_offers_and_the_question_waits_again() -> None:
         assert panel.request is app.request
 
 
-async def test_a_word_typed_at_the_offers_is_text() -> None:
+async def test_a_word_typed_at_the_offers_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(approval_panel, "SETTLE", 5.0)
     async with asked() as (app, pilot, panel):
         await always(pilot, panel)
         await pilot.press(*"2 of them")

@@ -1,5 +1,6 @@
 """Every command in every state, with whatever may be typed after it: a sentence always, and nothing lost."""
 
+import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -44,8 +45,9 @@ MISTYPED = (
 )
 #: The doctor looks at the whole machine, which is tried elsewhere.
 SLOW = ("doctor",)
+SOAK = bool(os.environ.get("OI_TUI_SOAK"))
 #: So that none of them takes long.
-PARTS = 4
+PARTS = 4 if SOAK else 1
 
 
 class Endless(Llm):
@@ -199,14 +201,18 @@ STATES = {
 
 
 def typed(state: str) -> Sequence[str]:
-    """All there is for a conversation; for the other states what differs there."""
-    with_arguments = (
+    """All there is for a conversation; for the other states what differs there.
+
+    In the short form the states share them: each line is typed in one.
+    """
+    lines = [
         f"%{name}{each}"
         for name in COMMANDS
         if name not in SLOW
         for each in ((ARGUMENTS if state == "talked" else ARGUMENTS[:3]) if COMMANDS[name].usage else ALONE)
-    )
-    return [*with_arguments, *MISTYPED]
+    ]
+    lines += MISTYPED
+    return lines if SOAK else lines[list(STATES).index(state) :: len(STATES)]
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -22,7 +22,7 @@ def a_terminal_with_notifications(monkeypatch: pytest.MonkeyPatch) -> None:
 TOGETHER = 6
 NAMES = list(PLACES)
 SOAK = bool(os.environ.get("OI_TUI_SOAK"))
-#: What is tried everywhere; of the others the short form takes each second one, in turns. How wide joined
+#: What is tried everywhere; of the others the short form takes each third one, in turns. How wide joined
 #: signs are, which terminals do not agree on, is tried in the long form.
 ALWAYS = ("sequences", "markup")
 
@@ -31,7 +31,7 @@ def tried(first: int) -> Iterator[tuple[str, str, str]]:
     """The places that are tried together, with their texts; all of them in the long form."""
     others = [name for name in TEXTS if name not in ALWAYS and (SOAK or name != "emoji")]
     for number, place in enumerate(NAMES[first : first + TOGETHER], first):
-        for name in (*ALWAYS, *(others if SOAK else others[number % 2 :: 2])):
+        for name in (*ALWAYS, *(others if SOAK else others[number % 3 :: 3])):
             yield place, name, TEXTS[name]
 
 

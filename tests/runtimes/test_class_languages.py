@@ -111,7 +111,7 @@ def test_a_loop_that_never_yields_is_ended(make: Make) -> None:
 
     played = play(make(declared=[language_of(made(run))]), "odd", "code", stop_at="go")
     assert played.state == "lost"
-    assert ended.wait(10)
+    assert ended.wait(40)
 
 
 # The stop may reach the thread within somebody's callback for the collection of garbage.
@@ -236,6 +236,6 @@ def test_declaring_anew_ends_what_was_left_out_and_keeps_the_rest(make: Make) ->
     play(computer, "shout", "x")
     play(computer, "odd", "x")
     computer.declare([shout])
-    assert ended.wait(10)
+    assert ended.wait(40)
     assert computer.resolve("odd") is None
     assert play(computer, "shout", "x").text == "X 2\n"

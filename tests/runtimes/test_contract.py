@@ -275,7 +275,7 @@ def test_closing_ends_a_run_in_progress(make: Make, sample: Sample) -> None:
             threads[0].start()
 
     played = play(computer, sample.language, sample.sleep, on=close)
-    threads[0].join(10)
+    threads[0].join(40)
     assert played.state == "lost"
     assert not threads[0].is_alive()
 

@@ -227,7 +227,7 @@ def test_a_reader_who_takes_his_time_holds_the_program_up_and_can_stop_it(comput
     began = time.monotonic()
     computer.interrupt()
     assert list(reports)[-1].state == "interrupted"  # type: ignore[union-attr]
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
 
 
 def test_fifty_children_that_ignore_the_interrupt_are_gone_in_bounded_time(computer: Computer) -> None:

@@ -358,7 +358,7 @@ def test_a_fault_at_any_one_call_loses_nothing(
         disk.calls, disk.fail_at = 0, lambda call, at=at: call == at
         begun = store.create(cwd="/", model="m")
         expected = talk(begun)
-        assert wait_until(lambda begun=begun: begun.trouble is None, 5)
+        assert wait_until(lambda begun=begun: begun.trouble is None, 40)
         begun.close()
         assert stored(begun) == expected
         found = records.parse(begun.path.read_bytes())  # type: ignore[union-attr]
@@ -378,7 +378,7 @@ def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itse
     assert stored(begun) == before
     assert records.parse(begun.path.read_bytes()).damaged == 0  # type: ignore[union-attr]
     disk.fail_at = lambda _: False
-    assert wait_until(lambda: begun.trouble is None, 5)
+    assert wait_until(lambda: begun.trouble is None, 40)
     assert stored(begun) == [*before, "lost?", *talk(Journal(None, {"id": "x"}), 20)]
     begun.close()
 
@@ -395,7 +395,7 @@ def test_after_a_failed_fsync_everything_since_the_last_good_one_is_written_agai
     written = disk.calls
     disk.fail_at = lambda call: call == written + 2
     begun.put(said("b"))
-    assert wait_until(lambda: begun.trouble is None, 5)
+    assert wait_until(lambda: begun.trouble is None, 40)
     tail = begun.path.read_bytes()[size:]  # type: ignore[union-attr]
     assert tail.count(b"never synced") == 2
     assert tail.count(b'"content":"b"') == 2

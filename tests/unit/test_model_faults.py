@@ -353,7 +353,7 @@ def test_silence_is_a_timeout_with_every_provider(
     served.answer(server.silent)
     _, fault = fails(models, model=model, api_base=served.root + root, api_key="k-12345678", timeout=1.0)
     assert fault.kind == "timeout"
-    assert served.exchange().client_gone.wait(1.0)
+    assert served.exchange().client_gone.wait(40)
 
 
 def test_a_call_that_was_begun_is_kept_when_the_stream_is_cut(

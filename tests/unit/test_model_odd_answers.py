@@ -379,7 +379,7 @@ def test_comments_keep_a_slow_reply_alive(models: ModelProcess, served: ModelSer
         exchange.end()
 
     served.answer(slow)
-    heard, fault = ask(models, served, timeout=2.0)
+    heard, fault = ask(models, served, timeout=2.5)
     assert (words(heard), fault) == ("begun ", None)
 
 

@@ -159,7 +159,7 @@ def test_cancelling_closes_the_connection_with_every_provider(
     reply = models.reply(request_writer.write([message], profile, ["python"], tools=True).request)
     assert any(isinstance(delta, Text) for delta in iter(reply))
     reply.cancel()
-    assert served.exchange().client_gone.wait(1.0)
+    assert served.exchange().client_gone.wait(40)
 
 
 def test_ollama_is_told_the_window_because_it_would_cut_without_a_word(

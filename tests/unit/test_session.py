@@ -299,7 +299,7 @@ def test_a_model_that_refuses_tools_is_asked_for_text() -> None:
 def test_interrupting_a_stream_keeps_what_came() -> None:
     reached = threading.Event()
     session = make([Text("so far"), reached])
-    threading.Thread(target=lambda: reached.wait(10) and session.interrupt()).start()
+    threading.Thread(target=lambda: reached.wait(40) and session.interrupt()).start()
     events = work(session)
     assert events[-1] == TurnEnded("interrupted")
     assert session.messages[-1].content == "so far"
@@ -319,7 +319,7 @@ def test_interrupting_the_question_runs_nothing() -> None:
 def test_interrupting_a_run_skips_the_rest() -> None:
     session = make([call("hang"), call("b", id="c2", index=1)], auto_run=True)
     computer = session.computer
-    threading.Thread(target=lambda: computer.running.wait(10) and session.interrupt()).start()
+    threading.Thread(target=lambda: computer.running.wait(40) and session.interrupt()).start()
     assert work(session)[-1] == TurnEnded("interrupted")
     assert [c.state for c in codes(session)] == ["interrupted", "skipped"]
 
@@ -327,7 +327,7 @@ def test_interrupting_a_run_skips_the_rest() -> None:
 def test_after_an_interrupt_the_next_request_answers_every_call() -> None:
     session = make([call("hang"), call("b", id="c2", index=1)], [Text("I see.")], auto_run=True)
     computer = session.computer
-    threading.Thread(target=lambda: computer.running.wait(10) and session.interrupt()).start()
+    threading.Thread(target=lambda: computer.running.wait(40) and session.interrupt()).start()
     work(session)
     work(session, "and now?")
     messages = session.llm.requests[-1].messages

@@ -305,7 +305,7 @@ async def test_a_flood_reaches_its_end_and_keys_do_not_wait_for_it() -> None:
             app.view.feed(line * 10_000)
         began = time.monotonic()
         await pilot.press("q")
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 30
         app.view.feed("the end")
         limit = time.monotonic() + 10
         while app.text[-1] != "the end" and time.monotonic() < limit:
