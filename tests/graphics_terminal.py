@@ -17,7 +17,7 @@ _SIXEL = re.compile(rb"\x1b\[(\d+);(\d+)H(\x1bP[0-9;]*q[^\x1b]*)\x1b\\")
 _ROW = re.compile(
     rb"\x1b\[[0-9;]*?38;(?:2;(?P<rgb>\d+;\d+;\d+)|5;(?P<index>\d+))[0-9;]*m(?P<text>(?:"
     + PLACEHOLDER.encode()
-    + rb"[^\x1b]*)+)"
+    + rb"[^\x1b]*)+)(?=\x1b)"  # what comes next is there: the row is whole
 )
 
 

@@ -24,26 +24,27 @@ def perl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
     computer.close()
 
 
-@pytest.mark.parametrize(
-    ("code", "text"),
-    [
-        ("while (<DATA>) { print \"d: $_\" }\n__DATA__\none\ntwo\n", "d: one\nd: two\n"),
-        ("print \"before\\n\";\n0;\n__END__\nno code at all (", "before\n"),
-        ("my $one = 1; my $two = 2;\nprint '';", ""),
-        ("print $one + $two, \"\\n\";", "3\n"),
-        ("print <<'EOT';\nmy $x; my $y\nEOT\nmy $after = 5;", "my $x; my $y\n"),
-        ("print \"$after <<A\\n\";\nmy $later = 6;", "5 <<A\n"),
-        ("=pod\n\nmy $x\n\n=cut\nprint \"$later\\n\";", "6\n"),
-        ("package Foo; our $z = 3;", ""),
-        ("print __PACKAGE__, \"\\n\";", "main\n"),
-        ("use strict; my $strict = 1;", ""),
-        ("$loose = 5; print \"$loose\\n\";", "5\n"),
-        ("format STDOUT =\n@<<<< @>>>>\n$a, $b\n.\n$a = 'ab'; $b = 'cd'; write;", "ab       cd\n"),
-    ],
-)  # fmt: skip
-def test_cells_print_what_they_should(perl: Computer, code: str, text: str) -> None:
-    played = play(perl, "perl", code)
-    assert (played.text, played.state) == (text, "finished")
+#: One after the other: what a cell declares, later ones have.
+CELLS = [
+    ("while (<DATA>) { print \"d: $_\" }\n__DATA__\none\ntwo\n", "d: one\nd: two\n"),
+    ("print \"before\\n\";\n0;\n__END__\nno code at all (", "before\n"),
+    ("my $one = 1; my $two = 2;\nprint '';", ""),
+    ("print $one + $two, \"\\n\";", "3\n"),
+    ("print <<'EOT';\nmy $x; my $y\nEOT\nmy $after = 5;", "my $x; my $y\n"),
+    ("print \"$after <<A\\n\";\nmy $later = 6;", "5 <<A\n"),
+    ("=pod\n\nmy $x\n\n=cut\nprint \"$later\\n\";", "6\n"),
+    ("package Foo; our $z = 3;", ""),
+    ("print __PACKAGE__, \"\\n\";", "main\n"),
+    ("use strict; my $strict = 1;", ""),
+    ("$loose = 5; print \"$loose\\n\";", "5\n"),
+    ("format STDOUT =\n@<<<< @>>>>\n$a, $b\n.\n$a = 'ab'; $b = 'cd'; write;", "ab       cd\n"),
+]  # fmt: skip
+
+
+def test_cells_print_what_they_should(computer: Computer) -> None:
+    for code, text in CELLS:
+        played = play(computer, "perl", code)
+        assert (played.text, played.state) == (text, "finished"), code
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ async def ended(pilot: Pilot[None]) -> None:
 
 async def ready(pilot: Pilot[None]) -> None:
     """The workbench comes after the first frame."""
-    await waiting.until(pilot, lambda: pilot.app.screen.query("Workbench #conversation"))
+    await waiting.until(pilot, lambda: isinstance(pilot.app.screen, Chat) and pilot.app.screen.is_ready)
 
 
 async def opened(pilot: Pilot[None]) -> None:
