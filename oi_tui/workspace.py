@@ -19,7 +19,7 @@ from oi_tui.engine.model_check import Finding
 from oi_tui.engine.model_client import ModelProcess
 from oi_tui.engine.model_facts import KnownModels, ModelFacts
 from oi_tui.engine.profile import Profile, ProfileError, conversations, save, without_effect
-from oi_tui.engine.records import title_of
+from oi_tui.engine.records import title_of, title_of_copy
 from oi_tui.engine.redaction import learn, learn_address
 from oi_tui.engine.secrets import Secrets, provider_of
 from oi_tui.engine.session import Session
@@ -144,7 +144,7 @@ class Workspace:
 
         The languages are kept: what they remember is what they remember now.
         """
-        title = f"{self._journal.title} (copy)".strip()
+        title = title_of_copy(self._journal.title)
         self.session.close()
         self._close_journal()
         return self._go_on(title, messages)

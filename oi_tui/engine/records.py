@@ -74,6 +74,11 @@ class Contents:
         return tuple(found)
 
 
+def title_of_copy(title: str) -> str:
+    """What a copy of the conversation is called."""
+    return f"{title} (copy)".strip()
+
+
 def title_of(message: Message) -> str:
     """A title made of a person's request: its first words on one line."""
     text = one_line(

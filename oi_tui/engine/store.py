@@ -102,7 +102,7 @@ class Store:
         fresh = fresh_id()
         named = self._catalogue.title(id) or contents.header.get("title")
         cwd, model = (str(contents.header.get(name) or "") for name in ("cwd", "model"))
-        self.add(contents, id=fresh, title=f"{named or ''} (copy)".strip(), cwd=cwd, model=model)
+        self.add(contents, id=fresh, title=records.title_of_copy(named or ""), cwd=cwd, model=model)
         return fresh
 
     def knows(self, id: str) -> bool:
@@ -141,7 +141,7 @@ class Store:
             os.close(descriptor)
             header |= {"id": fresh_id(), "forked": id}
             if header["title"]:
-                header["title"] = f"{header['title']} (copy)"
+                header["title"] = records.title_of_copy(header["title"])
             told = _NEWER if newer else _ELSEWHERE
             for key, message in contents.messages.items():
                 if message.reason in records.ENDED_REASONS and not newer:

@@ -91,8 +91,9 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
         navigator = Navigator(store)
         await app.push_screen(navigator)
         rows = navigator.query_one(ConversationList)
-        while len(rows.items) < count:
-            await asyncio.sleep(0.005)
+        listed = asyncio.Event()
+        navigator.watch(rows, "virtual_size", lambda: len(rows.items) < count or listed.set())
+        await listed.wait()
         await pilot.pause()
         opened, worked = time.perf_counter() - start, time.process_time() - busy
         await app.workers.wait_for_complete()

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -109,6 +109,13 @@ def play(
         if on:
             on(report, so_far)
     return played
+
+
+def check_cells(computer: Computer, language: str, cells: Iterable[tuple[str, str]]) -> None:
+    """Run cells one after the other, each of which must finish and print its text."""
+    for code, text in cells:
+        played = play(computer, language, code)
+        assert (played.text, played.state) == (text, "finished"), code
 
 
 def until(condition: Callable[[], object], seconds: float = 40.0) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from oi_tui.lmc import InputRequested
 from oi_tui.runtimes import Computer
-from tests.runtimes.playing import play, until
+from tests.runtimes.playing import check_cells, play, until
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed here")
 
@@ -44,9 +44,7 @@ CELLS = [
 
 
 def test_cells_print_what_they_should(node: Computer) -> None:
-    for code, text in CELLS:
-        played = play(node, "javascript", code)
-        assert (played.text, played.state) == (text, "finished"), code
+    check_cells(node, "javascript", CELLS)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from oi_tui.runtimes import Computer
-from tests.runtimes.playing import play
+from tests.runtimes.playing import check_cells, play
 
 pytestmark = pytest.mark.skipif(shutil.which("perl") is None, reason="Perl is not installed here")
 
@@ -42,9 +42,7 @@ CELLS = [
 
 
 def test_cells_print_what_they_should(computer: Computer) -> None:
-    for code, text in CELLS:
-        played = play(computer, "perl", code)
-        assert (played.text, played.state) == (text, "finished"), code
+    check_cells(computer, "perl", CELLS)
 
 
 @pytest.mark.parametrize(

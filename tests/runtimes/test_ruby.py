@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from oi_tui.runtimes import Computer
-from tests.runtimes.playing import play
+from tests.runtimes.playing import check_cells, play
 
 pytestmark = pytest.mark.skipif(shutil.which("ruby") is None, reason="Ruby is not installed here")
 
@@ -40,9 +40,7 @@ CELLS = [
 
 
 def test_cells_print_what_they_should(computer: Computer) -> None:
-    for code, text in CELLS:
-        played = play(computer, "ruby", code)
-        assert (played.text, played.state) == (text, "finished"), code
+    check_cells(computer, "ruby", CELLS)
 
 
 def test_the_causes_of_an_error_are_told_with_the_places_of_the_program(ruby: Computer) -> None:

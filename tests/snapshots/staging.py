@@ -110,10 +110,6 @@ async def ready(pilot: Pilot[None]) -> None:
     await waiting.until(pilot, lambda: isinstance(pilot.app.screen, Chat) and pilot.app.screen.is_ready)
 
 
-async def opened(pilot: Pilot[None]) -> None:
-    await ready(pilot)
-
-
 def by_size(size: tuple[int, int]) -> str:
     """What a picture of this size is called."""
     return f"{size[0]}x{size[1]}"

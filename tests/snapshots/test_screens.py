@@ -30,7 +30,7 @@ from tests.snapshots.staging import (
     by_size,
     calm,
     ended,
-    opened,
+    ready,
     screen,
     seen,
     until,
@@ -83,7 +83,7 @@ async def wanting_the_word(pilot: Pilot[None]) -> None:
 
 
 async def with_permissions(pilot: Pilot[None]) -> None:
-    await opened(pilot)
+    await ready(pilot)
     for grant in (
         Grant("code", "python", CODE),
         Grant("count", "python", left=3),
@@ -100,19 +100,19 @@ async def waiting_for_input(pilot: Pilot[None]) -> None:
 
 
 async def helped(pilot: Pilot[None]) -> None:
-    await opened(pilot)
+    await ready(pilot)
     await pilot.press("f1")
     await until(pilot, lambda: isinstance(pilot.app.screen, Help))
 
 
 async def choosing(pilot: Pilot[None]) -> None:
-    await opened(pilot)
+    await ready(pilot)
     await pilot.press("ctrl+l")
     await until(pilot, lambda: pilot.app.screen.query_one("#models-hints").display)
 
 
 async def rehearsing(pilot: Pilot[None]) -> None:
-    await opened(pilot)
+    await ready(pilot)
     FirstRun(pilot.app.screen.desk, bench(pilot))._explain(None)
     await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
 
@@ -142,7 +142,7 @@ async def verbose(pilot: Pilot[None]) -> None:
 
 
 STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
-    "empty": (lambda: screen(), opened),
+    "empty": (lambda: screen(), ready),
     "asking": (lambda: screen(REPLY), asked),
     "asking in light": (lambda: screen(REPLY, theme="oi-light"), asked),
     "editing": (lambda: screen(REPLY), editing),
@@ -213,7 +213,7 @@ def test_a_resumed_conversation_looks_as_it_did(
     journal.close()
 
     async def resume(pilot: Pilot[None]) -> None:
-        await opened(pilot)
+        await ready(pilot)
         pilot.app.screen.desk.open_conversation(journal.id)
         await seen(pilot, "This is an earlier conversation")
 

@@ -35,7 +35,7 @@ from tests.snapshots.staging import (
     bench,
     by_size,
     ended,
-    opened,
+    ready,
     screen,
     seen,
     until,
@@ -174,7 +174,7 @@ async def queueing(pilot: Pilot[None]) -> None:
 
 
 async def pasting(pilot: Pilot[None]) -> None:
-    await opened(pilot)
+    await ready(pilot)
     pilot.app.post_message(events.Paste("Traceback (most recent call last):\n" + "  File …\n" * 40))
     await until(pilot, lambda: bench(pilot).prompt.text)
     await pilot.press(*" what is this?")
@@ -193,7 +193,7 @@ async def at_a_screen(pilot: Pilot[None], kind: type) -> None:
 
 
 async def searching_what_was_said(pilot: Pilot[None]) -> None:
-    await opened(pilot)
+    await ready(pilot)
     for text in ("What did we sell in May?", "plot the sales", "Who sells most?"):
         bench(pilot).prompt._recall.add(text)
     await pilot.press("ctrl+s", *"sel")
@@ -228,14 +228,14 @@ async def looking_at_a_picture(pilot: Pilot[None]) -> None:
 
 
 async def palette(pilot: Pilot[None]) -> None:
-    await opened(pilot)
+    await ready(pilot)
     await pilot.press("ctrl+p")
     await seen(pilot, "Search")
     await until(pilot, lambda: pilot.app.screen.query_one(OptionList).option_count)
 
 
 async def reading_the_log(pilot: Pilot[None]) -> None:
-    await opened(pilot)
+    await ready(pilot)
     log.file().parent.mkdir(parents=True, exist_ok=True)
     log.file().write_text(LOG)
     pilot.app.screen.desk.open_log()
@@ -358,7 +358,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     ),
     "queue": (lambda: played(LOOP, LineReached(4), Printed("  1 Ada\n")), queueing),
     "paste": (lambda: screen(), pasting),
-    "completing a command": (lambda: screen(), then(opened, *"%re")),
+    "completing a command": (lambda: screen(), then(ready, *"%re")),
     "searching what was said": (
         lambda: screen(REPLY),
         searching_what_was_said,
@@ -378,7 +378,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     ),
     "the keys": (
         lambda: screen(),
-        then(opened, *"%keys", "enter", wait=lambda p: isinstance(p.app.screen, Reader)),
+        then(ready, *"%keys", "enter", wait=lambda p: isinstance(p.app.screen, Reader)),
     ),
     "the budget is spent": (
         lambda: screen([*REPLY[:2], Usage(1_200_000, 3_400, 1.02)], auto_run=True, max_budget=1.0),
