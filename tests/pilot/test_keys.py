@@ -8,7 +8,7 @@ from oi_tui.engine.profile import Profile
 from oi_tui.screens.help import Help
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
-from tests.snapshots.test_screens import asked, bench, opened, until
+from tests.snapshots.staging import asked, bench, ready, until
 
 
 def app(keys: str = "", *replies: object) -> OiTui:
@@ -39,7 +39,7 @@ async def test_a_command_and_an_answer_have_the_keys_that_the_profile_says() -> 
 
 async def test_what_cannot_be_is_told_in_the_conversation() -> None:
     async with app("command.nwe: ctrl+t").run_test(size=(80, 24)) as pilot:
-        await opened(pilot)
+        await ready(pilot)
 
         def told() -> bool:
             blocks = bench(pilot).conversation.transcript.blocks
@@ -66,7 +66,7 @@ async def test_help_begins_with_the_keys_of_what_has_the_focus() -> None:
 
 async def test_every_screen_has_help() -> None:
     async with app().run_test(size=(80, 24)) as pilot:
-        await opened(pilot)
+        await ready(pilot)
         await pilot.press("ctrl+r")
         await pilot.pause(0.1)
         await pilot.press("f1")
