@@ -10,7 +10,7 @@ from oi_tui import log
 from oi_tui.confirming import numbered
 from oi_tui.engine import again, original
 from oi_tui.engine.events import Event
-from oi_tui.engine.export import FORMATS, export, file_name, script_suffix
+from oi_tui.engine.export import ENDINGS, FORMATS, export, file_name, kind_of, script_suffix
 from oi_tui.engine.profile import Profile, settings
 from oi_tui.engine.settings import ProfileError
 from oi_tui.engine.store import StoreError
@@ -204,31 +204,42 @@ class ConversationDesk(ABC):
         self.tell(f"Said before, the newest first:\n{listed}" if found else "Nothing like it was said.")
 
     def export(self, format: str, path: str) -> None:
-        """Write the conversation as a document; without a path, into the working directory."""
+        """Write the conversation as a document; without a path, into the working directory.
+
+        The format may also be an ending, or be left out before a path that has one.
+        """
         messages = self._workspace.session.messages
-        chosen = FORMATS.get(format)
+        chosen = FORMATS.get(format.lower())
+        if chosen is None and "." not in format:
+            chosen = kind_of(Path(f"x.{format}"))
+        if chosen is None:
+            path = f"{format} {path}".strip()
+            chosen = kind_of(Path(path))
         if chosen is None:
             known = ", ".join(FORMATS)
-            self.tell(f"There is no format “{one_line(format, 40)}”. There are: {known}.", warning=True)
+            told = f"There is no format “{one_line(path, 40)}”. There are: {known}."
+            self.tell(f"{told} Or end the name of a file in {ENDINGS}.", warning=True)
             return
         if not messages:
             self.tell("There is nothing to write yet.", warning=True)
             return
         said = next((m.content for m in messages if m.role == "user"), "conversation")
         title = one_line(self._workspace.title or said, 60)
-        suffix = script_suffix(messages) if format == "script" else chosen.suffix
-        target = Path(path).expanduser()
-        if target.is_dir():
-            target = _unused(target / file_name(title, suffix))
-        if target.suffix == "":
-            target = target.with_name(target.name + suffix)
-        if target.exists():
-            self.tell(f"{target} is there already; name another file.", warning=True)
-            return
+        suffix = script_suffix(messages) if chosen.name == "script" else chosen.suffix
         try:
+            target = Path(path).expanduser()
+            if target.is_dir():
+                target = _unused(target / file_name(title, suffix))
+            if target.suffix == "":
+                target = target.with_name(target.name + suffix)
+            if target.exists():
+                self.tell(f"{target} is there already; name another file.", warning=True)
+                return
             written = export(chosen, title, messages, target.absolute())
         except OSError as error:
             self.tell(f"Not written: {error.strerror or error}.", warning=True)
+        except (RuntimeError, ValueError) as error:  # nobody's home, or a name that cannot be one
+            self.tell(f"Not written: {error}.", warning=True)
         else:
             self.tell(f"Written to {', '.join(map(str, written))}.")
 

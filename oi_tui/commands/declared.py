@@ -121,13 +121,13 @@ def _restart(desk: Desk, _: str) -> None:
 
 
 @command(
-    "export", "Write the conversation as markdown, notebook, html, script or json", usage="FORMAT [PATH]"
+    "export", "Write the conversation as markdown, notebook, html, script or json", usage="[FORMAT] [PATH]"
 )
 def _export(desk: Desk, argument: str) -> None:
     name, path = parted(argument)
     if not name:
-        raise CommandError("Say as what: %export markdown, notebook, html, script or json.")
-    desk.export(name.lower(), path)
+        raise CommandError("Say as what: %export markdown, notebook, html, script, json or a.html.")
+    desk.export(name, path)
 
 
 @command("markdown", "Write the conversation as Markdown", usage="[PATH]")

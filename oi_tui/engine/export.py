@@ -63,6 +63,14 @@ def file_name(title: str, suffix: str) -> str:
     return f"{words}{suffix}"
 
 
+def kind_of(path: Path) -> Format | None:
+    """The kind of document that a file's name ends with: code of any language is a script."""
+    suffix = path.suffix.lower()
+    if suffix in {each.lower() for each in _SUFFIXES.values()} - {FORMATS["html"].suffix}:
+        return FORMATS["script"]
+    return next((each for each in FORMATS.values() if each.suffix == suffix), None)
+
+
 def export(format: Format, title: str, messages: Sequence[Message], path: Path) -> list[Path]:
     """Write the document, for its owner only; the file appears whole or not at all. Raises OSError.
 
@@ -357,3 +365,5 @@ FORMATS: Mapping[str, Format] = {
         Format("json", ".json", "The messages as Open Interpreter stores them.", original),
     )
 }
+#: What a file's name should end with, for whom it ended with something else.
+ENDINGS = ".md, .ipynb, .html, .json, or .py and the like for scripts"

@@ -3,6 +3,7 @@
 They are JSON lists of messages in `conversations` below its configuration folder. Its files are only read.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from oi_tui import paths
+from oi_tui.engine import profile_file
 from oi_tui.engine.old_messages import is_odd, linked, messages_of, with_silent
 from oi_tui.engine.records import Contents
 from oi_tui.engine.store import Store
@@ -20,6 +23,8 @@ from oi_tui.lmc import Message
 from oi_tui.text import one_line
 
 _MAX_BYTES = 500_000_000
+#: Which files could not be read, by what they were then: they are offered again once they changed.
+_REFUSED = "not-imported"
 _BETWEEN = re.compile(r"[\s,]*")
 #: What the original writes for the person when a piece of code is declined.
 _DECLINED = "I have declined to run this code."
@@ -63,30 +68,55 @@ def folders() -> list[Path]:
 
 
 def waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
-    """The original's conversations that were not brought in yet, nor deleted since."""
-    return [path for path, id_ in _files(sources) if not store.knows(id_)]
+    """The original's conversations that were not brought in yet, nor deleted since, nor found unreadable."""
+    refused = _refused(store)
+    return [each.path for each in _files(sources) if not store.knows(each.id) and each.mark not in refused]
 
 
 def bring_in(store: Store, sources: Sequence[Path], stopped: Callable[[], bool] = lambda: False) -> Report:
-    """Copy the original's conversations into the store, each once. Raises OSError when that cannot be."""
+    """Copy the original's conversations into the store, each once. Raises OSError when that cannot be.
+
+    What cannot be read is told once, and tried again when it changed.
+    """
     brought = known = 0
     problems: list[tuple[str, str]] = []
-    for path, id_ in _files(sources):
+    files = _files(sources)
+    before = _refused(store)
+    refused = before & {file.mark for file in files}
+    for file in files:
         if stopped():
             break
-        if store.knows(id_):
+        if store.knows(file.id):
             known += 1
             continue
+        if file.mark in refused:
+            continue
+        path = file.path
         try:
             found = read(path)
         except ValueError as error:
             problems.append((path.name, str(error)))
+            refused.add(file.mark)
             continue
         problems += [(path.name, problem) for problem in found.problems]
         title = path.stem.partition("__")[0].replace("_", " ").strip()
-        store.add(found.contents, id=id_, title=title, cwd="", model="", updated=path.lstat().st_mtime)
+        store.add(found.contents, id=file.id, title=title, cwd="", model="", updated=path.lstat().st_mtime)
         brought += 1
+    if refused != before:
+        # Where it cannot be noted, they are told again.
+        with contextlib.suppress(OSError):
+            paths.make_private(store.folder)
+            profile_file.replace_file(
+                store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused))
+            )
     return Report(brought, known, tuple(problems))
+
+
+def _refused(store: Store) -> set[str]:
+    try:
+        return set((store.folder / _REFUSED).read_text(encoding="ascii", errors="replace").split())
+    except OSError:
+        return set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +214,19 @@ def _state(after: Sequence[Message]) -> Any:
     return "skipped"
 
 
-def _files(sources: Sequence[Path]) -> list[tuple[Path, str]]:
-    """The files, with the ids that they have or would have in our store; a changed file is another one."""
-    found: list[tuple[Path, str]] = []
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of the original, with the id that it has or would have in our store."""
+
+    path: Path
+    id: str
+    #: Another one when it was changed since, or may be read by now.
+    mark: str
+
+
+def _files(sources: Sequence[Path]) -> list[_File]:
+    """The original's files; a changed one is another one."""
+    found: list[_File] = []
     seen: set[tuple[str, int]] = set()
     for source in sources:
         here: set[tuple[str, int]] = set()
@@ -198,7 +238,7 @@ def _files(sources: Sequence[Path]) -> list[tuple[Path, str]]:
                     here.add((path.name, status.st_size))
                     stamp = f"{path.name}\0{status.st_size}\0{status.st_mtime_ns}"
                     name = hashlib.sha256(stamp.encode("utf-8", "surrogateescape")).hexdigest()[:14]
-                    found.append((path, f"oi{name}"))
+                    found.append(_File(path, f"oi{name}", f"{name}-{status.st_ctime_ns}"))
         except OSError:
             pass
         seen |= here

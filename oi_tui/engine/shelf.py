@@ -1,5 +1,6 @@
 """The saved conversations as a person goes through them: names them, throws them away, brings them back."""
 
+import errno
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +83,7 @@ class Shelf:
             path /= export.file_name(item.title, ".md")
         if path.exists():
             raise FileExistsError(17, f"there is a file {paths.short(path)} already")
-        by_suffix = {each.suffix: each for each in export.FORMATS.values()}
-        kind = by_suffix.get(path.suffix.lower(), export.FORMATS["script"])
+        kind = export.kind_of(path)
+        if kind is None:
+            raise OSError(errno.EINVAL, f"end the name in {export.ENDINGS}")
         return export.export(kind, item.title, self.store.read(item.id), path)[0]

@@ -1,46 +1,88 @@
 """A question with details that only a deliberate yes answers."""
 
-import time
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.reactive import reactive
 from textual.widgets import Static
 
 from oi_tui.screens.leaving import Dialog
 from oi_tui.text import one_line, visible
-from oi_tui.widgets.approval_panel import QUIET
+from oi_tui.widgets.quiet import LOOK, SETTLE, Quiet
+from oi_tui.widgets.timing import later
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
 
 
 class Confirm(Dialog[bool]):
-    """Dismissed with True when the person says yes, once the question was seen for a moment."""
+    """Dismissed with True when the person says yes, under the same guard as the question about code."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "yes", "Yes", id="confirm.yes"),
         Binding("n,escape", "dismiss(False)", "No", id="confirm.no"),
     ]
 
+    #: Whether a yes counts.
+    armed = reactive(False)
+
     def __init__(self, question: str, details: Sequence[str]) -> None:
         super().__init__()
         self._question = question
         self._details = details
-        self._since = time.monotonic()
+        self._quiet = Quiet()
+        self._settle: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
         """The question, what it is about, and the answers."""
         with VerticalScroll(id="confirm") as page:
             page.border_title = Content(one_line(self._question, 200))
-            page.border_subtitle = "y yes · n no"
             yield Static(Content("\n".join(map(visible, self._details))), id="confirm-details", markup=False)
 
     def on_mount(self) -> None:
         """The question counts from when it is seen."""
-        self._since = time.monotonic()
+        self._quiet.begin()
+        self.set_interval(LOOK, self._arm_when_quiet)
+
+    def watch_armed(self) -> None:
+        """Say what the keys answer."""
+        answers = "y yes · n no" if self.armed else "y once you stop typing · n no"
+        self.query_one("#confirm").border_subtitle = answers
+
+    def on_key(self, event: events.Key) -> None:
+        """A yes that another key follows at once, and a yes within a word, are text."""
+        if self._settle is not None:
+            self._settle.cancel()
+            self._settle = None
+            self.armed = False
+        elif event.is_printable and not self._says_yes(event.key):
+            self.armed = False
+
+    def on_paste(self) -> None:
+        """A paste never answers."""
+        self.armed = False
 
     def action_yes(self) -> None:
-        """Yes, unless the key was meant for what was there before."""
-        if time.monotonic() - self._since >= QUIET:
+        """Yes, unless the key was meant for something else."""
+        if self.armed:
+            self._settle = later(self, SETTLE, self._settled)
+
+    def _says_yes(self, key: str) -> bool:
+        found = self.active_bindings.get(key)
+        return found is not None and found.binding.action == "yes"
+
+    def _settled(self) -> None:
+        self._settle = None
+        if self.armed:
             self.dismiss(True)
+
+    def _arm_when_quiet(self) -> None:
+        if self.armed:
+            self._quiet.look()
+        else:
+            self.armed = self._quiet.lasted(self.app)

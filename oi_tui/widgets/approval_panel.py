@@ -1,6 +1,5 @@
 """The question whether code may run, which only a deliberate key can answer."""
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,19 +19,13 @@ from oi_tui.engine.grants import Grant
 from oi_tui.text import names, one_line
 from oi_tui.widgets.approval_words import QUICK_REASONS, about, laid_out, of_stage
 from oi_tui.widgets.choices import Choice, OfferLine
-from oi_tui.widgets.keyboard import last_key, remapped
+from oi_tui.widgets.keyboard import remapped
+from oi_tui.widgets.quiet import LOOK, SETTLE, Quiet
 from oi_tui.widgets.timing import later
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
-#: How long the panel must have been visible, and the keyboard quiet, before a key can answer, in seconds.
-QUIET = 0.5
-#: How often it looks whether that is so, in seconds.
-LOOK = 0.1
-#: An answer counts when no other key follows it this closely: text that is pasted without brackets,
-#: or sent by a machine, arrives faster than any finger.
-SETTLE = 0.08
 #: What a person types to let everything run without a question.
 AUTO_WORD = "auto"
 #: The most that is ever offered to be granted.
@@ -108,7 +101,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self._below = 0
         self._findings = Findings()
         self._offers: tuple[Grant, ...] = ()
-        self._shown_at = self._looked_at = 0.0
+        self._quiet = Quiet()
         self._pressed = self._character = ""
         self._settle: TimerHandle | None = None
 
@@ -203,7 +196,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def wait_for_quiet(self) -> None:
         """Let no key answer until the keyboard has been quiet again."""
-        self._shown_at = time.monotonic()
+        self._quiet.begin()
         self.armed = False
         if self._pressed:
             self._pass_on("")
@@ -358,13 +351,8 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def _arm_when_quiet(self) -> None:
         if self.armed or self._request is None or self.stage != "asking":
-            self._looked_at = time.monotonic()
-            return
-        now = time.monotonic()
-        late, self._looked_at = now - self._looked_at > 3 * LOOK, now
-        if late:  # the screen stood still, and keys of that time may not have been read yet
-            self._shown_at = now
-        if now - self._shown_at >= QUIET and now - last_key(self.app) >= QUIET:
+            self._quiet.look()
+        elif self._quiet.lasted(self.app):
             self.armed = True
             self.post_message(self.Armed())
 

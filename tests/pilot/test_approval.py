@@ -15,8 +15,8 @@ from oi_tui.engine.events import ApprovalRequested, Reject, Run
 from oi_tui.engine.grants import offers
 from oi_tui.engine.look_through import look_through
 from oi_tui.lmc import Message
-from oi_tui.widgets import approval_panel
-from oi_tui.widgets.approval_panel import QUIET, ApprovalPanel
+from oi_tui.widgets import approval_panel, quiet
+from oi_tui.widgets.approval_panel import ApprovalPanel
 from oi_tui.widgets.approval_words import laid_out
 from oi_tui.widgets.choices import OfferLine
 from oi_tui.widgets.keyboard import KeyboardClock
@@ -123,7 +123,7 @@ async def test_escape_leaves_the_offers_and_the_question_waits_again(monkeypatch
     async with asked() as (app, pilot, panel):
         await always(pilot, panel)
         # From here on the question would wait for ever, so that its waiting is seen however slow the machine.
-        monkeypatch.setattr(approval_panel, "QUIET", math.inf)
+        monkeypatch.setattr(quiet, "QUIET", math.inf)
         await pilot.press("escape")
         await until(pilot, lambda: panel.stage == "asking")
         assert not panel.armed
@@ -222,7 +222,7 @@ async def test_a_letter_that_enter_follows_at_once_is_text() -> None:
 
 async def test_keys_that_came_while_the_screen_stood_still_answer_nothing() -> None:
     async with asked() as (app, pilot, panel):
-        time.sleep(QUIET + 0.2)  # the screen stands still
+        time.sleep(quiet.QUIET + 0.2)  # the screen stands still
         await pilot.press("y")
         await until(pilot, lambda: panel.armed)
         assert app.answers == []

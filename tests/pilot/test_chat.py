@@ -304,6 +304,16 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
         await desk.type("%export script mine")
         await desk.pilot.pause()
         assert (tmp_path / "mine.py").read_text() == "precious"
+        for named in ("a.html", "My report.IPYNB", "md b", "Html c.txt"):
+            await desk.type(f"%export {named}")
+        await desk.until((tmp_path / "c.txt").exists)
+        assert (tmp_path / "a.html").read_text().startswith("<!DOCTYPE html>")
+        assert '"nbformat": 4' in (tmp_path / "My report.IPYNB").read_text()
+        assert (tmp_path / "b.md").read_text().startswith("# go")
+        for odd in ("a.pdf", "~nobody-of-this-name/x.md", "x" * 5_000 + ".md", "a\ud800/\u202e.md"):
+            await desk.type(f"%export {odd}")
+        told = desk.bench.conversation.transcript.blocks
+        assert any(isinstance(each, NoticeBlock) and "no format “a.pdf”" in each.text for each in told)
         (tmp_path / "folder").mkdir()
         await desk.type("%markdown folder")
         await desk.until((tmp_path / "folder" / "go.md").exists)

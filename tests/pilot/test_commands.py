@@ -28,6 +28,10 @@ ARGUMENTS = (
     " 99999999999999999999",
     " n\u00f6nsense \u6f22\u5b57 \u202e",
     " a\nb",
+    " /nowhere/at/all.md",
+    " ~nobody-of-this-name/x.json",
+    " markdown /",
+    " " + "long " * 2_000 + "\0",
 )
 #: The same for a command that takes nothing.
 ALONE = ("", " 1 2")

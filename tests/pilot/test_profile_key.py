@@ -29,13 +29,12 @@ def told(app: Shell) -> str:
 
 
 async def yes(app: Shell, pilot: Pilot[None]) -> None:
-    """Say yes, as soon as the question takes it."""
-    for _ in range(100):
-        if not isinstance(app.screen, Confirm):
-            return
-        await pilot.press("y")
-        await pilot.pause(0.1)
-    raise AssertionError("the question did not close")
+    """Say yes to the question that is there."""
+    question = app.screen
+    assert isinstance(question, Confirm)
+    await until(pilot, lambda: question.armed)
+    await pilot.press("y")
+    await until(pilot, lambda: app.screen is not question)
 
 
 async def test_where_the_key_is_and_goes_to_is_told_and_follows_the_model(path: Path) -> None:

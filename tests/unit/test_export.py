@@ -148,6 +148,19 @@ def test_a_title_makes_a_file_name_that_is_good_everywhere(title: str, name: str
     assert export.file_name(title, ".md") == name
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *(("a.md", "markdown"), ("A B.HTML", "html"), ("a.ipynb", "notebook"), ("a.json", "json")),
+        *((f"a{ending}", "script") for ending in (".py", ".sh", ".js", ".R", ".r", ".jsx", ".txt")),
+        *((name, None) for name in ("a", "a.", ".md", "a.pdf", "a.html.gz", "", "..")),
+    ],
+)
+def test_a_file_says_by_its_ending_what_it_is_to_be(name: str, kind: str | None) -> None:
+    found = export.kind_of(Path(name))
+    assert (found and found.name) == kind
+
+
 def test_a_script_in_several_languages_is_a_file_for_each(talk: list[Message], tmp_path: Path) -> None:
     (tmp_path / "x.sh").write_text("mine")
     written = export.export(FORMATS["script"], "t", talk, tmp_path / "x.py")

@@ -107,6 +107,36 @@ def test_files_that_are_none_are_told_and_left_alone(
     assert (theirs / "bad.json").read_text() == text
 
 
+def test_what_cannot_be_read_is_offered_once_and_again_when_it_changed(store: Store, theirs: Path) -> None:
+    bad = theirs / "bad.json"
+    bad.write_text("[1, 2")
+    assert len(original.waiting(store, [theirs])) == 2
+    original.bring_in(store, [theirs])
+    assert original.waiting(store, [theirs]) == []
+    again = original.bring_in(Store(store.folder), [theirs])
+    assert (again.brought, again.problems) == (0, ())
+    bad.write_text("[1, 23")
+    assert original.waiting(store, [theirs]) == [bad]
+    assert original.bring_in(store, [theirs]).problems == (("bad.json", "not readable as JSON"),)
+    bad.write_text(json.dumps(STORED))
+    assert original.bring_in(store, [theirs]).brought == 1
+    assert original.waiting(store, [theirs]) == []
+
+
+def test_one_that_may_be_read_by_now_is_offered_again(
+    store: Store, theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path,) = theirs.iterdir()
+    with monkeypatch.context() as patched:  # whoever is root reads it anyway
+        patched.setattr(
+            os, "open", lambda *_: (_ for _ in ()).throw(PermissionError(13, "Permission denied"))
+        )
+        report = original.bring_in(store, [theirs])
+    assert report.problems == ((path.name, "Permission denied"),)
+    path.chmod(0o600)
+    assert original.waiting(store, [theirs]) == [path]
+
+
 def test_entries_that_are_no_messages_are_shown_to_the_person_and_told(store: Store, theirs: Path) -> None:
     odd = [{"role": "system", "type": "message", "content": "obey"}, 5, {"role": "user"}, None, "x\ud800"]
     (theirs / "odd.json").write_text(json.dumps([STORED[0], *odd]))

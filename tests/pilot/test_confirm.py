@@ -1,0 +1,67 @@
+"""A question on a page is answered by a deliberate yes alone."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+
+from oi_tui.screens import confirm
+from oi_tui.screens.confirm import Confirm
+from oi_tui.widgets import quiet
+from oi_tui.widgets.keyboard import KeyboardClock
+from tests.pilot.waiting import until
+
+
+@asynccontextmanager
+async def asked() -> AsyncIterator[tuple[Pilot[str], Confirm, list[bool | None]]]:
+    app, answers = KeyboardClock(), []
+    async with app.run_test(size=(80, 24)) as pilot:
+        question = Confirm("Delete it?", ["It is old."])
+        await app.push_screen(question, answers.append)
+        yield pilot, question, answers
+
+
+async def test_a_yes_counts_once_it_was_seen_and_nobody_types() -> None:
+    async with asked() as (pilot, question, answers):
+        assert "once you stop typing" in str(question.query_one("#confirm").border_subtitle)
+        await until(pilot, lambda: question.armed)
+        assert str(question.query_one("#confirm").border_subtitle) == "y yes · n no"
+        await pilot.press("y")
+        await until(pilot, lambda: answers)
+        assert answers == [True]
+
+
+async def test_a_yes_within_a_word_is_none_however_long_the_question_was_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with asked() as (pilot, question, answers):
+        await until(pilot, lambda: question.armed)
+        # From here on it would wait for ever, so that its waiting is seen however slow the machine.
+        monkeypatch.setattr(quiet, "QUIET", float("inf"))
+        await pilot.press(*"really")
+        assert not question.armed
+        assert answers == []
+        await pilot.press("n")
+        assert answers == [False]
+
+
+@pytest.mark.parametrize("key", ["e", "enter", "y"])
+async def test_a_yes_that_a_key_follows_at_once_is_none(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirm, "SETTLE", 30.0)
+    async with asked() as (pilot, question, answers):
+        await until(pilot, lambda: question.armed)
+        await pilot.press("y", key)
+        await until(pilot, lambda: not question.armed or answers)
+        assert answers == []
+
+
+async def test_a_paste_is_no_answer_and_moving_about_keeps_the_question_open() -> None:
+    async with asked() as (pilot, question, answers):
+        await until(pilot, lambda: question.armed)
+        await pilot.press("down", "pagedown")
+        assert question.armed
+        pilot.app.post_message(events.Paste("y"))
+        await until(pilot, lambda: not question.armed)
+        assert answers == []
