@@ -102,7 +102,18 @@ class OiTui(Showing, KeyboardClock):
         self._navigator = navigator
         for each in (DARK, LIGHT):
             self.register_theme(each)
-        self.theme = theme
+        self._wear(theme)
+
+    def _wear(self, theme: str) -> None:
+        """Have the theme from the first frame on.
+
+        Set as it is later on, it would come after Textual's own, and all style sheets would be read twice.
+        """
+        self.set_reactive(OiTui.theme, theme)
+        self.set_class(self.current_theme.dark, "-dark-mode", update=False)
+        self.set_class(not self.current_theme.dark, "-light-mode", update=False)
+        self._refresh_truecolor_filter(self.ansi_theme)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """The last guards: no unsafe character leaves through any widget, and words can be read."""
@@ -126,7 +137,6 @@ class OiTui(Showing, KeyboardClock):
         self.app_resume_signal.subscribe(self, self._come_back)
         if not self.is_headless:
             self.set_interval(1.0, self._note_size)
-        self.show_images(self._wanted_images)
         self._chat = Chat(self._open_workspace)
         await self.push_screen(self._chat)
 
@@ -148,6 +158,8 @@ class OiTui(Showing, KeyboardClock):
         if not self.is_headless:
             # A look through all of what is here to stay holds keys up for as long as five frames.
             gc.freeze()
+        gc.enable()
+        self.show_images(self._wanted_images)
         self._take_keys(workspace.profile.keys)
         for problem in workspace.remarks:
             self._chat.desk.tell(f"Your profile: {problem}", warning=True)

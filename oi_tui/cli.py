@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -167,11 +168,14 @@ def _started(arguments: list[str]) -> int:
     profile, path = read_profile(given)
     profile = replace(profile, unknown=(*profile.unknown, *notes))
     resume = _conversation(given.resume, profile) if "resume" in given else None
+    without_screen = "stdin" in given or "plain" in given or not _has_screen()
+    if without_screen:
+        gc.enable()
     if "stdin" in given:
         from oi_tui.plain.run import answer
 
         return answer(profile, profile_path=path, words=words)
-    if "plain" in given or not _has_screen():
+    if without_screen:
         from oi_tui.plain.run import converse
 
         return converse(profile, profile_path=path, words=words, resume=resume)

@@ -28,6 +28,7 @@ UNWANTED = (
     "LINES",
     "NO_COLOR",
     "PAGER",
+    "PYTHONDONTWRITEBYTECODE",
     "SSH_CONNECTION",
     "SSH_TTY",
     "STY",

@@ -7,7 +7,7 @@ from textual.content import Content
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.findings import Findings
 from oi_tui.text import one_line
-from oi_tui.widgets.rows import width_of
+from oi_tui.widgets.short import width_of
 
 #: What a digit puts into the empty field that asks why.
 QUICK_REASONS = ("wrong approach", "too risky", "explain it first", "use another language")

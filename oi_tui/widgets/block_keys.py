@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from textual.binding import Binding
 
-from oi_tui.widgets.rows import width_of
+from oi_tui.widgets.short import width_of
 
 #: What they do is told by the transcript's actions.
 KEYS = [

@@ -11,7 +11,8 @@ from oi_tui.widgets.markdown_rows import GrowingText, bare_rows
 from oi_tui.widgets.output import Output, lines
 from oi_tui.widgets.picture import Picture
 from oi_tui.widgets.prose import Prose
-from oi_tui.widgets.rows import Row, width_of
+from oi_tui.widgets.rows import Row
+from oi_tui.widgets.short import width_of
 
 #: Text is not set wider than this, however wide the terminal is.
 WIDEST = 110

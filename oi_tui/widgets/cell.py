@@ -13,7 +13,8 @@ from oi_tui.widgets.code_lines import Highlighter, as_active, changed_lines, cod
 from oi_tui.widgets.look import Look
 from oi_tui.widgets.output import Output, ruled
 from oi_tui.widgets.picture import Picture
-from oi_tui.widgets.rows import Row, Span, clip_spans, width_of, wrap_words
+from oi_tui.widgets.rows import Row, Span, clip_spans, wrap_words
+from oi_tui.widgets.short import width_of
 
 _DECISIONS = {"approved": "you approved it", "edited": "you edited it first", "auto": "auto-run"}
 #: Of a reason no more is shown than this, in characters.

@@ -20,7 +20,7 @@ from oi_tui.text import visible
 from oi_tui.widgets.code_lines import TAB, Highlighter, changed_lines, gutter_width
 from oi_tui.widgets.keyboard import obey
 from oi_tui.widgets.look import Look, look_of
-from oi_tui.widgets.rows import width_of
+from oi_tui.widgets.short import width_of
 
 
 class _Lines(Document):

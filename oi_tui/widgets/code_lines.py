@@ -12,7 +12,8 @@ from rich.segment import Segment
 
 from oi_tui.text import spelled
 from oi_tui.widgets.look import Look
-from oi_tui.widgets.rows import Row, Span, width_of, wrap_cells
+from oi_tui.widgets.rows import Row, Span, wrap_cells
+from oi_tui.widgets.short import width_of
 
 #: A token of a line: its kind and its text.
 Piece = tuple[_TokenType, str]

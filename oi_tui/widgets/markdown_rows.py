@@ -10,7 +10,8 @@ from rich.style import Style
 from oi_tui.text import prose
 from oi_tui.widgets.code_lines import Highlighter, code_rows
 from oi_tui.widgets.look import Look
-from oi_tui.widgets.rows import Row, Span, width_of, wrap_cells, wrap_words
+from oi_tui.widgets.rows import Row, Span, wrap_cells, wrap_words
+from oi_tui.widgets.short import width_of
 
 _BULLETS = ("•", "◦", "▪")
 

@@ -7,15 +7,17 @@ import struct
 import sys
 import termios
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.signal import Signal
 
-from oi_tui.graphics import Manner, Tmux, ask_tmux, manner, worth_asking
 from oi_tui.replies import Answers
 from oi_tui.terminal_driver import TerminalAnswered, TerminalDriver
-from oi_tui.widgets.kitty import KittyShelf
+
+if TYPE_CHECKING:
+    from oi_tui.graphics import Manner, Tmux
+    from oi_tui.widgets.kitty import KittyShelf
 
 #: The lines of the terminal that a picture leaves to others, and its height in any case.
 _OTHERS, _LEAST, _MOST = 8, 8, 24
@@ -25,7 +27,7 @@ _OTHERS, _LEAST, _MOST = 8, 8, 24
 class Means:
     """How, and how large."""
 
-    manner: Manner = "blocks"
+    manner: "Manner" = "blocks"
     #: Width and height of a cell in pixels, as far as known.
     cell: tuple[int, int] | None = None
     #: How much higher than wide a cell is. It decides about the lines of pictures, so it stays.
@@ -33,7 +35,7 @@ class Means:
     #: The most lines that a picture has.
     highest: int = 16
     #: Where Kitty's pictures are kept.
-    shelf: KittyShelf | None = None
+    shelf: "KittyShelf | None" = None
 
     def within(self, lines: int, *, whole: bool = False) -> "Means":
         """The same for a terminal with so many lines; for a picture that has them to itself with `whole`."""
@@ -63,6 +65,8 @@ class Showing(App[str]):
 
     def show_images(self, wanted: str) -> None:
         """Show pictures as the setting says, by the best means there are; ask the terminal where needed."""
+        from oi_tui.graphics import worth_asking
+
         self._images = wanted
         self._decide()
         if self._asked or self.is_headless or not isinstance(self._driver, TerminalDriver):
@@ -89,10 +93,14 @@ class Showing(App[str]):
             self.run_worker(self._ask_tmux(), exit_on_error=False)
 
     async def _ask_tmux(self) -> None:
+        from oi_tui.graphics import ask_tmux
+
         self._tmux = await asyncio.to_thread(ask_tmux)
         self._decide()
 
     def _decide(self) -> None:
+        from oi_tui.graphics import manner
+
         window = _cell_of_window()
         answers = replace(self._answers, cell=self._answers.cell or window)
         chosen = manner(self._images, answers, self._tmux)
@@ -103,7 +111,9 @@ class Showing(App[str]):
         slant = min(max(window[1] / window[0], 1.5), 3.0) if window else 2.0
         self.use_means(Means(chosen, answers.cell, slant, shelf=shelf))
 
-    def _new_shelf(self) -> KittyShelf:
+    def _new_shelf(self) -> "KittyShelf":
+        from oi_tui.widgets.kitty import KittyShelf
+
         true_colours = self.console.color_system == "truecolor"
         shelf = KittyShelf(
             self.write_as_it_is,

@@ -10,8 +10,8 @@ from oi_tui.widgets.easel import Drawn, Order, draw
 from oi_tui.widgets.kitty import MOST, Placed
 from oi_tui.widgets.look import Look
 from oi_tui.widgets.picture_data import Colour, UnreadableError, size_of
-from oi_tui.widgets.rows import Row, width_of
-from oi_tui.widgets.short import beginning, ending
+from oi_tui.widgets.rows import Row
+from oi_tui.widgets.short import beginning, ending, width_of
 
 #: The most columns that a picture takes of the conversation.
 WIDEST = 96

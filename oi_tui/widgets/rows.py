@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import chop_cells
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+
+from oi_tui.widgets.short import width_of
 
 if TYPE_CHECKING:
     from oi_tui.widgets.picture import Picture
@@ -41,11 +43,6 @@ class Row:
     def plain(self) -> str:
         """What can be read in the row."""
         return "".join(segment.text for segment in self.segments)
-
-
-def width_of(text: str) -> int:
-    """How many cells the text takes."""
-    return len(text) if text.isascii() else cell_len(text)
 
 
 #: Scripts that may be broken between any two characters.

@@ -1,8 +1,11 @@
 """Text made to fit a number of cells, with a mark where something was left out."""
 
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
 
-from oi_tui.widgets.rows import width_of
+
+def width_of(text: str) -> int:
+    """How many cells the text takes."""
+    return len(text) if text.isascii() else cell_len(text)
 
 
 def beginning(text: str, width: int) -> str:

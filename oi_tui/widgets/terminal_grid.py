@@ -12,7 +12,7 @@ from rich.style import Style
 
 from oi_tui.text import visible
 from oi_tui.widgets.raw_output import ALTERNATE
-from oi_tui.widgets.rows import width_of
+from oi_tui.widgets.short import width_of
 from oi_tui.widgets.terminal_colours import PLAIN
 
 #: More private modes (DECSET), by xterm's numbers.

@@ -8,7 +8,8 @@ from rich.style import Style
 
 from oi_tui.engine.drawing import MOVES, Drawing
 from oi_tui.text import spelled
-from oi_tui.widgets.rows import Span, width_of
+from oi_tui.widgets.rows import Span
+from oi_tui.widgets.short import width_of
 from oi_tui.widgets.terminal_colours import PLAIN, recoloured
 
 #: What is kept of long output: lines and characters of its beginning, and of its end.

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from oi_tui.widgets.look import Look, look_of, program_style
 from oi_tui.widgets.raw_output import ALTERNATE, CURSOR_KEYS
-from oi_tui.widgets.rows import width_of
+from oi_tui.widgets.short import width_of
 from oi_tui.widgets.terminal_grid import BRACKETED_PASTE, Cell
 from oi_tui.widgets.terminal_keys import key_text, paste_text
 from oi_tui.widgets.terminal_screen import TerminalScreen

@@ -12,8 +12,9 @@ from textual.strip import Strip
 
 from oi_tui.widgets.long_text import LongText
 from oi_tui.widgets.look import Look, look_of, program_style
-from oi_tui.widgets.rows import Span, width_of
+from oi_tui.widgets.rows import Span
 from oi_tui.widgets.selecting import MARGIN, selected
+from oi_tui.widgets.short import width_of
 from oi_tui.widgets.terminal_text import TerminalText
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from oi_tui.widgets.block_view import BlockView
 from oi_tui.widgets.blocks import Block, UserBlock
 from oi_tui.widgets.keyboard import remapped
 from oi_tui.widgets.layout import Found
-from oi_tui.widgets.rows import width_of
 from oi_tui.widgets.selecting import MARGIN, copied, selected
+from oi_tui.widgets.short import width_of
 
 
 class Transcript(BlockView, can_focus=True):

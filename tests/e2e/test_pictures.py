@@ -122,7 +122,7 @@ def test_an_answer_that_comes_late_and_torn_types_nothing_and_answers_nothing(op
 
 def test_an_answer_to_the_last_question_is_not_left_for_the_shell(open_in: type[Shown]) -> None:
     program = open_in("")
-    program.wait_for("oi-tui")
+    assert wait_until(lambda: PICTURES_ASKED in program.raw, 40)
     program.press("ctrl+q")
     program.send(KITTY.replace("{number}", program.number))
     assert program.wait_exit() == 0

@@ -17,7 +17,8 @@ from oi_tui.widgets.code_lines import (
     lexer_for,
 )
 from oi_tui.widgets.look import look_of
-from oi_tui.widgets.rows import Row, width_of
+from oi_tui.widgets.rows import Row
+from oi_tui.widgets.short import width_of
 
 LOOK = look_of(DARK)
 LANGUAGES = [

@@ -21,7 +21,8 @@ from oi_tui.widgets.kitty import MOST, NUMBERS, PLACEHOLDER, KittyShelf
 from oi_tui.widgets.look import Look, look_of
 from oi_tui.widgets.means import Means
 from oi_tui.widgets.picture import WIDEST, Picture, fitting
-from oi_tui.widgets.rows import Row, width_of
+from oi_tui.widgets.rows import Row
+from oi_tui.widgets.short import width_of
 from oi_tui.widgets.sixel import sixel
 from tests.graphics_terminal import Record, commands
 

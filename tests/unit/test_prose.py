@@ -11,7 +11,7 @@ from oi_tui.text import prose as safe
 from oi_tui.themes import DARK
 from oi_tui.widgets.look import look_of
 from oi_tui.widgets.prose import Prose
-from oi_tui.widgets.rows import width_of
+from oi_tui.widgets.short import width_of
 
 LOOK = look_of(DARK)
 

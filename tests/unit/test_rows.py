@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
-from oi_tui.widgets.rows import Span, Wrapped, clip_spans, width_of, wrap_cells, wrap_words
+from oi_tui.widgets.rows import Span, Wrapped, clip_spans, wrap_cells, wrap_words
+from oi_tui.widgets.short import width_of
 
 ATOMS = [*"ab _,.é你👍", "\u00a0", "\u0301", "👩‍👩‍👧"]
 TEXT = st.lists(st.sampled_from(ATOMS), max_size=60).map("".join)

@@ -37,7 +37,7 @@ def _folder(text: str) -> str | None:
     return None if text.startswith(("/", "~")) else "a folder that begins with / or ~"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ApplicationSettings:
     """What is shown, kept and told."""
 

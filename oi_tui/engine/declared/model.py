@@ -6,7 +6,7 @@ from oi_tui.engine import addresses
 from oi_tui.engine.settings import setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ModelSettings:
     """What is asked, where, and how much."""
 

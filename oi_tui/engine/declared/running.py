@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from oi_tui.engine.settings import setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class RunningSettings:
     """How code is approved and run."""
 

@@ -9,7 +9,7 @@ def _with_content(text: str) -> str | None:
     return None if "{content}" in text else "text with {content} in it"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class WordingSettings:
     """What stands in a request besides what was said."""
 
