@@ -313,7 +313,7 @@ def test_no_process_and_no_descriptor_is_left(make: Make, sample: Sample) -> Non
     assert children
     computer.close()
     assert descriptors() == before
-    until(lambda: not any(alive(pid) for pid in set(children) - set(map(int, _children()))), 3)
+    until(lambda: not any(alive(pid) for pid in set(children) - set(map(int, _children()))))
 
 
 def _children() -> list[str]:
