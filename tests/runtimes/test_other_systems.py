@@ -8,7 +8,6 @@ import pytest
 
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.language import DRIVERS
-from oi_tui.runtimes.languages import typescript
 from tests.runtimes.playing import play
 from tests.runtimes.stand_ins import python_lines, stand_in
 
@@ -73,16 +72,3 @@ def test_applescript_elsewhere_says_where_it_is(make: Make, monkeypatch: pytest.
         "failed",
         "AppleScript is not here. It is a part of macOS and runs only there.",
     )
-
-
-@pytest.mark.parametrize(
-    ("version", "here"), [("v22.13.0", True), ("v24.1.0", True), ("v22.12.9", False), ("v20.20.2", False)]
-)
-def test_typescript_is_here_where_node_can_take_types_away(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, here: bool
-) -> None:
-    stand_in(tmp_path, "node", f"echo {version}", monkeypatch)
-    assert ("typescript" in make().languages) == here
-    if not here:
-        assert "needs Node.js 22.13" in play(make(), "ts", "1").reason
-    assert typescript.LANGUAGE.hint

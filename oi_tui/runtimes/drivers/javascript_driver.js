@@ -6,6 +6,7 @@
 const { Worker, isMainThread, workerData } = require('worker_threads');
 const fs = require('fs');
 const path = require('path');
+const { stays, untyped } = require('./javascript_types.js');
 
 if (isMainThread) main(process.argv[2], process.argv[3] === 'typed');
 else work(workerData);
@@ -198,6 +199,13 @@ function main(folder, typed) {
       return 'what was thrown cannot be shown';
     }
   };
+  // Where lines of a cell stood before its types were taken away, by its name.
+  const places = new Map();
+  const placed = (line) =>
+    line.replace(/(cell-\d+\.ts):(\d+)(?::(\d+))?/g, (all, url, row, column) => {
+      const found = places.has(url) && places.get(url)(Number(row), Number(column || 1));
+      return found ? `${url}:${column ? found.join(':') : found[0]}` : all;
+    });
   const importer = / imported from \S*javascript_driver\.js$/;
   const explained = (error, where) => {
     if (!(error instanceof Error)) {
@@ -206,9 +214,9 @@ function main(folder, typed) {
       return text.split('\n')[0].slice(0, 300);
     }
     const ours = /^\s+at .*(javascript_driver\.js|node:inspector|node:internal\/worker|nodejs\.internal|new Promise \(<anonymous>\)|Worker\.emit|MessagePort\.)/;
-    const lines = util.inspect(error).split('\n').filter((line) => !ours.test(line));
+    const lines = util.inspect(error).split('\n').filter((line) => !ours.test(line)).map(placed);
     lines[0] = lines[0].replace(importer, '');
-    if (error instanceof SyntaxError && where) lines.splice(1, 0, `    at ${where}`);
+    if (error instanceof SyntaxError && where) lines.splice(1, 0, `    at ${placed(where)}`);
     process.stderr.write(`Uncaught ${lines.join('\n')}\n`);
     return `${error.name}: ${String(error.message).split('\n')[0].replace(importer, '')}`.slice(0, 300);
   };
@@ -219,18 +227,6 @@ function main(folder, typed) {
     if (all.some((name) => /Server/.test(name))) return 0;
     const awaited = all.filter((name) => /^(Timeout|Immediate|FSReq|GetAddrInfo|TCPConnect|ProcessWrap|HTTP)/.test(name)).length;
     return awaited + process._getActiveHandles().filter((handle) => handle instanceof tty.ReadStream && !handle.isPaused()).length;
-  };
-
-  // Types leave blanks behind, so that lines and columns stay; what is more than a type is written anew.
-  const untyped = (source) => {
-    if (!typed) return source;
-    const { stripTypeScriptTypes } = require('module');
-    try {
-      return stripTypeScriptTypes(source);
-    } catch (error) {
-      if (error.code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw error;
-      return stripTypeScriptTypes(source, { mode: 'transform' });
-    }
   };
 
   const streams = () => [process.stdout, process.stderr].filter((stream) => stream && stream._writableState);
@@ -291,8 +287,14 @@ function main(folder, typed) {
     prepare();
     const before = busy();
     try {
+      const { code, place, problem, line } = typed ? untyped(run.source) : { code: run.source };
+      if (problem) {
+        process.stderr.write(`Uncaught ${problem}\n    at ${run.url}:${line}\n`);
+        return ['failed', problem.slice(0, 300)];
+      }
+      if (typed) places.set(run.url, place);
       const outcome = await later('Runtime.evaluate', {
-        expression: `${rewrite(untyped(run.source))}\n//# sourceURL=${run.url}`,
+        expression: `${rewrite(code)}\n//# sourceURL=${run.url}`,
         objectGroup: 'cell',
         replMode: true,
         awaitPromise: true,
@@ -336,7 +338,7 @@ function main(folder, typed) {
   // A run is offered again until it is taken up; but it is taken up once.
   let current = null;
   let taken = '';
-  const worker = new Worker(__filename, { workerData: { folder, events, terminal }, stdout: false, stderr: false });
+  const worker = new Worker(__filename, { workerData: { folder, typed, events, terminal }, stdout: false, stderr: false });
   worker.on('message', (message) => {
     if (message.ask) {
       worker.postMessage({ answer: message.ask });
@@ -379,7 +381,7 @@ function main(folder, typed) {
 // How long a run waits for the main thread, in milliseconds, before it ends what holds that.
 const TAKEN_UP = 1500;
 
-function work({ folder, events, terminal }) {
+function work({ folder, typed, events, terminal }) {
   const { parentPort } = require('worker_threads');
   const inspector = require('inspector');
   const net = require('net');
@@ -402,7 +404,7 @@ function work({ folder, events, terminal }) {
   session.on('Debugger.paused', ({ params }) => {
     for (const frame of run ? params.callFrames : []) {
       if (scripts.get(frame.location.scriptId) === run.url) {
-        const line = frame.location.lineNumber + 1;
+        const [line] = run.place(frame.location.lineNumber + 1, frame.location.columnNumber + 1);
         if (line !== run.line) send({ event: 'line', line: (run.line = line) });
         break;
       }
@@ -412,7 +414,7 @@ function work({ folder, events, terminal }) {
 
   function begin(nonce, file) {
     const source = fs.readFileSync(file, 'utf8');
-    run = { nonce, source, url: `cell-${++cells}.js`, line: 0 };
+    run = { nonce, source, url: `cell-${++cells}.${typed ? 'ts' : 'js'}`, line: 0, place: typed ? untyped(source).place : stays };
     const first = source.split('\n').findIndex((line) => line.trim() && !/^\s*\/\//.test(line));
     if (first >= 0) send({ event: 'line', line: (run.line = first + 1) });
     const mine = run;

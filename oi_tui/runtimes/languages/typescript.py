@@ -1,5 +1,7 @@
 """TypeScript in Node.js, which takes the types away."""
 
+import os
+import shutil
 from pathlib import Path
 
 from oi_tui.runtimes.language import Choices, Language, Start
@@ -10,13 +12,14 @@ from oi_tui.runtimes.versions import version_of
 _FIRST = (22, 13)
 
 
-def find(choices: Choices) -> str | None:
-    """Node.js, if it is new enough."""
-    program = javascript.LANGUAGE.find(choices)
-    if program is None:
-        return None
-    version = version_of(program, "--version", r"v(\d+\.\d+)")
-    return program if version and tuple(map(int, version.split("."))) >= _FIRST else None
+def find(_: Choices) -> str | None:
+    """The first Node.js on PATH that is new enough."""
+    for folder in os.get_exec_path():
+        program = shutil.which("node", path=folder)
+        version = version_of(program, "--version", r"v(\d+\.\d+)") if program else ""
+        if version and tuple(map(int, version.split("."))) >= _FIRST:
+            return program
+    return None
 
 
 def start(program: str, folder: Path) -> Start:

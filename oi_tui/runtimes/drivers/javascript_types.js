@@ -1,0 +1,30 @@
+'use strict';
+// TypeScript as JavaScript. Node.js puts blanks where types stood, so that lines and columns stay; what is more than a
+// type, such as an enum, is written anew, and then a source map knows where it stood.
+
+const stays = (line, column) => [line, column];
+exports.stays = stays;
+
+// Take the types out of a source: `code` without them, and `place`, which leads from a line and a column of it,
+// counted from one, to those of the source. What is no TypeScript has a `problem` instead, and its `line`.
+exports.untyped = (source) => {
+  const { SourceMap, stripTypeScriptTypes } = require('module');
+  try {
+    try {
+      return { code: stripTypeScriptTypes(source), place: stays };
+    } catch (error) {
+      if (error.code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw error;
+    }
+    const written = stripTypeScriptTypes(source, { mode: 'transform', sourceMap: true });
+    const [code, url] = written.split('\n//# sourceMappingURL=');
+    const map = new SourceMap(JSON.parse(Buffer.from(url.split('base64,')[1], 'base64').toString()));
+    const place = (line, column) => {
+      const { originalLine, originalColumn } = map.findEntry(line - 1, column - 1);
+      return originalLine === undefined ? [line, column] : [originalLine + 1, originalColumn + 1];
+    };
+    return { code, place };
+  } catch (error) {
+    const [, line] = /^:(\d+)\n/.exec(error.stack) || [];
+    return { problem: `SyntaxError: ${error.message}`, line: Number(line) || 1, place: stays };
+  }
+};

@@ -1,0 +1,51 @@
+"""What TypeScript has of its own; all else it promises with the other languages."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.languages import typescript
+from tests.runtimes.playing import play
+from tests.runtimes.stand_ins import stand_in
+
+Make = Callable[..., Computer]
+
+
+@pytest.mark.parametrize(
+    ("version", "here"), [("v22.13.0", True), ("v24.1.0", True), ("v22.12.9", False), ("v20.20.2", False)]
+)
+def test_typescript_is_here_where_node_can_take_types_away(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, here: bool
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    stand_in(tmp_path, "node", f"echo {version}", monkeypatch)
+    assert ("typescript" in make().languages) == here
+    if not here:
+        assert "needs Node.js 22.13" in play(make(), "ts", "1").reason
+    assert typescript.LANGUAGE.hint
+
+
+def test_typescript_runs_in_a_newer_node_behind_one_that_is_too_old(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, "node", "echo v20.1.0", monkeypatch)
+    assert play(make(), "ts", "const n: number = 41; console.log(`${n + 1}`)").text == "42\n"
+
+
+def test_what_is_more_than_a_type_keeps_its_lines(make: Make) -> None:
+    code = (
+        "enum Size { Small,\n  Large }\n\n"
+        "function fail(why: string): never {\n  throw new Error(why)\n}\nfail('oops')"
+    )
+    played = play(make(), "ts", code)
+    assert (played.state, played.reason) == ("failed", "Error: oops")
+    assert "cell-1.ts:5:" in played.text
+    assert "cell-1.ts:7:" in played.text
+
+
+def test_what_is_no_typescript_is_told_with_its_line(make: Make) -> None:
+    played = play(make(), "ts", "\nconst n: number = ;")
+    assert played.reason == "SyntaxError: Expression expected"
+    assert played.text == "Uncaught SyntaxError: Expression expected\n    at cell-1.ts:2\n"
