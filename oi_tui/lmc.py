@@ -89,6 +89,16 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Starting:
+    """The language is not there yet and is started first; the code has not begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The language is there; the code runs from now on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Printed:
     """The program wrote `text` to its terminal, escape sequences and all."""
 
@@ -147,4 +157,14 @@ class RunEnded:
 
 
 #: What a run reports while it goes on.
-Report = Printed | LineReached | Displayed | InputRequested | InputReceived | Stopping | RunEnded
+Report = (
+    Starting
+    | Started
+    | Printed
+    | LineReached
+    | Displayed
+    | InputRequested
+    | InputReceived
+    | Stopping
+    | RunEnded
+)

@@ -16,7 +16,7 @@ from oi_tui.engine.events import (
     TurnStarted,
     UsageReported,
 )
-from oi_tui.lmc import InputReceived, InputRequested, Message, Report, Stopping
+from oi_tui.lmc import InputReceived, InputRequested, Message, Report, Started, Starting, Stopping
 from oi_tui.text import one_line
 
 
@@ -81,6 +81,10 @@ def _code(message: Message) -> str:
 
 def _report(report: Report) -> str:
     match report:
+        case Starting():
+            return "starting its language first"
+        case Started():
+            return "its language has started"
         case InputRequested(_, masked):
             return "the program waits for hidden input" if masked else "the program waits for input"
         case InputReceived():

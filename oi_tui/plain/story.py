@@ -14,7 +14,7 @@ from oi_tui.engine.events import (
     TurnEnded,
 )
 from oi_tui.engine.output import plain
-from oi_tui.lmc import InputRequested, Message, Stopping
+from oi_tui.lmc import InputRequested, Message, Starting, Stopping
 from oi_tui.text import names, one_line, prose, visible
 
 #: Before each line that a program printed: nothing that it prints can be taken for words of ours.
@@ -56,6 +56,8 @@ class PlainStory:
         self._echoes = echoes
         self._kinds: dict[str, str] = {}
         self._shown: set[str] = set()
+        #: What runs now, or ran last.
+        self._language = ""
         #: Whether the last line that was written is still open.
         self._midway = False
         #: The line of output that has not come to its end, and what of it a question has shown.
@@ -83,6 +85,8 @@ class PlainStory:
                 self._print(text)
             case MessageRecorded(message):
                 self._record(message)
+            case RunReported(_, Starting()):
+                self.note(f"Starting {self._language} first.")
             case RunReported(_, Stopping(step, seconds)):
                 self.note(f"Stopping ({step}); harder in {seconds:.0f} s.")
             case RetryScheduled(reason, seconds):
@@ -186,7 +190,8 @@ class PlainStory:
             self.code(message)
         self._end_output()
         if state == "running":
-            self.note(f"Running {one_line(message.format or 'code', 30)}.")
+            self._language = one_line(message.format or "code", 30)
+            self.note(f"Running {self._language}.")
             return
         took = f" in {message.seconds:.1f} s" if message.seconds is not None else ""
         why = f": {one_line(message.reason, 300)}" if message.reason else "."

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, Literal
 
-from oi_tui.lmc import LineReached, Printed, Report, RunEnded, Stopping
+from oi_tui.lmc import LineReached, Printed, Report, RunEnded, Started, Starting, Stopping
 from oi_tui.runtimes import chunks
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.variables import Detail, Memory
@@ -35,9 +35,12 @@ class _Abandoned(BaseException):
 
 
 class _Work:
-    """One run, in a thread of its own: `reports` has what it reports, and None at its end."""
+    """One run, in a thread of its own: `reports` has what it reports, and None at its end.
 
-    def __init__(self, language: str, run: Callable[[], object]) -> None:
+    `run` is called with what takes a report, and gives the chunks.
+    """
+
+    def __init__(self, language: str, run: Callable[[Callable[[Report], None]], object]) -> None:
         self.reports: queue.Queue[Report | None] = queue.Queue(_WAITING)
         self.error: BaseException | None = None
         self._run = run
@@ -55,7 +58,7 @@ class _Work:
 
     def _work(self) -> None:
         try:
-            given = self._run()
+            given = self._run(self._put)
             if isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
                 given = (given,)
             for chunk in given:
@@ -99,7 +102,7 @@ class ObjectRuntime:
         began = time.monotonic()
         with self._lock:
             self._stopping = 0
-            self._work = work = _Work(self.language.name, lambda: self._living().run(code))
+            self._work = work = _Work(self.language.name, lambda report: self._begin(code, report))
             if stopped.is_set():
                 self.interrupt()
         ended = False
@@ -160,6 +163,13 @@ class ObjectRuntime:
         if ending:
             ending.join(_CLOSING)
         self.reset()
+
+    def _begin(self, code: str, report: Callable[[Report], None]) -> object:
+        if self._object is None:
+            report(Starting())
+            self._living()
+            report(Started())
+        return self._living().run(code)
 
     def _living(self) -> Any:
         with self._lock:

@@ -23,6 +23,9 @@ from oi_tui.runtimes.terminal import Terminal
 _LATER = 256 * 1024
 #: How much is read at once, in bytes, before somebody may look at it.
 _GULP = 256 * 1024
+#: How long nothing must have run before the terminal is read at rest, in seconds: runs that follow each
+#: other at once are spared handing the reading over.
+_SETTLED = 0.05
 #: How often somebody who waits for a language looks whether it is still wanted, in seconds.
 _GLANCE = 0.1
 #: Marks the environment of everything that a language process starts.
@@ -107,7 +110,7 @@ class LanguageProcess:
         #: How many wait to become the reader; a byte that wakes is taken by whoever reads then.
         self._wanted = 0
         self._wanting = threading.Lock()
-        self._closed = False
+        self._closed = threading.Event()
         self._awake, self._wake = os.pipe()
         os.set_blocking(self._awake, False)
         os.set_blocking(self._wake, False)
@@ -128,16 +131,16 @@ class LanguageProcess:
 
     def attach_soon(self, seconds: float) -> list[Item] | None:
         """As `attach`, but None when another thread goes on reading for so long."""
-        with self._wanting:
-            self._wanted += 1
-        self.wake()
-        taken = self._reading.acquire(timeout=seconds)
-        with self._wanting:
-            self._wanted -= 1
-            if taken:
-                self._idle.clear()
-        if not taken:
-            return None
+        if not self._reading.acquire(blocking=False):
+            with self._wanting:
+                self._wanted += 1
+            self.wake()
+            taken = self._reading.acquire(timeout=seconds)
+            with self._wanting:
+                self._wanted -= 1
+            if not taken:
+                return None
+        self._idle.clear()
         later = list(self._later)
         self._later.clear()
         self._later_size = 0
@@ -248,16 +251,14 @@ class LanguageProcess:
     def _keep_reading(self) -> None:
         while True:
             self._idle.wait()
-            if self._closed:
+            if self._closed.wait(_SETTLED):
                 return
             with self._reading:
-                with self._wanting:
-                    if self.ended and not self._closed:
-                        self._idle.clear()
-                    wanted = self._wanted > 0
-                if wanted or self._closed or not self._idle.is_set():
-                    # Whoever wants to read takes the lock within moments.
-                    time.sleep(0)
+                if self.ended:
+                    self._idle.clear()
+                if self._closed.is_set():
+                    return
+                if self._wanted or not self._idle.is_set():
                     continue
                 for item in self.read(3600):
                     self._later.append(item)
@@ -311,19 +312,19 @@ class LanguageProcess:
             with contextlib.suppress(OSError):
                 os.kill(self.pid, number)
 
-    def send_signal_to_children(self, number: int, younger: float = float("inf")) -> None:
+    def send_signal_to_children(self, number: int, since: float = float("-inf")) -> None:
         """Send a signal to what the language runs in the foreground, but not to the language itself.
 
-        With `younger`, only to what began less than so many seconds ago.
+        With `since`, only to what began after that, on the monotonic clock.
         """
         group = self.terminal.foreground
         for pid in processes.descendants(self.pid) if self.pid else ():
             with contextlib.suppress(OSError):
-                if os.getpgid(pid) == group and processes.age(pid) < younger:
+                if os.getpgid(pid) == group and processes.began(pid) > since:
                     os.kill(pid, number)
 
-    def end_deaf_children(self, groups: set[int], younger: float) -> None:
-        """End what ignores the interrupt and began less than so many seconds ago.
+    def end_deaf_children(self, groups: set[int], since: float) -> None:
+        """End what ignores the interrupt and began after `since`, on the monotonic clock.
 
         A shell lets all that its scripts put into the background ignore it; that is no wish to stay. What has
         only just begun in the process groups that were interrupted is given 0.2 s to show whether it does.
@@ -332,7 +333,7 @@ class LanguageProcess:
         while self.pid:
             waited = False
             for pid, group in processes.members(self.pid):
-                if pid == self.pid or processes.age(pid) >= younger:
+                if pid == self.pid or processes.began(pid) <= since:
                     continue
                 waited |= group in groups
                 if processes.ignores(pid, signal.SIGINT):
@@ -348,9 +349,8 @@ class LanguageProcess:
 
     def close(self) -> None:
         """End the program and all that it started; waits until nothing is left."""
-        with self._wanting:
-            self._closed = True
-            self._idle.set()
+        self._closed.set()
+        self._idle.set()
         self.wake()
         self._thread.join(10)
         self.terminal.close()

@@ -53,13 +53,16 @@ def _parents() -> Iterator[tuple[int, int]]:
         yield int(child), int(parent)
 
 
-def age(pid: int) -> float:
-    """How long ago a process began, in seconds; 0 where that is not known."""
+def began(pid: int) -> float:
+    """When a process began, on the monotonic clock; now, where that is not known."""
+    now = time.monotonic()
     try:
         words = Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()
-        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - int(words[19]) / os.sysconf("SC_CLK_TCK"))
+        # The system counts from its start, also while it slept.
+        slept = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()
+        return min(now, int(words[19]) / os.sysconf("SC_CLK_TCK") - slept)
     except (OSError, ValueError, IndexError, AttributeError):
-        return 0.0
+        return now
 
 
 def members(session: int) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Collection, Generator
 from pathlib import Path
 
-from oi_tui.lmc import Report, RunEnded
+from oi_tui.lmc import Report, RunEnded, Started, Starting
 from oi_tui.runtimes.channel import Channel, Event
 from oi_tui.runtimes.enclosing import NoSandboxError
 from oi_tui.runtimes.language import Language
@@ -68,20 +68,27 @@ class PtyRuntime:
 
         Set before the run has begun, `stopped` keeps it from beginning, and a language from starting for it.
         """
-        began = time.monotonic()
         self._starting = True
         try:
-            process, news = self._living(stopped)
-        except _StoppedError:
+            yield from self._reports(code, time.monotonic(), stopped)
+        finally:
             self._starting = False
+
+    def _reports(self, code: str, began: float, stopped: threading.Event) -> Generator[Report, None, None]:
+        try:
+            process, news = self._living()
+            fresh = process is None
+            if process is None:
+                yield Starting()
+                process, moved = self._begin_in_place(stopped)
+                news = moved or news
+        except _StoppedError:
             yield RunEnded("interrupted", time.monotonic() - began)
             return
         except NoSandboxError as error:
-            self._starting = False
             yield RunEnded("failed", time.monotonic() - began, str(error))
             return
         except (OSError, RuntimeError, TimeoutError) as error:
-            self._starting = False
             yield RunEnded("lost", time.monotonic() - began, f"{self.language.title} did not start: {error}")
             return
         run = Run(self, process, code, began)
@@ -89,6 +96,8 @@ class PtyRuntime:
             self._run = run
         try:
             run.start(news, stopped)
+            if fresh:
+                yield Started()
             yield from run.collect()
             while not run.ended:
                 yield from run.step()
@@ -99,7 +108,6 @@ class PtyRuntime:
                     run.step()
             with self._lock:
                 self._run = None
-            self._starting = False
             until = time.monotonic() + 2
             while run.leaving and not process.ended and time.monotonic() < until:
                 process.read(0.1)
@@ -113,7 +121,7 @@ class PtyRuntime:
         if not request:
             return Memory(name, "silent")
         if not process or process.ended or self._closed:
-            return Memory(name, "unstarted")
+            return Memory(name, "starting" if self._starting else "unstarted")
         answer = self._ask("variables", request)
         if answer is None:
             return Memory(name, "busy")
@@ -214,42 +222,47 @@ class PtyRuntime:
 
     # -- the process
 
-    def _living(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
-        """The attached process, started if need be, and what became of the last one if it ended by itself.
+    def _living(self) -> tuple[LanguageProcess | None, str | None]:
+        """The attached process where it lives and may, and what became of it where it ended by itself."""
+        if self._closed:
+            raise RuntimeError("it was closed")
+        process = self._process
+        if not process:
+            return None, None
+        self.later += process.attach()
+        self.later += process.read(0)
+        until = time.monotonic() + 6
+        while process.dying and time.monotonic() < until:
+            self.later += process.read(0.05)
+        if process.enclosed != (self._sandbox is not None):
+            self._move(process)
+            return None, None
+        if not process.ended:
+            return process, None
+        process.detach()
+        self._drop(process)
+        if self._memory:
+            return None, None
+        return None, f"{self.language.title} had ended between runs ({process.ended}) and began anew"
+
+    def _begin_in_place(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
+        """A new process, attached, on the right side of the sandbox's walls, and whether that is another.
 
         Raises _StoppedError when somebody does not want it any more.
         """
-        if self._closed:
-            raise RuntimeError("it was closed")
-        news = None
-        process = self._process
-        if process:
-            self.later += process.attach()
-            self.later += process.read(0)
-            until = time.monotonic() + 6
-            while process.dying and time.monotonic() < until:
-                self.later += process.read(0.05)
-            if process.enclosed != (self._sandbox is not None):
-                self._move(process)
-            elif not process.ended:
-                return process, None
-            else:
-                process.detach()
-                news = f"{self.language.title} had ended between runs ({process.ended}) and began anew"
-                self._drop(process)
-                if self._memory:
-                    news = None
         while True:
+            if stopped.is_set():
+                raise _StoppedError
             process = self._begin(stopped)
             # Somebody may have switched the sandbox meanwhile.
             if process.enclosed == (self._sandbox is not None):
                 break
             self._move(process)
-        if self._moved:
-            where = "in the sandbox" if process.enclosed else "outside of the sandbox"
-            news = f"{self.language.title} began anew {where}; it remembers nothing"
-            self._moved = False
-        return process, news
+        if not self._moved:
+            return process, None
+        self._moved = False
+        where = "in the sandbox" if process.enclosed else "outside of the sandbox"
+        return process, f"{self.language.title} began anew {where}; it remembers nothing"
 
     def _begin(self, stopped: threading.Event) -> LanguageProcess:
         channel = Channel()

@@ -72,7 +72,9 @@ class Steps:
         if step == "interrupt":
             self._signalled = self._process.terminal.foreground
             self._began = time.monotonic()
-            self._too_young = self._signalled == self._process.pid or processes.age(self._signalled) < 0.1
+            self._too_young = (
+                self._signalled == self._process.pid or processes.began(self._signalled) > self._began - 0.1
+            )
             self._follow_at = time.monotonic() + 0.01
             self._process.interrupt()
             self.ask()
@@ -116,11 +118,10 @@ class Steps:
 
     def sweep(self, run_began: float) -> None:
         """End what the run leaves behind although it was interrupted."""
-        now = time.monotonic()
         # What was being started when the interrupt came is nobody's any more.
-        self._process.send_signal_to_children(signal.SIGINT, younger=now - self._began + 0.1)
+        self._process.send_signal_to_children(signal.SIGINT, since=self._began - 0.1)
         groups = {self._signalled, self._process.terminal.foreground}
-        self._process.end_deaf_children(groups, younger=now - run_began + 0.1)
+        self._process.end_deaf_children(groups, since=run_began - 0.1)
 
     def _escalate(self, now: float) -> None:
         step, seconds = _STEPS[self._taken - 1]
@@ -145,4 +146,4 @@ class Steps:
             self._process.send_signal(signal.SIGINT)
         elif group == self._process.pid and self._too_young:
             self._too_young = now - self._began < 0.1
-            self._process.send_signal_to_children(signal.SIGINT, younger=now - self._began + 0.02)
+            self._process.send_signal_to_children(signal.SIGINT, since=self._began - 0.02)

@@ -36,12 +36,12 @@ class Detail:
 class Memory:
     """What one language remembers, oldest first as far as it knows.
 
-    `told` answered, `unstarted` has no process yet and so remembers nothing, `busy` runs something and did
-    not answer, `silent` never tells.
+    `told` answered, `unstarted` has no process yet and so remembers nothing, `starting` is getting one,
+    `busy` runs something and did not answer, `silent` never tells.
     """
 
     language: str
-    state: Literal["told", "unstarted", "busy", "silent"]
+    state: Literal["told", "unstarted", "starting", "busy", "silent"]
     variables: tuple[Variable, ...] = ()
     #: How many there are; more than `variables` where there were too many to tell.
     total: int = 0

@@ -12,7 +12,7 @@ from oi_tui.engine.events import (
     RetryScheduled,
     RunReported,
 )
-from oi_tui.lmc import InputReceived, InputRequested, Message, Stopping
+from oi_tui.lmc import InputReceived, InputRequested, Message, Started, Starting, Stopping
 from oi_tui.text import one_line
 
 _STEPS = {"interrupt": "interrupting", "terminate": "ending", "kill": "killing"}
@@ -61,7 +61,9 @@ class Progress:
                 self.now(f"running {self.language}")
             case RunReported(_, InputRequested()):
                 self.now(f"{self.language} waits for input")
-            case RunReported(_, InputReceived()):
+            case RunReported(_, Starting()):
+                self.now(f"starting {self.language}")
+            case RunReported(_, InputReceived() | Started()):
                 self.now(f"running {self.language}")
             case RunReported(_, Stopping(step, seconds)):
                 harder = ", harder" if seconds else ""

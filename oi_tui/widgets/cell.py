@@ -46,6 +46,8 @@ class CellBlock(Block):
         self.active_line: int | None = None
         self.prompt: str | None = None
         self.stopping: Stopping | None = None
+        #: Whether its language is being started, so that the code has not begun.
+        self.starting = False
         self.code_folded = False
         #: How many rows the editor takes that stands over the code; None when it is not being edited.
         self.editor_rows: int | None = None
@@ -72,6 +74,7 @@ class CellBlock(Block):
             self._set_code(self.code)
         if not self.live:
             self.active_line = self.prompt = self.stopping = None
+            self.starting = False
             self.awaits_approval = False
         if message.decision is not None:
             self.awaits_approval = False
@@ -171,7 +174,7 @@ class CellBlock(Block):
             case "queued" | None:
                 return [("not run yet", look.muted)]
             case "running" | "waiting":
-                running = f"running {self.clock}"
+                running = f"{'starting' if self.starting else 'running'} {self.clock}"
                 if self.prompt is not None:
                     running = "waiting for input"
                 if self.stopping:

@@ -17,7 +17,16 @@ from oi_tui.engine.events import (
     TurnEnded,
     TurnStarted,
 )
-from oi_tui.lmc import InputReceived, InputRequested, LineReached, Message, Report, Stopping
+from oi_tui.lmc import (
+    InputReceived,
+    InputRequested,
+    LineReached,
+    Message,
+    Report,
+    Started,
+    Starting,
+    Stopping,
+)
 from oi_tui.text import duration
 from oi_tui.widgets.blocks import (
     Block,
@@ -216,6 +225,8 @@ class Story:
         if cell is None:
             return
         match report:
+            case Starting() | Started():
+                cell.starting = isinstance(report, Starting)
             case LineReached(line):
                 cell.active_line = line
             case InputRequested(prompt, _):

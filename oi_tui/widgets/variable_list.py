@@ -19,6 +19,7 @@ from oi_tui.text import one_line
 #: What is said of a language instead of its variables.
 _WORDS = {
     "unstarted": "not started; remembers nothing yet",
+    "starting": "starting; remembers nothing yet",
     "busy": "busy; tells when it is done",
     "silent": "remembers, but cannot tell what",
 }

@@ -1,17 +1,27 @@
 """Finding words in the conversation, and what the keys on a cell do."""
 
+import asyncio
+import os
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from textual.widgets import Input, Static
 
 from oi_tui import paths
+from oi_tui.app import OiTui
 from oi_tui.engine.llm import Text
+from oi_tui.engine.profile import Profile
+from oi_tui.runtimes import Computer
+from oi_tui.screens.chat import Chat
 from oi_tui.screens.reader import Reader
 from oi_tui.widgets.cell import CellBlock
 from oi_tui.widgets.text_view import TextView
-from tests.fakes import call
+from oi_tui.workspace import Workspace
+from tests.fakes import Llm, call
 from tests.pilot.test_chat import Desk, sitting
+from tests.pilot.waiting import until
 
 
 def count(desk: Desk) -> str:
@@ -27,6 +37,51 @@ def marked(desk: Desk) -> str:
     """The row that the search marked."""
     lines = screen_lines(desk)[: desk.bench.conversation.region.bottom]
     return next((line[2:].rstrip("▁▂▃▄▅▆▇█ ") for line in lines if line.startswith(" >")), "")
+
+
+async def test_a_language_that_is_being_started_says_so_wherever_it_is_told(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    slow = tmp_path / "slow-python"
+    # Each time it waits until somebody opens the gate.
+    slow.write_text(f'#!/bin/sh\nread -r _ <"{gate}"\nexec "{sys.executable}" "$@"\n')
+    slow.chmod(0o755)
+    os.mkfifo(gate)
+    computer = Computer(cwd=tmp_path, python=str(slow))
+    workspace = Workspace(Profile(model="openai/test"), None, llm=Llm(), computer=computer)
+    app = OiTui(lambda: workspace)
+    async with app.run_test(size=(80, 24)) as pilot:
+        reached = partial(until, pilot)
+
+        def rows(*words: str) -> list[str]:
+            strips = app.screen._compositor.render_strips()
+            lines = ["".join(segment.text for segment in strip) for strip in strips]
+            return [line for line in lines if all(word in line for word in words)]
+
+        def memory() -> str:
+            return next(each.state for each in computer.memories() if each.language == "python")
+
+        async def ask_for(code: str) -> None:
+            app.screen.prompt.insert(f"%run python {code}")
+            await pilot.press("enter")
+
+        await reached(lambda: isinstance(app.screen, Chat) and app.screen.is_ready)
+        await ask_for("input()")
+        await reached(lambda: rows("starting python", "esc stop") and rows("[1] python", "starting"))
+        assert not rows("running")
+        assert memory() == "starting"
+        await pilot.press("escape")
+        await reached(lambda: rows("[1] python", "interrupted") and not rows("starting"))
+        await reached(lambda: memory() == "unstarted")
+        await ask_for("import time; time.sleep(1000)")
+        await reached(lambda: rows("starting python", "esc stop") and rows("[2] python", "starting"))
+        await asyncio.to_thread(gate.write_text, "\n")
+        await reached(lambda: rows("running python", "esc stop") and rows("[2] python", "running"))
+        assert not rows("starting")
+        await pilot.press("escape")
+        await reached(lambda: rows("[2] python", "interrupted"))
+        await ask_for("print(6 * 7)")
+        await reached(lambda: rows("[3] python", "finished") and rows("42"))
+    workspace.close()
 
 
 async def run_cell(desk: Desk, code: str) -> None:

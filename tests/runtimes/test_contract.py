@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from oi_tui.lmc import InputRequested, LineReached, Printed, Report, RunEnded
+from oi_tui.lmc import InputRequested, LineReached, Printed, Report, RunEnded, Started, Starting
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from tests.runtimes.playing import Played, alive, marked, play, until
@@ -98,6 +98,12 @@ def test_many_lines_arrive_in_order_and_in_few_reports(shared: Computer, sample:
 
 def test_programs_have_a_terminal(shared: Computer, sample: Sample) -> None:
     assert play(shared, sample.language, sample.terminal).text == "yes\n"
+
+
+def test_a_language_that_is_started_first_says_so(computer: Computer, sample: Sample) -> None:
+    first, second = (play(computer, sample.language, sample.hello).reports for _ in range(2))
+    starts = [report for _, report in first + second if isinstance(report, Starting | Started)]
+    assert starts == [report for _, report in first[:2]] == [Starting(), Started()]
 
 
 def test_the_terminal_has_the_size_of_the_screen(computer: Computer, sample: Sample) -> None:

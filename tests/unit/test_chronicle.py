@@ -16,7 +16,7 @@ from oi_tui.engine.events import (
     TurnStarted,
     UsageReported,
 )
-from oi_tui.lmc import InputRequested, LineReached, Message, Stopping
+from oi_tui.lmc import InputRequested, LineReached, Message, Started, Starting, Stopping
 
 
 def seconds() -> Iterator[float]:
@@ -46,6 +46,8 @@ def test_a_turn_is_told_with_its_times_and_without_its_words() -> None:
         UsageReported(1200, 30, 0.0123),
         ApprovalRequested(code),
         MessageRecorded(code.but(state="running", decision="approved")),
+        RunReported(code.id, Starting()),
+        RunReported(code.id, Started()),
         RunReported(code.id, LineReached(2)),
         RunReported(code.id, InputRequested("secret? ", True)),
         RunReported(code.id, Stopping("interrupt", 2.0)),
@@ -58,6 +60,8 @@ def test_a_turn_is_told_with_its_times_and_without_its_words() -> None:
         "reply after 1.00 s: 1,200 tokens in, 30 out, $0.0123",
         "waiting for approval: python, 2 lines",
         "running python, 2 lines, approved after 0.50 s",
+        "starting its language first",
+        "its language has started",
         "the program waits for hidden input",
         "stopping: interrupt, harder in 2 s",
         "python failed after 1.25 s: exit status 1",

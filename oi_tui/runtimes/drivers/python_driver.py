@@ -349,9 +349,8 @@ class Driver:
 
     def _mend_builtins(self):
         self.module.__dict__["__builtins__"] = builtins
-        for name, value in self._saved.items():
-            if name not in vars(builtins):
-                setattr(builtins, name, value)
+        for name in self._saved.keys() - vars(builtins).keys():
+            setattr(builtins, name, self._saved[name])
 
     def _input(self, prompt="", /):
         if sys.stdin is not self._stdin or getpid() != self._pid:
