@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -194,6 +194,11 @@ class OiTui(Showing, KeyboardClock):
         commands.rekey(self.remapped)
         for problem in problems:
             self._chat.desk.tell(f"Your profile: {problem}", warning=True)
+
+    def notify(self, message: str, **more: Any) -> None:
+        """Say something in passing; what stands there already is not said again beside it."""
+        if all(each.message != message for each in self._notifications):
+            super().notify(message, **more)
 
     def action_command_palette(self) -> None:
         """Open the command palette, once."""

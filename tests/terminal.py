@@ -269,8 +269,9 @@ class Terminal:
             self.send(KEYS.get(key, key))
 
     def paste(self, text: str) -> None:
-        """Paste, as a terminal with bracketed paste does."""
-        self.send(f"\x1b[200~{text}\x1b[201~")
+        """Paste in brackets; most terminals send the end of a line as the enter key does."""
+        lines = text.replace("\n", "\r")
+        self.send(f"\x1b[200~{lines}\x1b[201~")
 
     def say(self, text: str) -> None:
         """Type a message and send it."""

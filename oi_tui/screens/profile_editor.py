@@ -100,7 +100,7 @@ class ProfileEditor(Page[Profile | None]):
     def compose(self) -> ComposeResult:
         """Headline, search, sections beside fields, keys."""
         yield Static(id="profile-head", markup=False)
-        yield Input(placeholder="search settings", id="profile-search")
+        yield Input(placeholder="search settings", id="profile-search", select_on_focus=False)
         with Horizontal(id="profile-body"):
             yield OptionList(*self._section_options(), id="profile-sections")
             with VerticalScroll(id="profile-fields", can_focus=False):
@@ -140,6 +140,8 @@ class ProfileEditor(Page[Profile | None]):
             self._nothing.display = not shown
             if not shown:
                 self._nothing.update(self._why_nothing())
+        # What is found may be of any section: tab goes to it.
+        self.query_one(OptionList).can_focus = not words
         self.query_one("#profile-fields").scroll_home(animate=False)
         self._say()
 
@@ -186,12 +188,30 @@ class ProfileEditor(Page[Profile | None]):
         self._warned, self._told = False, ""
         self._mark_sections()
         self._say()
+        # What is wrong with it may need a line more.
+        if self.focused is event.field.box:
+            self.call_after_refresh(self._bring_into_sight, event.field.box)
         if self.key and event.field.setting.name in ("model", "api_base"):
             self.key.look_soon()
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Show all of the field that is come to: its name, its help, and what is wrong with it."""
+        # Textual scrolls to where the box was before others were shown or hidden.
+        self.call_after_refresh(self._bring_into_sight, event.widget)
+
+    def _bring_into_sight(self, box: Widget) -> None:
+        if self.focused is box and isinstance(box.parent, SettingField):
+            box.parent.scroll_visible(animate=False)
+
     def on_key(self, event: events.Key) -> None:
-        """Move with the arrows between one-line fields too."""
+        """Move with the arrows between one-line fields too; beside them, what is typed is searched."""
         focused = self.focused
+        if isinstance(focused, OptionList) and event.is_printable and event.character:
+            event.stop()
+            search_box = self.query_one("#profile-search", Input)
+            search_box.focus()
+            search_box.insert_text_at_cursor(event.character)
+            return
         if event.key not in ("up", "down") or not isinstance(focused, Input | Choice):
             return
         event.stop()
@@ -238,8 +258,10 @@ class ProfileEditor(Page[Profile | None]):
     # ---- Keys
 
     def action_search(self) -> None:
-        """Go to the search box."""
-        self.query_one("#profile-search").focus()
+        """Go to the search box; what is typed replaces what stands there."""
+        search_box = self.query_one("#profile-search", Input)
+        search_box.focus()
+        search_box.action_select_all()
 
     def action_reset(self) -> None:
         """Set the field at hand back to its default."""

@@ -31,7 +31,10 @@ class KeyboardClock(App[str]):
         """Note the time, then go on as usual."""
         if isinstance(event, events.Key | events.Paste):
             self.last_key = time.monotonic()
-        elif isinstance(event, events.AppFocus | events.AppBlur):
+        if isinstance(event, events.Paste):
+            # Most terminals send the end of a pasted line as the enter key does.
+            event.text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        if isinstance(event, events.AppFocus | events.AppBlur):
             self.tells_focus = True
         await super().on_event(event)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from textual import events
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
@@ -432,3 +433,36 @@ async def test_every_wrong_value_is_named_as_it_is_typed(path: Path) -> None:
             field.reset()
         assert tried > 20
         assert app.answers == []
+
+
+async def test_what_is_typed_is_seen_however_the_field_was_reached(path: Path) -> None:
+    async with opened(path, size=(80, 16)) as (app, pilot):
+        fields = app.editor.query_one("#profile-fields")
+
+        def in_sight() -> bool:
+            field = app.focused.parent if app.focused else None
+            return isinstance(field, SettingField) and fields.region.contains_region(field.region)
+
+        for character in "temp":
+            app.post_message(events.Key(character, character))
+        app.post_message(events.Key("enter", "\r"))
+        await until(pilot, lambda: app.focused is app.field("temperature").box and in_sight())
+        await pilot.press(*"hot")
+        await until(pilot, lambda: app.field("temperature").error and in_sight())
+        await pilot.press("ctrl+f")
+        app.editor.query_one("#profile-search", Input).value = "theme"
+        await until(pilot, lambda: not app.field("temperature").display)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.focused is app.field("temperature").box and in_sight())
+        for key in ("down", "down", "down", "up"):
+            await pilot.press(key)
+            await until(pilot, in_sight)
+
+
+async def test_beside_the_fields_what_is_typed_is_searched_and_tab_goes_to_what_is_found(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        await pilot.press("tab")
+        assert isinstance(app.focused, OptionList)
+        await pilot.press(*"temperature", "tab")
+        await until(pilot, lambda: app.focused is app.field("temperature").box)
+        assert app.editor.query_one("#profile-search", Input).value == "temperature"
