@@ -42,8 +42,12 @@ LOOPS = {
         "    json.loads(json.dumps(d))"
     ),
 }  # fmt: skip
-#: Code that tells how much time of the processor it took, in all threads of its process.
-CLOCKED = "import time\nbegan = time.process_time()\n{}\nprint(time.process_time() - began, flush=True)"
+#: Code that tells how much time of the processor it took: in all threads of its process, and in its own.
+CLOCKED = """import time
+began, begun = time.process_time(), time.thread_time()
+{}
+print([time.process_time() - began, time.thread_time() - begun], flush=True)
+"""
 #: Runs code as it comes, each in names of its own.
 EXEC = """
 import json, sys
@@ -127,9 +131,11 @@ class Peer:
 
 
 def spread(ratios: list[float]) -> dict[str, float]:
-    """The median of ratios, and where the middle half of them lies."""
-    low, middle, high = statistics.quantiles(ratios, n=4)
-    return {"median": round(middle, 3), "from": round(low, 3), "to": round(high, 3)}
+    """The median of ratios, and what it lies between at 95 %, whatever their distribution."""
+    ordered, count = sorted(ratios), len(ratios)
+    low = max(0, int(count / 2 - 0.98 * count**0.5))
+    middle = statistics.median(ordered)
+    return {"median": round(middle, 3), "from": round(ordered[low], 3), "to": round(ordered[-1 - low], 3)}
 
 
 def round_trips(short: bool) -> dict[str, Any]:
@@ -181,32 +187,42 @@ def active_line(short: bool) -> dict[str, dict[str, float]]:
     """How much more processor time five hot loops take with the active line than in a plain `exec`.
 
     Of all threads of the process, ours and a plain one in turns: what else the machine does is in neither.
-    Where a process lies in memory makes its code faster or slower, so there are several of both.
+    Where a process lies in memory makes its code faster or slower, so there are several of both. `sampler` is
+    what the thread that looks at the line takes, to what the loop itself takes in the same process.
     """
     ratios: dict[str, list[float]] = {name: [] for name in LOOPS}
     plain: dict[str, list[float]] = {name: [] for name in LOOPS}
-    for _ in range(2 if short else 12):
+    shares: dict[str, list[float]] = {name: [] for name in LOOPS}
+    for _ in range(2 if short else 15):
         computer, peer = Computer(python=sys.executable), Peer(EXEC)
         run(computer, "python", "1+1")
 
-        def ours(code: str, computer: Computer = computer) -> float:
+        def ours(code: str, computer: Computer = computer) -> list[float]:
             reports = list(computer.run("python", code))
-            return float("".join(report.text for report in reports if isinstance(report, Printed)))
+            told: list[float] = json.loads(
+                "".join(report.text for report in reports if isinstance(report, Printed))
+            )
+            return told
 
         for name, loop in LOOPS.items():
             code = CLOCKED.format(loop)
             for first in (True, False) * (1 if short else 2):
                 # Who is first may have a warmer machine.
-                mine = ours(code) if first else 0.0
-                other = peer.ask(json.dumps(code))
-                mine = mine or ours(code)
-                ratios[name].append(mine / other)
+                mine = ours(code) if first else []
+                other, _ = peer.ask(json.dumps(code))
+                whole, own = mine or ours(code)
+                ratios[name].append(whole / other)
+                shares[name].append((whole - own) / own)
                 plain[name].append(other)
         peer.close()
         computer.close()
     every = [ratio for each in ratios.values() for ratio in each]
     found = {
-        name: {**spread(each), "exec_ms": milliseconds(statistics.median(plain[name]))}
+        name: {
+            **spread(each),
+            "sampler": round(statistics.median(shares[name]), 4),
+            "exec_ms": milliseconds(statistics.median(plain[name])),
+        }
         for name, each in ratios.items()
     }
     return {**found, "all": spread(every)}

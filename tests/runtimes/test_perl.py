@@ -37,6 +37,9 @@ CELLS = [
     ("print __PACKAGE__, \"\\n\";", "main\n"),
     ("use strict; my $strict = 1;", ""),
     ("$loose = 5; print \"$loose\\n\";", "5\n"),
+    ("$/ = undef; $, = '-'; $\\ = \"!\\n\"; $| = 0; print 1, 2;", "1-2!\n"),
+    ("print $/ // 'all';", "all!\n"),
+    ("($/, $,, $\\) = (\"\\n\"); print 'as before';", "as before"),
     ("format STDOUT =\n@<<<< @>>>>\n$a, $b\n.\n$a = 'ab'; $b = 'cd'; write;", "ab       cd\n"),
 ]  # fmt: skip
 

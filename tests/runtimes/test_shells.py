@@ -122,6 +122,23 @@ def test_the_words_that_the_end_of_a_run_needs_may_be_taken(make: Make, shell: s
     assert play(computer, "shell", "echo $((kept + 1))").text == "42\n"
 
 
+@pytest.mark.parametrize(
+    ("shell", "code"),
+    [
+        ("bash", "unset -f $(compgen -A function)"),
+        ("zsh", "unfunction -m '*'"),
+        ("dash", "unset -f __oi_end"),
+    ],
+)
+def test_a_shell_that_has_forgotten_all_functions_still_ends_its_run(
+    make: Make, shell: str, code: str
+) -> None:
+    computer = make(shell=shell)
+    play(computer, "shell", ":")
+    assert play(computer, "shell", code).state in ("lost", "failed")
+    assert play(computer, "shell", "echo on").text == "on\n"
+
+
 @pytest.mark.parametrize("wait", ["wait", "wait $!", "f() { wait; echo no; }; f"])
 def test_waiting_for_jobs_in_zsh_can_be_stopped(make: Make, wait: str) -> None:
     computer = make(shell="zsh")
@@ -205,7 +222,11 @@ def test_interrupted_pipelines_and_background_jobs_leave_the_shell_in_order(comp
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
 def test_a_prompt_of_the_persons_never_stands_among_the_output(make: Make, shell: str) -> None:
     computer = make(shell=shell)
-    assert play(computer, "shell", "PS1='prompt> '; PS2='more> '; PROMPT_COMMAND='echo command'").text == ""
+    hooks = "precmd() { echo before; }; preexec() { echo after; }; precmd_functions=odd"
+    assert (
+        play(computer, "shell", f"PS1='prompt> '; PS2='more> '; {hooks}; PROMPT_COMMAND='echo command'").text
+        == ""
+    )
     assert play(computer, "shell", "echo one").text == "one\n"
     assert play(computer, "shell", "PS1='again> '; exit 3").text == ""
     played = play(computer, "shell", "echo two; (exit 5)")

@@ -37,13 +37,20 @@ sub mend {
 	open(STDIN, '<', '/dev/tty') unless -e STDIN;
 	open(STDOUT, '>', '/dev/tty') unless -e STDOUT;
 	open(STDERR, '>', '/dev/tty') unless -e STDERR;
-	select((select(STDERR), $| = 1)[0]);
+	# What a cell held back is out before its end is told.
+	select((select($_), $| = 1)[0]) for *STDERR, *STDOUT;
 	for my $way ([\$requests, '<', "$folder/requests"], [\$events, '>', "$folder/events"], [\$terminal, '>', '/dev/tty']) {
 		my ($handle, $how, $path) = @$way;
 		next if $$handle && -e $$handle;
 		undef $$handle;
 		open($$handle, $how, $path) or die "$path: $!";
 	}
+}
+
+# Tell what went wrong, whatever the program has printed between words and behind lines.
+sub complain {
+	local ($,, $\);
+	print STDERR @_;
 }
 
 sub tell_end {
@@ -119,13 +126,13 @@ sub run {
 	}
 	if ($kind eq 'OiTui::Stopped' or !$kind and $error eq "Interrupted\n") {
 		recover();
-		print STDERR "Interrupted\n";
+		complain("Interrupted\n");
 		return ('interrupted', undef);
 	}
 	# An object may refuse to be a text.
 	my $text = eval { "$error" };
 	$text = "Died with an object of the class $kind" unless defined $text;
-	print STDERR $text, $text =~ /\n\z/ ? '' : "\n";
+	complain($text, $text =~ /\n\z/ ? '' : "\n");
 	my ($first) = $text =~ /^([^\n]{0,300})/;
 	return ('failed', $first);
 }
@@ -143,12 +150,12 @@ package OiTui;
 
 syswrite $events, sprintf(qq({"event":"ready","stop":%d}\n), 12);
 while (1) {
-	my $line = <$requests>;
+	# Whatever lines end with for the program.
+	my $line = do { local $/ = "\n"; <$requests> };
 	last unless defined $line;
 	my ($word, $path);
-	($word, $nonce, $path) = split ' ', $line, 3;
+	($word, $nonce, $path) = split ' ', $line =~ s/\n\z//r, 3;
 	next unless $word eq 'run';
-	chomp $path;
 	prepare();
 	my ($state, $reason) = run($path);
 	$running = 0;

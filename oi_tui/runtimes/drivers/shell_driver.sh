@@ -42,11 +42,16 @@ __oi_reopen() {
 	{ true 3>&1; } || exec >/dev/tty
 }
 
-# The person's prompt is for a terminal where commands are typed; here it would stand among the output.
+# The person's prompt, and what goes with one, is for a terminal where commands are typed; here it would stand
+# among the output.
 __oi_quiet() {
 	__oi_status=$?
 	PS1= PS2=
 	unset PROMPT_COMMAND 2>/dev/null
+	if [ -n "${ZSH_VERSION:-}" ]; then
+		unset -f precmd preexec periodic || :
+		unset precmd_functions preexec_functions periodic_functions
+	fi
 	return "$__oi_status"
 }
 

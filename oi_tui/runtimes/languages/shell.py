@@ -6,8 +6,9 @@ from pathlib import Path
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
 
-# The space before them keeps requests out of the history of a shell that heeds it.
-_END = " {{ __oi_end $? {nonce}; }} 2>/dev/null"
+# The space before them keeps requests out of the history of a shell that heeds it. A shell that was made to
+# forget our functions could tell no end any more: it leaves, and its own end is told.
+_END = " {{ __oi_end $? {nonce} || [ $? != 127 ] || exit 127; }} 2>/dev/null"
 _OPTIONS = {
     "bash": ("--noprofile", "--norc", "--noediting", "-i"),
     "zsh": ("-f", "-i", "-o", "no_zle", "-o", "no_prompt_cr", "-o", "no_prompt_sp"),
