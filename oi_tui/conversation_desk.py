@@ -1,12 +1,13 @@
 """What the commands do to a conversation, however it is shown."""
 
 import itertools
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from oi_tui import log
+from oi_tui import log, paths
 from oi_tui.confirming import numbered
 from oi_tui.engine import again, original
 from oi_tui.engine.events import Event
@@ -227,7 +228,7 @@ class ConversationDesk(ABC):
         title = one_line(self._workspace.title or said, 60)
         suffix = script_suffix(messages) if chosen.name == "script" else chosen.suffix
         try:
-            target = Path(path).expanduser()
+            target = paths.typed(path)
             if target.is_dir():
                 target = _unused(target / file_name(title, suffix))
             if target.suffix == "":
@@ -238,15 +239,15 @@ class ConversationDesk(ABC):
             written = export(chosen, title, messages, target.absolute())
         except OSError as error:
             self.tell(f"Not written: {error.strerror or error}.", warning=True)
-        except (RuntimeError, ValueError) as error:  # nobody's home, or a name that cannot be one
+        except ValueError as error:  # a name that cannot be one
             self.tell(f"Not written: {error}.", warning=True)
         else:
             self.tell(f"Written to {', '.join(map(str, written))}.")
 
     def load_messages(self, path: str) -> None:
         """Begin a conversation with the messages of a file."""
-        source = Path(path).expanduser()
-        if source.suffix == "":
+        source = paths.typed(path)
+        if source.suffix == "" and not os.path.lexists(source):
             source = source.with_name(source.name + ".json")
         try:
             found = original.read(source)

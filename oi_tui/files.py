@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.text import visible
 
 #: How many files are listed, and how many seconds that may take.
@@ -214,7 +215,7 @@ def _beside(root: Path, fragment: str, most: int) -> list[str]:
     found = []
     with (
         contextlib.suppress(OSError, RuntimeError),
-        os.scandir(root / Path(folder + "/").expanduser()) as entries,
+        os.scandir(root / paths.typed(folder + "/")) as entries,
     ):
         for number, entry in enumerate(entries):
             if number >= _MOST_BESIDE:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from oi_tui import paths
 from oi_tui.runtimes.variables import Detail, Memory
 from oi_tui.text import one_line, visible
 
@@ -84,13 +85,13 @@ def _plain(path: str) -> str:
 
 def _exists(path: str) -> bool:
     try:
-        return visible(path) == path and '"' not in path and Path(path).expanduser().exists()
-    except (OSError, RuntimeError, ValueError):
+        return visible(path) == path and '"' not in path and paths.typed(path).exists()
+    except (OSError, ValueError):
         return False
 
 
 def _short(path: str, root: Path) -> str:
-    full = Path(path).expanduser()
+    full = paths.typed(path)
     return str(full.relative_to(root)) if full.is_relative_to(root) and full != root else path
 
 
@@ -166,7 +167,7 @@ def _variables(name: str, memories: Iterable[Memory]) -> Iterator[tuple[str, str
 
 def _path(name: str, root: Path) -> Path | None:
     try:
-        path = root / Path(name).expanduser()
+        path = root / paths.typed(name)
         return path if os.path.lexists(path) else None
-    except (OSError, RuntimeError, ValueError):
+    except (OSError, ValueError):
         return None

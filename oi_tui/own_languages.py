@@ -102,7 +102,7 @@ class OwnLanguages:
 
     def _path(self, source: str) -> Path:
         if source.endswith(".py"):
-            path = self._folder / Path(source).expanduser()
+            path = self._folder / paths.typed(source)
             if not path.is_file():
                 raise OwnLanguageError(f"there is no file {paths.short(path)}")
             return path.resolve()

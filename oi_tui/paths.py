@@ -46,6 +46,11 @@ def styles() -> Path:
     return inside if inside.is_dir() else package.parent / "styles"
 
 
+def typed(name: str | Path) -> Path:
+    """The path that a person typed or a program named; ~ is the home, and ~x stays where x is nobody."""
+    return Path(os.path.expanduser(name))  # noqa: PTH111 -- Path.expanduser raises for nobody
+
+
 def make_private(folder: Path) -> Path:
     """Create the folder, and those above it that are missing, for its owner only (0700).
 

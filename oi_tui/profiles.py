@@ -60,7 +60,7 @@ def find(name: str) -> Path:
     """
     folder = paths.profiles()
     if os.sep in name or name.startswith("~"):
-        found = Path(name).expanduser().absolute()
+        found = paths.typed(name).absolute()
         if not found.exists():
             raise ProfileError(f"there is no profile {name}")
         return found

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oi_tui import __version__
+from oi_tui import __version__, paths
 from oi_tui.doctor.examination import checks, examine
 from oi_tui.doctor.finding import Finding
 from oi_tui.text import visible
@@ -30,7 +30,7 @@ def run(target: str | None, in_use: "InUse | None" = None) -> int:
         print(text, flush=True)  # noqa: T201
     if target:
         try:
-            path = _write(Path(target).expanduser(), text)
+            path = _write(paths.typed(target), text)
         except OSError as error:
             print(f"oi-tui: the report is not written: {target}: {error.strerror}")  # noqa: T201
             return 2

@@ -51,9 +51,9 @@ def named_in(text: str, cwd: Path) -> list[Path]:
 
 def _file(name: str, cwd: Path) -> Path | None:
     try:
-        path = cwd / Path(name).expanduser()
+        path = cwd / paths.typed(name)
         return Path(os.path.normpath(path)) if path.is_file() else None
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, ValueError):
         return None
 
 
@@ -81,8 +81,8 @@ def size(format: str | None, content: str) -> int:
     """The bytes that an image takes in a request."""
     if format == "path":
         try:
-            return min(Path(content).expanduser().stat().st_size, LARGEST) * 4 // 3
-        except (OSError, ValueError, RuntimeError):
+            return min(paths.typed(content).stat().st_size, LARGEST) * 4 // 3
+        except (OSError, ValueError):
             return 0
     return min(len(content), LARGEST * 4 // 3)
 
@@ -94,11 +94,11 @@ def data_url(format: str | None, content: str, *, shrink: bool = True) -> str | 
     """
     if format == "path":
         try:
-            path = Path(content).expanduser()
+            path = paths.typed(content)
             if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
                 return None
             data = path.read_bytes()
-        except (OSError, ValueError, RuntimeError):
+        except (OSError, ValueError):
             return None
         kind = next((kind for kind, begin in _KINDS.items() if re.match(begin, data[:16], re.DOTALL)), None)
         if len(data) > LARGEST and not shrink:

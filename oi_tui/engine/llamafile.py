@@ -82,7 +82,7 @@ def begin(
 
     Raises DownloadError or LlamafileError.
     """
-    path = Path(source).expanduser()
+    path = paths.typed(source)
     if source.startswith(("http://", "https://")):
         name = download.name_of(source.partition("#")[0])
         if not name.endswith(SUFFIX):

@@ -160,7 +160,7 @@ _SETTINGS = _declared()
 def conversations(profile: Profile) -> Path:
     """The folder in which the profile's conversations are saved."""
     told = profile.conversation_history_path
-    return Path(told).expanduser() if told else paths.conversations()
+    return paths.typed(told) if told else paths.conversations()
 
 
 def without_effect(profile: Profile) -> list[str]:

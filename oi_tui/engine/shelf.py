@@ -78,7 +78,7 @@ class Shelf:
 
     def export(self, item: Summary, place: str) -> Path:
         """Write it as a document, of the kind that the file's name ends with. Replaces nothing."""
-        path = Path(place).expanduser().absolute()
+        path = paths.typed(place).absolute()
         if path.is_dir():
             path /= export.file_name(item.title, ".md")
         if path.exists():

@@ -2,8 +2,8 @@
 
 import base64
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.lmc import Displayed, LineReached, Printed, Report
 
 #: A picture that is given as a file may have so many bytes.
@@ -54,7 +54,7 @@ def _oldest(chunk: Mapping[object, object]) -> Iterator[Report]:
 def _picture(form: str, content: object) -> Report:
     if form == "path":
         try:
-            path = Path(_text(content)).expanduser()
+            path = paths.typed(_text(content))
             if path.stat().st_size > _LARGEST_PICTURE or not path.is_file():
                 raise ValueError(f"{path} is no picture")
             data = path.read_bytes()

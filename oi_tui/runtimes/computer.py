@@ -7,6 +7,7 @@ from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.lmc import Report, RunEnded
 from oi_tui.runtimes.installations import is_in
 from oi_tui.runtimes.installing import how_to_get
@@ -45,7 +46,7 @@ class Computer:
         sandbox: bool = False,
         private: Sequence[Path] = (),
     ) -> None:
-        self._cwd = Path(cwd).expanduser().absolute() if cwd else Path.cwd()
+        self._cwd = paths.typed(cwd).absolute() if cwd else Path.cwd()
         self._choices = Choices(python, shell)
         self._hidden = frozenset(hidden)
         self._active_line = active_line

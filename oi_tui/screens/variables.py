@@ -25,7 +25,6 @@ _KEYS: Keys = (
     ("ctrl+o", "look into it"),
     ("up/down", "choose"),
     ("f5", "ask again"),
-    ("escape", "back"),
 )
 #: While something runs, what is remembered is asked for again after so many seconds.
 _AGAIN = 1.0
@@ -104,7 +103,7 @@ class Variables(Page[str | None]):
 
     def on_resize(self) -> None:
         """As many keys as there is room for."""
-        self._keys.show(_KEYS)
+        self._tell_keys()
 
     def action_ask(self) -> None:
         """Learn from the languages what they remember now."""
@@ -131,7 +130,12 @@ class Variables(Page[str | None]):
 
     def on_input_changed(self) -> None:
         """Narrow the list as one types."""
+        self._tell_keys()
         self._show()
+
+    def _tell_keys(self) -> None:
+        typed = self.query_one(Input).value
+        self._keys.show((*_KEYS, ("escape", "empty the field" if typed else "back")))
 
     def _show(self) -> None:
         if self._memories is None:

@@ -336,6 +336,16 @@ async def test_messages_that_were_written_can_be_loaded(
         await desk.type("%load_message kept")
         await desk.until(lambda: len(desk.bench.session.messages) == len(before))
         assert [(m.role, m.type, m.content) for m in desk.bench.session.messages] == before
+        told = desk.bench.conversation.transcript.blocks
+        odd = {
+            "~nobody-of-this-name/x": "~nobody-of-this-name/x.json cannot be loaded: No such file",
+            str(tmp_path): f"{tmp_path} cannot be loaded: Is a directory",
+        }
+        for name, words in odd.items():
+            await desk.type(f"%load_message {name}")
+            await desk.until(lambda: isinstance(told[-1], NoticeBlock))
+            assert told[-1].text.startswith(words)
+        assert [(m.role, m.type, m.content) for m in desk.bench.session.messages] == before
 
 
 async def test_the_profile_editor_tests_the_model_in_words() -> None:

@@ -13,6 +13,7 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.screens.reader import Reader
 from oi_tui.screens.variables import Variables
 from oi_tui.themes import DARK
+from oi_tui.widgets.key_line import KeyLine
 from oi_tui.widgets.variable_list import VariableList, rows, size_of
 from tests.fakes import Computer
 from tests.pilot.test_chat import sitting
@@ -94,8 +95,10 @@ async def test_escape_empties_the_field_before_it_closes() -> None:
     async with looking(PYTHON) as (app, pilot, until):
         await pilot.press(*"zebra")
         await until(lambda: "Nothing like “zebra”" in app.shown)
+        assert "escape empty the field" in str(app.screen.query_one(KeyLine).render())
         await pilot.press("enter", "escape")
         await until(lambda: "df" in app.shown)
+        assert "escape back" in str(app.screen.query_one(KeyLine).render())
         assert app.chosen == []
         await pilot.press("escape")
         await until(lambda: app.chosen == [None])

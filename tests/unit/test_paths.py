@@ -58,5 +58,15 @@ def test_the_home_folder_is_written_as_a_person_writes_it(monkeypatch: pytest.Mo
     assert paths.short("/home/anabel/x") == "/home/anabel/x"
 
 
+def test_what_a_person_typed_is_a_path_whoever_s_home_it_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert paths.typed("~/x y") == tmp_path / "x y"
+    assert paths.typed("~") == tmp_path
+    for name in ("~nobody-of-this-name/x", "a/~", "x" * 5_000, ""):
+        assert paths.typed(name) == Path(name)
+
+
 def test_the_style_sheets_are_found() -> None:
     assert (paths.styles() / "navigator.tcss").is_file()

@@ -5,6 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
 
@@ -12,7 +13,7 @@ from oi_tui.runtimes.versions import version_of
 def find(choices: Choices) -> str | None:
     """The chosen interpreter, else the active virtual environment's, else the one on PATH, else ours."""
     if choices.python:
-        path = Path(choices.python).expanduser()
+        path = paths.typed(choices.python)
         if path.is_dir():
             path = path / "bin" / "python"
         found = shutil.which(str(path))

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
 
@@ -18,7 +19,7 @@ _OPTIONS = {
 def find(choices: Choices) -> str | None:
     """The chosen shell, else bash, else any other."""
     if choices.shell:
-        return shutil.which(str(Path(choices.shell).expanduser()))
+        return shutil.which(str(paths.typed(choices.shell)))
     return next((path for name in ("bash", "zsh", "sh") if (path := shutil.which(name))), None)
 
 
