@@ -39,6 +39,7 @@ CELLS = [
     ("$loose = 5; print \"$loose\\n\";", "5\n"),
     ("$/ = undef; $, = '-'; $\\ = \"!\\n\"; $| = 0; print 1, 2;", "1-2!\n"),
     ("print $/ // 'all';", "all!\n"),
+    ("$| = 0; if (fork) { wait } else { print 'child' }", "child!\n"),
     ("($/, $,, $\\) = (\"\\n\"); print 'as before';", "as before"),
     ("format STDOUT =\n@<<<< @>>>>\n$a, $b\n.\n$a = 'ab'; $b = 'cd'; write;", "ab       cd\n"),
 ]  # fmt: skip

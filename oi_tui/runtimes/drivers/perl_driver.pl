@@ -31,14 +31,18 @@ sub spell {
 	return "\"$text\"";
 }
 
+# What a cell held back is out before its end is told.
+sub let_out {
+	select((select($_), $| = 1)[0]) for *STDERR, *STDOUT;
+}
+
 # The terminal and the channel, opened anew where a program has closed them.
 sub mend {
 	no warnings qw(closed unopened io);
 	open(STDIN, '<', '/dev/tty') unless -e STDIN;
 	open(STDOUT, '>', '/dev/tty') unless -e STDOUT;
 	open(STDERR, '>', '/dev/tty') unless -e STDERR;
-	# What a cell held back is out before its end is told.
-	select((select($_), $| = 1)[0]) for *STDERR, *STDOUT;
+	let_out();
 	for my $way ([\$requests, '<', "$folder/requests"], [\$events, '>', "$folder/events"], [\$terminal, '>', '/dev/tty']) {
 		my ($handle, $how, $path) = @$way;
 		next if $$handle && -e $$handle;
@@ -160,6 +164,7 @@ while (1) {
 	my ($state, $reason) = run($path);
 	$running = 0;
 	if ($$ != $owner) {
+		let_out();
 		require POSIX;
 		POSIX::_exit($state eq 'finished' ? 0 : 1);
 	}

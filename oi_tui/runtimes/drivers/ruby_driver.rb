@@ -109,9 +109,9 @@ class OiDriver
     ensure
       @running = false
     end
-    exit!(state == 'finished' ? 0 : 1) unless Process.pid == @owner
-    mend
+    mend if Process.pid == @owner
     [$stdout, $stderr, STDOUT].each { |io| io.flush rescue nil }
+    exit!(state == 'finished' ? 0 : 1) unless Process.pid == @owner
     reach(0)
     send_event('event' => 'finished', 'nonce' => nonce, 'state' => state, 'reason' => reason, 'mark' => "#{nonce}.end")
   end
