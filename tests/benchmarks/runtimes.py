@@ -187,8 +187,9 @@ def active_line(short: bool) -> dict[str, dict[str, float]]:
     """How much more processor time five hot loops take with the active line than in a plain `exec`.
 
     Of all threads of the process, ours and a plain one in turns: what else the machine does is in neither.
-    Where a process lies in memory makes its code faster or slower, so there are several of both. `sampler` is
-    what the thread that looks at the line takes, to what the loop itself takes in the same process.
+    Where a process lies in memory makes its code faster or slower, so there are several of both, and each
+    pair gives one ratio, of the best of its times. `sampler` is what the thread that looks at the line takes,
+    to what the loop itself takes in the same process.
     """
     ratios: dict[str, list[float]] = {name: [] for name in LOOPS}
     plain: dict[str, list[float]] = {name: [] for name in LOOPS}
@@ -206,14 +207,13 @@ def active_line(short: bool) -> dict[str, dict[str, float]]:
 
         for name, loop in LOOPS.items():
             code = CLOCKED.format(loop)
-            for first in (True, False) * (1 if short else 2):
-                # Who is first may have a warmer machine.
-                mine = ours(code) if first else []
-                other, _ = peer.ask(json.dumps(code))
-                whole, own = mine or ours(code)
-                ratios[name].append(whole / other)
-                shares[name].append((whole - own) / own)
-                plain[name].append(other)
+            mine, others = [], []
+            for _ in range(1 if short else 4):
+                mine.append(ours(code))
+                others.append(peer.ask(json.dumps(code))[0])
+            ratios[name].append(min(whole for whole, _ in mine) / min(others))
+            shares[name] += [(whole - own) / own for whole, own in mine]
+            plain[name] += others
         peer.close()
         computer.close()
     every = [ratio for each in ratios.values() for ratio in each]
