@@ -16,6 +16,7 @@ from oi_tui.engine.settings import ProfileError
 from oi_tui.screens.leaving import Page
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.key_line import KeyLine
+from oi_tui.widgets.steady_area import SteadyArea
 
 _KEYS = (("ctrl+s", "save"), ("escape", "back"))
 
@@ -45,7 +46,7 @@ class ProfileText(Page[bool]):
         """Headline, text, what is wrong, keys."""
         name = one_line(paths.short(self._path), 200)
         yield Static(Content.assemble(("Profile", "bold"), "   ", (name, "$text-muted")), id="profile-head")
-        yield TextArea(
+        yield SteadyArea(
             self._shown, id="profile-text", soft_wrap=False, show_line_numbers=True, tab_behavior="focus"
         )
         yield Static(id="profile-text-problem", markup=False)

@@ -13,7 +13,6 @@ from textual.document._edit import Edit
 from textual.document._wrapped_document import WrappedDocument
 from textual.geometry import Offset
 from textual.strip import Strip
-from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from oi_tui.text import visible
@@ -21,6 +20,7 @@ from oi_tui.widgets.code_lines import TAB, Highlighter, changed_lines, gutter_wi
 from oi_tui.widgets.keyboard import obey
 from oi_tui.widgets.look import Look, look_of
 from oi_tui.widgets.short import width_of
+from oi_tui.widgets.steady_area import SteadyArea
 
 
 class _Lines(Document):
@@ -43,7 +43,7 @@ class _Lines(Document):
         return result
 
 
-class CodeEditor(TextArea):
+class CodeEditor(SteadyArea):
     """Edits code in any of the languages that Pygments knows; an unknown one is edited without colours.
 
     Lines that differ from the text it was opened with have a "~" beside their number. Escape is left to the

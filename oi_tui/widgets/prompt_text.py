@@ -5,13 +5,13 @@ from typing import ClassVar
 from rich.text import Text
 from textual.document._document import EditResult, Location
 from textual.document._edit import Edit
-from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from oi_tui.widgets.pastes import Pastes
+from oi_tui.widgets.steady_area import SteadyArea
 
 
-class PromptText(TextArea):
+class PromptText(SteadyArea):
     """The words in brackets that stand for a paste move, and vanish, as one; `full` puts the paste back."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt--chip", "prompt--mention"}

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static, TextArea
 from oi_tui.engine.profile import Origin
 from oi_tui.engine.settings import ProfileError, Setting, Value
 from oi_tui.text import one_line, visible
+from oi_tui.widgets.steady_area import SteadyArea
 
 
 class Choice(Widget, can_focus=True):
@@ -123,7 +124,7 @@ class SettingField(Vertical):
             words = tuple(self._word(option) for option in self._options)
             return Choice(words, self._options.index(self.value) if self.value in self._options else 0)
         if self.setting.long:
-            return TextArea(self._typed, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
+            return SteadyArea(self._typed, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
         placeholder = self.setting.unset if self.setting.optional else ""
         if self.setting.masked and self.value is not None:
             placeholder = f"{self.setting.show(self.value)}  kept; type to replace it"

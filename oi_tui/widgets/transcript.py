@@ -1,5 +1,6 @@
 """The conversation: its blocks, a cursor that moves between them, and their painting."""
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import ClassVar
 
@@ -14,8 +15,12 @@ from oi_tui.widgets.block_view import BlockView
 from oi_tui.widgets.blocks import Block, UserBlock
 from oi_tui.widgets.keyboard import remapped
 from oi_tui.widgets.layout import Found
+from oi_tui.widgets.rows import Row
 from oi_tui.widgets.selecting import MARGIN, copied, selected
 from oi_tui.widgets.short import width_of
+
+#: So many rows are kept as they were painted: those of a large screen, and some to scroll.
+_PAINTINGS = 500
 
 
 class Transcript(BlockView, can_focus=True):
@@ -42,6 +47,8 @@ class Transcript(BlockView, can_focus=True):
         self.question_open: Callable[[], bool] = lambda: False
         #: A row that is marked, by its block and its number there, and which of its characters.
         self._mark: tuple[int, int, tuple[int, int]] | None = None
+        #: The rows that were painted last: what is kept for one takes a hundred times its text.
+        self._paintings: deque[Row] = deque()
 
     def replace(self, blocks: Iterable[Block] = ()) -> None:
         """Show these blocks and no others."""
@@ -132,9 +139,14 @@ class Transcript(BlockView, can_focus=True):
         span = selection.get_span(line) if selection else None
         mark = self._mark[2] if self._mark and self._mark[:2] == (index, place) else None
         key = (line, width, index == self.cursor, place == 0, span, mark, look)
-        if row.painted is None or row.painted[0] != key:
-            row.painted = (key, self._paint(found, line, span, mark))
-        return row.painted[1]
+        if row.painted is not None and row.painted[0] == key:
+            return row.painted[1]
+        strip = self._paint(found, line, span, mark)
+        row.painted = (key, strip)
+        self._paintings.append(row)
+        if len(self._paintings) > _PAINTINGS:
+            self._paintings.popleft().painted = None
+        return strip
 
     def _paint(
         self, found: Found, line: int, span: tuple[int, int] | None, mark: tuple[int, int] | None

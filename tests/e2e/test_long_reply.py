@@ -19,7 +19,7 @@ WORDS = 100_000
 #: So many come in a chunk. LiteLLM takes a third of a millisecond for a chunk, however small it is.
 TOGETHER = 1 if SOAK else 100
 #: How much all processes together may grow from one part of the reply to its end, in bytes.
-GROWTH = 200_000_000
+GROWTH = 150_000_000
 
 
 class Torrent:

@@ -77,6 +77,17 @@ async def test_a_paste_with_newlines_sends_nothing_and_is_one_step_to_undo() -> 
         assert prompt.text == "x"
 
 
+async def test_undoing_what_was_longer_than_the_prompt_is_high_fails_nowhere() -> None:
+    async with typing() as (app, pilot, prompt):
+        app.post_message(events.Paste("\n".join(map(str, range(10)))))
+        await until(pilot, lambda: prompt.show_vertical_scrollbar)
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: prompt.text == "" and not prompt.show_vertical_scrollbar)
+        await pilot.press("ctrl+y")
+        await until(pilot, lambda: prompt.text.endswith("9") and prompt.show_vertical_scrollbar)
+        assert prompt.cursor_location == (9, 1)
+
+
 async def test_a_paste_cannot_bring_control_characters() -> None:
     async with typing() as (app, pilot, prompt):
         app.post_message(events.Paste("a\x1b]52;c;QQ==\x07b"))
