@@ -22,6 +22,7 @@ from oi_tui.screens.profile_menu import Differences, NameQuestion
 from oi_tui.screens.profile_text import ProfileText
 from oi_tui.screens.variables import Variables
 from oi_tui.themes import DARK, LIGHT
+from oi_tui.widgets.setting_field import SettingField
 from tests.fakes import Computer
 from tests.pilot.waiting import until
 from tests.snapshots.staging import calm
@@ -162,6 +163,18 @@ def test_the_profile_editor_looks_so_in_its_states(
                 )
             case "wrong_value":
                 await pilot.press("down", "enter", "down", "down", "down", "down", "x")
+                view = editor.query_one("#profile-fields")
+
+                def in_sight() -> bool:
+                    field = editor.focused and editor.focused.parent
+                    return (
+                        isinstance(field, SettingField)
+                        and field.error is not None
+                        and field.query_one(".field-error").size.height > 0
+                        and view.region.contains_region(field.region)
+                    )
+
+                await until(pilot, in_sight)
         await settled(pilot)
         for screen in pilot.app.screen_stack:
             # The folder of the test is another one each time.
