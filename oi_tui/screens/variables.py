@@ -116,7 +116,11 @@ class Variables(Page[str | None]):
         )
 
     def _ask_again(self) -> None:
-        if self._memories and any(memory.state == "busy" for memory in self._memories) and not self._busy():
+        if (
+            self._memories
+            and any(memory.state in ("busy", "starting") for memory in self._memories)
+            and not self._busy()
+        ):
             self.action_ask()
 
     def on_variables_told(self, event: Told) -> None:
