@@ -104,6 +104,8 @@ class Language:
     #: A request that goes with an interrupt; for programs that read requests while they run, or to make sure
     #: that an interrupt which came too late leaves no run without its end. `{nonce}` stands for the run's.
     interrupt_request: str | None = None
+    #: Whether code at work may overlook an interrupt, so that it gets a second one a moment later.
+    may_miss_interrupt: bool = False
     #: How a run's request is written, from its nonce and the path of the code.
     request: Callable[[str, Path], str] = lambda nonce, path: f"run {nonce} {path}"
     #: A request for the variables; None where the language does not tell them.

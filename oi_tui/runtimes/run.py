@@ -84,9 +84,7 @@ class Run:
         self._line_at = 0.0
         self._read_line: Callable[[], int | None] | None = None
         self._memory_line: MemoryLine | None = None
-        self._steps = Steps(
-            process, self._nonce, self._language.interrupt_request, runtime.stop_signal, self._report
-        )
+        self._steps = Steps(process, self._nonce, self._language, runtime.stop_signal, self._report)
         self.leaving = False
 
     def start(self, news: str | None, stopped: threading.Event) -> None:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from oi_tui.lmc import Stopping
 from oi_tui.runtimes import processes
+from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.process import LanguageProcess
 
 #: The steps, and how long each is given.
@@ -25,14 +26,16 @@ class Steps:
         self,
         process: LanguageProcess,
         nonce: str,
-        request: str | None,
+        language: Language,
         hard_signal: int | None,
         report: Callable[[Stopping], None],
     ) -> None:
         self._process = process
         #: What goes to the driver along with an interrupt; `{nonce}` in it makes sure of the run's end.
-        self._request = request.format(nonce=nonce) if request else None
-        self._insists = "{nonce}" in (request or "")
+        request = language.interrupt_request or ""
+        self._request = request.format(nonce=nonce)
+        self._insists = "{nonce}" in request
+        self._may_miss = language.may_miss_interrupt
         self._hard_signal = hard_signal or signal.SIGINT
         self._report = report
         self._taken = 0
@@ -140,6 +143,9 @@ class Steps:
         self._follow_at = now + 0.03
         if self._insists and now - self._asked_at > 0.15:
             self.ask()
+        if self._may_miss and now - self._began > 0.1:
+            self._may_miss = False
+            self._process.send_signal_to_language(signal.SIGINT)
         group = self._process.terminal.foreground
         if group != self._process.pid and (group != self._signalled or self._too_young):
             self._signalled, self._too_young = group, False

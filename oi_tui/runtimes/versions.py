@@ -23,7 +23,7 @@ def _ask(program: str, option: str, pattern: str, _changed: int) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=3,
+            timeout=10,  # the first start of a large program on a busy machine takes seconds
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

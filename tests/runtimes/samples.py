@@ -381,7 +381,10 @@ JULIA = Sample(
     half='print("half")\nsleep(0.4)\nprintln(" line")',
     sleep='println("go")\nsleep(60)',
     busy='println("go")\nwhile true; sin(1.0); yield(); end',
-    stubborn="run(ignorestatus(`sh -c 'trap \"\" INT TERM; echo go; sleep 60'`));",
+    stubborn=(
+        'went = false\nwhile true\n  try\n    went || println("go")\n    global went = true\n'
+        "    while true; sleep(0.01); end\n  catch\n  end\nend"
+    ),
     ask='print("name? ")\nname = readline()\nprintln("hello ", name)',
     leave="exit(3)",
     die="ccall(:kill, Cint, (Cint, Cint), getpid(), 9); sleep(1)",
@@ -396,7 +399,7 @@ JULIA = Sample(
     daemon="run(detach(`sleep {}`); wait = false);",
     script="run(ignorestatus(`sh script`));",
     flood='println("go")\nwhile true println("y"^50) end',
-    late="run(`sh -c 'sleep 0.3; echo late'`; wait = false);",
+    late="run(pipeline(`sh -c 'sleep 0.3; echo late'`; stdout = stdout); wait = false);",
     paced="sleep(0.15)\nx = 1\nsleep(0.15)",
     paced_lines=(1, 3),
     product=("6*7", "42"),

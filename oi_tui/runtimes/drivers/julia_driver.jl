@@ -2,6 +2,9 @@
 # would, and tells of their fate on the events' pipe.
 module OiTui
 
+# What is here runs seldom, and is compiled in every session.
+Base.Experimental.@optlevel 0
+
 struct Leave <: Exception
     status::Int
 end
@@ -9,7 +12,8 @@ end
 const folder = popfirst!(ARGS)
 const owner = getpid()
 const requests = open(joinpath(folder, "requests"), "r")
-const events = open(joinpath(folder, "events"), "a")
+# In a pipe there is no end to go to, as appending would.
+const events = open(joinpath(folder, "events"); write = true, truncate = false, create = false)
 const terminal = open("/dev/tty", "w")
 const line = open(joinpath(folder, "line"), "r+")
 nonce = "idle"
@@ -105,7 +109,7 @@ end
 function execute(code)
     global cells += 1
     tree = Meta.parseall(code; filename = "cell $cells")
-    steps = tree.args
+    steps = tree.head === :toplevel ? tree.args : Any[tree]
     for step in steps
         if step isa Expr && step.head in (:error, :incomplete)
             trouble = step.args[1]
@@ -147,6 +151,12 @@ function outcome(code)
     end
 end
 
+# What was typed for an earlier run answers no question of this one.
+function forget_typed()
+    stdin isa Base.TTY && bytesavailable(stdin) > 0 && readavailable(stdin)
+    return
+end
+
 # An interrupt that came when nothing ran is nobody's.
 function forget_interrupts()
     try
@@ -166,6 +176,7 @@ function serve()
             global nonce = String(words[2])
             global marks = 0
             forget_interrupts()
+            forget_typed()
             state, reason = outcome(replace(read(String(words[3]), String), "\r\n" => "\n"))
             forget_interrupts()
             reach(0)

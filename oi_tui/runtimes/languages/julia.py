@@ -28,5 +28,6 @@ LANGUAGE = Language(
     describe=describe,
     start=start,
     active_line="cell",
+    may_miss_interrupt=True,
     patience=60.0,
 )
