@@ -49,3 +49,16 @@ def test_what_is_no_typescript_is_told_with_its_line(make: Make) -> None:
     played = play(make(), "ts", "\nconst n: number = ;")
     assert played.reason == "SyntaxError: Expression expected"
     assert played.text == "Uncaught SyntaxError: Expression expected\n    at cell-1.ts:2\n"
+
+
+def test_what_was_stopped_while_it_waited_may_be_collected_later(make: Make) -> None:
+    computer = make()
+    waiting = "console.log('go'); await new Promise(() => {})"
+    assert play(computer, "ts", waiting, stop_at="go\r\n").state == "interrupted"
+    much = "let kept: unknown[] = []\nfor (let n = 0; n < 3e6; n++) kept = [n, kept.length]\nkept.length"
+    assert play(computer, "ts", much).state == "finished"
+
+
+def test_a_loop_that_is_stopped_ends_without_a_word(make: Make) -> None:
+    played = play(make(), "ts", "console.log('go')\nwhile (true) {}", stop_at="go\r\n")
+    assert (played.state, played.text) == ("interrupted", "go\n")

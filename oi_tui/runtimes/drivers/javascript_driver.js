@@ -19,6 +19,7 @@ function main(folder, typed) {
   const { process, Promise } = globalThis;
   const { createRequire } = require('module');
   const { pathToFileURL } = require('url');
+  const { promiseHooks } = require('v8');
   const events = fs.openSync(path.join(folder, 'events'), 'a');
   const terminal = fs.openSync('/dev/tty', 'w');
   const exit = Symbol('exit');
@@ -160,8 +161,22 @@ function main(folder, typed) {
     });
     return found;
   };
-  const later = (method, params) =>
-    new Promise((resolve, reject) => session.post(method, params, (error, result) => (error ? reject(error) : resolve(result))));
+  // The promise of a cell is held until it is settled: one that nothing will ever settle, as after an interrupt, would be
+  // collected, and the inspector would tell so in the middle of that, which ends newer versions of Node.js.
+  const unsettled = new Set();
+  const evaluation = (params) =>
+    new Promise((resolve, reject) => {
+      let promise;
+      const unhook = promiseHooks.onInit((each) => {
+        if (!promise) unsettled.add((promise = each));
+      });
+      session.post('Runtime.evaluate', params, (error, result) => {
+        unsettled.delete(promise);
+        if (error) reject(error);
+        else resolve(result);
+      });
+      unhook();
+    });
   const valueOf = (object) => {
     if (!object.objectId) return object.unserializableValue ? eval(`(${object.unserializableValue})`) : object.value;
     let value;
@@ -277,7 +292,7 @@ function main(folder, typed) {
 
   const isTermination = (error) => {
     const { value } = Object.getOwnPropertyDescriptor(error, 'code') || {};
-    return value === 'ERR_INSPECTOR_COMMAND' && /terminated/.test(error.message);
+    return value === 'ERR_INSPECTOR_COMMAND' && /terminated|Internal error/.test(error.message);
   };
 
   async function evaluate(run) {
@@ -293,7 +308,7 @@ function main(folder, typed) {
         return ['failed', problem.slice(0, 300)];
       }
       if (typed) places.set(run.url, place);
-      const outcome = await later('Runtime.evaluate', {
+      const outcome = await evaluation({
         expression: `${rewrite(code)}\n//# sourceURL=${run.url}`,
         objectGroup: 'cell',
         replMode: true,
