@@ -12,6 +12,8 @@ LIVE_LINES = 10
 FOLDED_HEAD, FOLDED_TAIL = 4, 10
 #: Rows that one very long line may take while the output is folded.
 _FOLDED_ROWS = 6
+#: How to see the rest: the keys are typed one after the other, since the prompt has the focus.
+_OPENS = "ctrl+up, o opens"
 #: Of about how many lines the rows are kept.
 _CACHED_LINES = 4_000
 
@@ -107,14 +109,14 @@ class Output:
             if count > LIVE_LINES or len(rows) > len(shown):
                 above = max(count - LIVE_LINES, 0) + lost
                 said = f"… {lines(above)} above" if above else "… more above"
-                shown.insert(0, note(f"{said} — o opens", look))
+                shown.insert(0, note(f"{said} — {_OPENS}", look))
             return shown
         if not self.foldable:
             return self._folded(0, count, width, look)
         hidden = count - FOLDED_HEAD - FOLDED_TAIL + lost
         return [
             *self._folded(0, FOLDED_HEAD, width, look),
-            note(f"… {lines(hidden)} not shown — o opens", look),
+            note(f"… {lines(hidden)} not shown — {_OPENS}", look),
             *self._folded(count - FOLDED_TAIL, count, width, look),
         ]
 
@@ -126,7 +128,7 @@ class Output:
                 cut = len(line) - _FOLDED_ROWS
                 line = [
                     *line[: _FOLDED_ROWS - 1],
-                    note(f"… {cut} more rows of this line — o opens", look),
+                    note(f"… {cut} more rows of this line — {_OPENS}", look),
                     line[-1],
                 ]
             rows += line
