@@ -162,6 +162,8 @@ def test_the_profile_editor_looks_so_in_its_states(
                     )
                 )
             case "wrong_value":
+                # A way to the field that is cut short ends between two rows, which the bar's eighths show.
+                pilot.app.animation_level = "none"
                 await pilot.press("down", "enter", "down", "down", "down", "down", "x")
                 view = editor.query_one("#profile-fields")
 
@@ -175,8 +177,6 @@ def test_the_profile_editor_looks_so_in_its_states(
                     )
 
                 await until(pilot, in_sight)
-                # Textual's own way there may stop between two rows, which the bar's eighths would show.
-                view.scroll_y = view.scroll_target_y = round(view.scroll_y)
         await settled(pilot)
         for screen in pilot.app.screen_stack:
             # The folder of the test is another one each time.
