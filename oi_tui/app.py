@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import gc
 import logging
 import os
@@ -261,7 +262,10 @@ class OiTui(Showing, KeyboardClock):
         """Take the terminal's size as it is now, in case a signal about it was lost in a storm of them."""
         try:
             size = Size(*os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1))
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if getattr(error, "errno", None) == errno.EIO:
+                # The terminal is gone, and whoever stands between, such as make, kept the signal about it.
+                self._end(signal.SIGHUP)
             return
         if size.area and size != self.size:
             self.post_message(events.Resize(size, size))
