@@ -8,6 +8,7 @@ from oi_tui.api_chunks import Chunk, ChunkWriter, gathered
 from oi_tui.api_chunks import display as show
 from oi_tui.engine.profile import Profile
 from oi_tui.lmc import Displayed, LineReached, Printed, Report, RunEnded
+from oi_tui.privacy import held_back, wipe_environment
 from oi_tui.runtimes.class_language import language_of
 from oi_tui.runtimes.computer import Computer
 
@@ -22,11 +23,14 @@ class ApiComputer:
 
     def __init__(self, profile: Profile | None = None) -> None:
         profile = profile or Profile()
+        wipe_environment()
         self.runtimes = Computer(
             python=profile.python,
             shell=profile.shell,
+            hidden=() if profile.share_keys else held_back(profile.pass_environment),
             active_line=profile.highlight_active_line,
             sandbox=profile.sandbox,
+            passed=profile.pass_environment,
         )
         self._languages: list[Any] = list(self.runtimes.declared)
 

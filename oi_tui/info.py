@@ -24,9 +24,17 @@ def info(workspace: Workspace) -> str:
         f"profile: {file}",
         f"folder: {computer.cwd}",
         f"sandbox: {(computer.why_nothing_runs() or 'on') if computer.sandbox else 'off'}",
+        f"variables held back from programs: {_held_back(workspace)}",
         f"conversations: {workspace.store.folder}",
         f"log: {log.file()}",
         "languages:",
         *languages,
     )
     return redact("\n".join(lines))
+
+
+def _held_back(workspace: Workspace) -> str:
+    if workspace.profile.share_keys:
+        return "none, because share_keys is on"
+    names = ", ".join(one_line(name, 100) for name in sorted(workspace.held_back))
+    return f"{names}; the setting pass_environment lets them through" if names else "none"

@@ -30,7 +30,7 @@ from oi_tui.engine.taken_back import TakenBack
 from oi_tui.engine.witness import Witness
 from oi_tui.lmc import Message
 from oi_tui.own_languages import OwnLanguages
-from oi_tui.privacy import secret_variables
+from oi_tui.privacy import held_back
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices
 from oi_tui.runtimes.languages import LANGUAGES
@@ -92,6 +92,8 @@ class Workspace:
         self._functions: list[ModelProcess] = []
         self.model_process = ModelProcess(keys=self.secrets.key_for)
         self.store = Store(conversations(profile))
+        #: The names of the variables in our environment that programs do not get.
+        self.held_back = () if profile.share_keys else held_back(profile.pass_environment)
         self.own_languages = OwnLanguages(
             profile.custom_languages,
             Choices(profile.python, profile.shell),
@@ -102,10 +104,11 @@ class Workspace:
             declared=(*LANGUAGES, *self.own_languages.languages),
             python=profile.python,
             shell=profile.shell,
-            hidden=() if profile.share_keys else secret_variables(),
+            hidden=self.held_back,
             active_line=profile.highlight_active_line,
             sandbox=profile.sandbox,
             private=self._private,
+            passed=profile.pass_environment,
         )
         #: Whoever made the workspace brought the model along, and no profile brings another.
         self._brought = llm is not None

@@ -16,6 +16,7 @@ from typing import Any
 from oi_tui.engine.function_model import FunctionModel, FunctionReply
 from oi_tui.engine.llm import Fault, LlmError, Request
 from oi_tui.engine.model_wire import record_of
+from oi_tui.privacy import close_to_others
 
 
 class _Part:
@@ -103,6 +104,7 @@ class _Service:
 
 def main() -> None:
     """Serve the parent process until our input ends."""
+    close_to_others()
     source, target = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):

@@ -14,13 +14,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from oi_tui.engine import faults
+from oi_tui.engine import child_environment, faults
 from oi_tui.engine.llm import Delta, Fault, LlmError, Request
 from oi_tui.engine.model_facts import ModelFacts
 from oi_tui.engine.model_wire import delta_of
 
 #: Imports nothing from the current folder: our own package is found last, and by its full path.
-_BOOT = "import sys; sys.path.append(sys.argv.pop()); from oi_tui.engine.{} import main; main()"
+_BOOT = (
+    "import sys; sys.path.append(sys.argv.pop()); from oi_tui.engine.child_environment import receive; "
+    "receive(); from oi_tui.engine.{} import main; main()"
+)
 _ROOT = str(Path(__file__).resolve().parents[2])
 #: Beyond the request's own limit of silence: for the start of the process and for a busy machine.
 _PATIENCE = 30.0
@@ -30,19 +33,21 @@ class _Child:
     """One life of the process: what it says is handed to whoever asked, by number."""
 
     def __init__(self, environment: Mapping[str, str], command: Sequence[str]) -> None:
+        public, first_line = child_environment.divide(environment)
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd="/",
-            env=dict(environment),
+            env=public,
             start_new_session=True,
         )
         self.gone = False
         self._lock = threading.Lock()
         self._listeners: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
         self._orders: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._orders.put(first_line)
         self._threads = [
             threading.Thread(target=work, name=f"model-{name}", daemon=True)
             for name, work in (("writer", self._write), ("reader", self._read))

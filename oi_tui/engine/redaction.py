@@ -4,11 +4,12 @@ import base64
 import functools
 import json
 import logging
-import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus, urlsplit
+
+from oi_tui.privacy import secret_values
 
 #: What stands where a key stood.
 MARK = "[key]"
@@ -16,7 +17,6 @@ MARK = "[key]"
 _SHORTEST = 8
 #: Of a secret of at least `_LONG` characters, so many in a row are taken out of errors and logs.
 _PIECE, _LONG = 8, 16
-_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
 #: What looks like a secret; each way of writing one has a group for the secret itself.
 _SHAPES = re.compile(
     r"\b((?:sk|pk|rk|gsk|xai|hf|r8|nvapi|AIza|ghp|glpat|pplx|tgp|fw|csk)[-_]?[A-Za-z0-9*_-]{8,})"
@@ -73,12 +73,9 @@ def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None =
 
 
 def _known(environment: Mapping[str, str] | None) -> list[str]:
-    variables = os.environ if environment is None else environment
     with _lock:
         learned = list(_learned)
-    return learned + [
-        value for name, value in variables.items() if len(value) >= _SHORTEST and _NAMES.search(name)
-    ]
+    return learned + [value for value in secret_values(environment) if len(value) >= _SHORTEST]
 
 
 def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:

@@ -195,6 +195,8 @@ class Setting:
         for each in value:
             if not isinstance(each, str) or not each.strip() or "\0" in each or "\n" in each:
                 raise self.error(f"expected {self.expected}, each in one line, not {self._told(each)}")
+            if wanted := self.must(each) if self.must else None:
+                raise self.error(f"expected {wanted}, not {self._told(each)}")
             if self.choices and each not in self.choices:
                 hint = nearest(each, self.choices)
                 raise self.error(f"expected {self.expected}, not {self._told(each)}{hint}")

@@ -23,13 +23,19 @@ _ENCLOSED = (
     "Code runs in a sandbox: there is no network, only files of the working directory can be read and "
     "written, beside temporary ones, and nothing can be installed."
 )
+#: What the model should know of variables; only their names are in it.
+_HELD_BACK = (
+    "These environment variables are set, but code does not get them, because they look like keys or "
+    "passwords: {}. If code needs one, ask the user to name it in the setting pass_environment."
+)
 
 
 class Computer:
     """Runs code in languages that remember, each in a process on a terminal of its own.
 
     `cwd` is where they start (default: the current directory), `python` and `shell` the person's choice of
-    programs, `hidden` the names of environment variables that no program gets to see, and `active_line` says
+    programs, `hidden` the names of environment variables that no program gets to see, `passed` those secrets
+    that the sandbox lets in, and `active_line` says
     whether runs report the line they are at. `declared` is every language that may run, whether or not its
     program is here. Runs come one at a time; all else may come from any thread.
     """
@@ -45,6 +51,7 @@ class Computer:
         declared: Sequence[Language] = LANGUAGES,
         sandbox: bool = False,
         private: Sequence[Path] = (),
+        passed: Sequence[str] = (),
     ) -> None:
         self._cwd = paths.typed(cwd).absolute() if cwd else Path.cwd()
         self._choices = Choices(python, shell)
@@ -53,6 +60,7 @@ class Computer:
         self._declared = tuple(declared)
         self._enclosed = sandbox
         self._private = tuple(private)
+        self._passed = tuple(passed)
         self._size = 80, 24
         self._lock = threading.Lock()
         self._runtimes: dict[str, Runtime] = {}
@@ -92,7 +100,8 @@ class Computer:
     def notes(self) -> tuple[str, ...]:
         """What the languages that are here want the model to know."""
         notes = (each.note for each in self._declared if each.note and self._program(each))
-        return (*notes, *((_ENCLOSED,) if self._enclosed else ()))
+        held_back = (_HELD_BACK.format(", ".join(sorted(self._hidden))),) if self._hidden else ()
+        return (*notes, *((_ENCLOSED,) if self._enclosed else ()), *held_back)
 
     def missing(self, language: str) -> str | None:
         """Why a language that is known cannot run, and how to get it, in sentences; None when it can."""
@@ -181,7 +190,7 @@ class Computer:
         if not self._enclosed:
             return None
         programs = tuple(filter(None, map(self._program, self._declared)))
-        return Sandbox(self._cwd, self._private, programs)
+        return Sandbox(self._cwd, self._private, programs, self._passed)
 
     def run(self, language: str, code: str) -> Generator[Report, None, None]:
         """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first."""

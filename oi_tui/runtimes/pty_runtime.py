@@ -276,6 +276,9 @@ class PtyRuntime:
                 for name, value in os.environ.items()
                 if name not in self._hidden and name not in ("COLUMNS", "LINES")
             }
+            if self._hidden:
+                # For drivers, to say why something is missing: names only.
+                environment["OI_TUI_HELD_BACK"] = ",".join(sorted(self._hidden & os.environ.keys()))
             environment.update(start.env)
             environment["TERM"] = "xterm-256color"
             process = LanguageProcess(

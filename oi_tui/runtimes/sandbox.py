@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.privacy import secret_variables
+from oi_tui.privacy import held_back
 from oi_tui.runtimes.enclosing import Enclosed, Mechanism, NoSandboxError, Wanted
 
 #: Variables that lead to something outside, or to a folder that is not there.
@@ -74,6 +74,8 @@ class Sandbox:
     cwd: Path
     private: tuple[Path, ...] = ()
     programs: tuple[str, ...] = ()
+    #: The secrets of the environment that go inside all the same, by name or by its beginning, as `AWS_*`.
+    passed: tuple[str, ...] = ()
 
     def problem(self) -> str | None:
         """Why nothing can run, and what to do, in sentences; None when it can. Tried once, by doing it."""
@@ -88,8 +90,8 @@ class Sandbox:
         if problem := self.problem():
             raise NoSandboxError(problem)
         inside = {name: value for name, value in env.items() if name not in _OUTWARD}
-        for name in secret_variables():
-            inside.pop(name, None)
+        for name in held_back(self.passed, inside):
+            del inside[name]
         # So that drivers, and whoever else wants to, can say why something fails.
         inside["OI_TUI_SANDBOX"] = "on"
         mechanism = _mechanism()

@@ -1,9 +1,12 @@
 """Which version a program is, asked once."""
 
+import os
 import re
 import subprocess
 from functools import lru_cache
 from pathlib import Path
+
+from oi_tui.privacy import is_secret
 
 
 def version_of(program: str, option: str, pattern: str) -> str:
@@ -23,6 +26,7 @@ def _ask(program: str, option: str, pattern: str, _changed: int) -> str:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            env={name: value for name, value in os.environ.items() if not is_secret(name, value)},
             timeout=10,  # the first start of a large program on a busy machine takes seconds
             check=False,
         )

@@ -290,6 +290,7 @@ EFFECTS: dict[str, Effect] = {
     "emit_images": Effect(request(tools=True)),
     "shrink_images": Effect(large_picture),
     "share_keys": Effect(ran("shell", "echo key:$CANARY_API_KEY")),
+    "pass_environment": Effect(ran("shell", "echo key:$CANARY_API_KEY"), ("CANARY_*",)),
     "import_computer_api": Effect(needless),
     "os": Effect(needless),
     "custom_instructions": Effect(request(tools=True)),

@@ -1,8 +1,16 @@
 """The settings of running code."""
 
+import re
 from dataclasses import dataclass
 
 from oi_tui.engine.settings import setting
+
+
+def variable_pattern(text: str) -> str | None:
+    """Say what the text must be unless it names a variable, or the beginning of some."""
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?", text):
+        return None
+    return "the name of a variable, or its beginning and a *, as AWS_*"
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
@@ -94,10 +102,21 @@ class RunningSettings:
     )
     share_keys: bool = setting(
         False,
-        "Let programs see the keys in your environment. Whatever the model writes could then send them away.",
+        "Let programs see all keys and passwords in your environment. Whatever the model writes could then "
+        "send them away. pass_environment lets single ones through.",
         key="share_keys",
         section="Running code",
         later="with the next start",
+    )
+    pass_environment: tuple[str, ...] = setting(
+        (),
+        "Variables of your environment that programs get although they look like a key or a password, "
+        "by name or by its beginning: DATABASE_URL, AWS_*. %info lists what is held back.",
+        key="pass_environment",
+        section="Running code",
+        later="with the next start",
+        must=variable_pattern,
+        long=True,
     )
     import_computer_api: bool = setting(
         False,

@@ -132,6 +132,15 @@ class Commands:
         import importlib.util
         import shutil
 
+        held_back = {"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX"} & set(
+            os.environ.get("OI_TUI_HELD_BACK", "").split(",")
+        )
+        if held_back:
+            # Without it a package of the same name could come from somewhere else.
+            names = ", ".join(sorted(held_back))
+            print("{} is held back from programs, because it holds a password.".format(names))
+            print("Name it in the setting pass_environment to install from there.")
+            raise SystemExit(1)
         command = [sys.executable, "-m", "pip", *words]
         if importlib.util.find_spec("pip") is None:
             uv = shutil.which("uv")
