@@ -44,6 +44,18 @@ if TYPE_CHECKING:
 _log = logging.getLogger("oi_tui")
 #: Seconds after a signal to end, by which the application has ended, one way or the other.
 PATIENCE = 2.0
+#: Signals that end a program and can be caught; the terminal is restored before each of them does.
+ENDING = (
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGALRM,
+    signal.SIGVTALRM,
+    signal.SIGPROF,
+    signal.SIGXCPU,
+)
 
 
 def _command_entries() -> type[Provider]:
@@ -101,6 +113,8 @@ class OiTui(Showing, KeyboardClock):
         self._words = words
         self._resume = resume
         self._navigator = navigator
+        #: Signals that arrived before the event loop could handle them.
+        self.early_signals: list[int] = []
         for each in (DARK, LIGHT):
             self.register_theme(each)
         self._wear(theme)
@@ -133,8 +147,13 @@ class OiTui(Showing, KeyboardClock):
 
     async def on_mount(self) -> None:
         """Listen to those who end or stop programs, and show the conversation."""
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(number, self._end, number)
+        loop = asyncio.get_running_loop()
+        if not self.is_headless:
+            for number in ENDING:
+                loop.add_signal_handler(number, self._end, number)
+            loop.add_signal_handler(signal.SIGINT, self._stop_activity)
+        if self.early_signals:
+            self._end(self.early_signals[0])
         self.app_resume_signal.subscribe(self, self._come_back)
         if not self.is_headless:
             self.set_interval(1.0, self._note_size)
@@ -236,7 +255,6 @@ class OiTui(Showing, KeyboardClock):
             return
         if self._exit:  # on the way out, what is left of the screen may well be half gone
             return
-        self._return_code = 1
         said = visible(redact(f"{type(error).__name__}: {error}"))[:500]
         self.panic(
             Text(
@@ -246,12 +264,22 @@ class OiTui(Showing, KeyboardClock):
             )
         )
 
+    def panic(self, *renderables: Any) -> None:
+        """End with a message; every way here is a failure, and Textual itself would exit with 0."""
+        super().panic(*renderables)
+        self._return_code = 1
+
     def _end(self, number: int) -> None:
         """Leave in order; without a terminal to restore, the writing of it may never come to its end."""
         self.exit(return_code=128 + number)
         last_resort = threading.Timer(PATIENCE, os._exit, (128 + number,))
         last_resort.daemon = True
         last_resort.start()
+
+    def _stop_activity(self) -> None:
+        """Stop what is in progress, as escape does: another program sent an interrupt."""
+        if self._chat.is_ready and self._chat.workbench.busy:
+            self._chat.workbench.session.interrupt()
 
     def _come_back(self, _: object) -> None:
         """Draw everything anew after the terminal was somebody else's."""
@@ -301,6 +329,9 @@ def run(
             resume=resume,
             navigator=navigator,
         )
+        for number in (signal.SIGINT, *ENDING):
+            # Until the event loop takes over. A function, since what is ignored here would be in every child.
+            signal.signal(number, lambda number, _: app.early_signals.append(number))
         said = app.run(mouse=app.mouse) or ""
         _bring_back(app.attention.restore())
         _print(said)

@@ -2,14 +2,17 @@
 
 import contextlib
 import gc
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 
 from oi_tui import __version__
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code. A package that is missing is told of in a sentence."""
+    """Run the program and return its exit code; a missing package or a failure is one sentence."""
+    _end_on_interrupt()
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments in (["--version"], ["-V"]):
         with contextlib.suppress(BrokenPipeError):
@@ -30,6 +33,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         told = f"oi-tui: the Python package {missing.name} is missing; oi-tui --doctor says how to get it"
         print(told, file=sys.stderr)  # noqa: T201
         return 2
+    except Exception as error:  # noqa: BLE001  # the top of the program
+        print(_describe_failure(error), file=sys.stderr)  # noqa: T201
+        return 1
+
+
+def _end_on_interrupt() -> None:
+    """Let ctrl+c end the program quietly while it loads; the screen and the plain lines then handle it."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _describe_failure(error: Exception) -> str:
+    """Write the traceback to the log, and return a sentence that names it."""
+    import logging
+
+    from oi_tui import log, paths
+    from oi_tui.engine.redaction import redact
+    from oi_tui.text import one_line
+
+    log.begin()
+    logging.getLogger("oi_tui").critical("The program failed", exc_info=error)
+    reason = one_line(redact(f"{type(error).__name__}: {error}"), 500)
+    return f"oi-tui failed: {reason}\nThe details are in {paths.short(log.file())}"
 
 
 def _file(arguments: Sequence[str]) -> str | None:

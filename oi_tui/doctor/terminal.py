@@ -20,6 +20,8 @@ _QUESTIONS = "\x1b[?u\x1b[?2026$p"
 _NUMBER = 31
 #: The answer to the last question, which every terminal gives, says that no other answer will come.
 _LAST = re.compile(rb"\x1b\[\?[0-9;]*c")
+#: A string without its end, or a control sequence.
+_REPLY = re.compile(r"\x1b[_P][^\x1b]*|\x1b\[[0-?]*[ -/]*[@-~]")
 #: So long the terminal may take to answer, in seconds.
 PATIENCE = 0.4
 #: What TERM begins with in tmux and in screen.
@@ -177,7 +179,8 @@ def _pictures(answer: bytes) -> Finding:
     """How pictures are shown where the setting `images` leaves it to the terminal."""
     replies = Replies(number=_NUMBER)
     replies.questions()
-    replies.feed(answer.decode("utf-8", "replace"))
+    for reply in _REPLY.findall(answer.decode("utf-8", "replace")):
+        replies.read(reply)
     match manner("auto", replies.answers, ask_tmux()):
         case "kitty":
             return Finding(True, "pictures by Kitty's protocol")

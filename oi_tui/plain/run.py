@@ -174,6 +174,9 @@ def _signals() -> Iterator[None]:
         raise _Ended(number)
 
     before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        # While the program was loading, ctrl+c ended it; from here on it stops what is in progress.
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:

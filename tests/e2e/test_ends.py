@@ -42,8 +42,14 @@ def at(program: Program, moment: str) -> Program:
 MOMENTS = ["idle", "streaming", "asking", "running", "reading"]
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("moment", "number"),
+    [
+        *((moment, number) for moment in MOMENTS for number in (signal.SIGTERM, signal.SIGHUP)),
+        ("running", signal.SIGQUIT),
+        ("idle", signal.SIGUSR1),
+    ],
+)
 def test_a_signal_ends_it_with_the_terminal_as_it_was(
     start: Start, moment: str, number: signal.Signals
 ) -> None:

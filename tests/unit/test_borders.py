@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parent.parent.parent / "oi_tui"
 
 #: From the ground up. A part may import those below it; parts on one level do not know each other.
 LEVELS: tuple[frozenset[str], ...] = (
-    frozenset({"lmc", "text", "paths", "privacy", "demo", "replies"}),
+    frozenset({"lmc", "text", "paths", "privacy", "demo", "replies", "input_filter"}),
     frozenset({"graphics", "viewer"}),
     frozenset({"runtimes", "engine"}),
     frozenset({"own_languages"}),
@@ -61,6 +61,7 @@ HEAVY = {
         "clipboard.py",
         "external_editor.py",
         "legible_filter.py",
+        "input_filter.py",
         "sanitize_filter.py",
         "terminal_driver.py",
         "themes.py",
