@@ -10,10 +10,11 @@ from typing import Protocol
 
 from oi_tui import paths
 from oi_tui.engine import images, logs, model_check, ports, titles
+from oi_tui.engine.account import OverBudget
 from oi_tui.engine.journal import Journal
 from oi_tui.engine.key_place import key_place
 from oi_tui.engine.llamafile import Llamafile
-from oi_tui.engine.llm import Llm
+from oi_tui.engine.llm import Llm, LlmError
 from oi_tui.engine.logs import LoggedLlm
 from oi_tui.engine.model_check import Finding
 from oi_tui.engine.model_client import ModelProcess
@@ -225,7 +226,7 @@ class Workspace:
 
     def check(self, profile: Profile) -> Iterator[Finding]:
         """Try a profile's model with a few tokens; blocks while the model answers."""
-        yield from model_check.check(self._llm, profile, self._facts(profile))
+        yield from model_check.check(self._llm, profile, self.session.account, self._facts(profile))
 
     @property
     def may_name(self) -> bool:
@@ -245,7 +246,14 @@ class Workspace:
         """Ask the model for a title and keep it; blocks while it answers. What fails, fails silently."""
         session, id_ = self.session, self._journal.id
         self._asked_for_title.add(id_)
-        self._naming = request = titles.TitleRequest(self._llm, self.profile, session.messages)
+        profile = self.profile
+        try:
+            request = titles.TitleRequest(
+                self._llm, profile, session.messages, session.account, self._facts(profile)
+            )
+        except (LlmError, OverBudget):
+            return
+        self._naming = request
         title = request.title()
         self._naming = None
         if title or request.used:

@@ -24,39 +24,49 @@ class Account:
 
     def __init__(self) -> None:
         self.ledger = Ledger()
+        #: The estimated price of the request that was checked last, and of those that nobody reported.
+        self._estimate = self._unreported = 0.0
         #: How many messages were left out when that was last told, and models whose servers cut requests.
         self._left_out = 0
         self._cut: set[str] = set()
-        self._told_unpriced = False
+
+    @property
+    def spent(self) -> float:
+        """What the requests cost, in USD; what no provider reported is estimated."""
+        return self.ledger.cost + self._unreported
 
     def enter(self, usage: Usage | None) -> Iterator[Event]:
         """Enter a request; None where the provider did not say what it used."""
         self.ledger = self.ledger.sent(usage)
+        if usage is None or usage.cost is None:
+            self._unreported += self._estimate
         if usage:
             yield UsageReported(usage.prompt_tokens, usage.completion_tokens, usage.cost, usage.cached_tokens)
 
-    def keep_to_budget(self, tokens: int, profile: Profile, facts: ModelFacts) -> Iterator[Event]:
+    def keep_to_budget(self, tokens: int, profile: Profile, facts: ModelFacts) -> None:
         """Raise OverBudget before a request of so many tokens that would cost more than there is left.
 
-        Its price is estimated from its size, and from the length of the replies so far.
+        Its price is estimated from its size, and from the length of the replies so far. Where the price is
+        not known, the budget cannot be kept, and nothing is sent.
         """
-        limit, spent = profile.max_budget, self.ledger.cost
+        self._estimate = 0.0
+        limit, spent = profile.max_budget, self.spent
         if limit is None:
             return
+        if facts.free:
+            return
+        if limit == 0:
+            raise OverBudget("The budget is $0.00, so nothing is sent to a model that costs money.")
         if spent >= limit:
             raise OverBudget(f"${spent:.2f} of the budget of ${limit:.2f} is spent.")
         if facts.prompt_price is None:
-            if self.ledger.unpriced == self.ledger.requests and not self._told_unpriced:
-                self._told_unpriced = True
-                yield Noticed(
-                    f"What {profile.model} costs is not known, so max_budget can only be kept where the "
-                    "provider says what it charged.",
-                    "warning",
-                )
-            return
+            raise OverBudget(
+                f"What {profile.model} costs is not known, so the budget of ${limit:.2f} cannot be kept. "
+                "Choose a model with a known price, or take max_budget out of the settings."
+            )
         replies = self.ledger.requests - self.ledger.unreported
         reply = self.ledger.completion_tokens / replies if replies else 0
-        price = tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
+        self._estimate = price = tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
         if spent + price > limit:
             raise OverBudget(
                 f"The next request would cost about ${price:.4f}; with the ${spent:.4f} spent so far that is "

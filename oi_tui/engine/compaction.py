@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from oi_tui.engine.llm import Request
 from oi_tui.engine.output import clip, plain
 from oi_tui.engine.profile import Profile
-from oi_tui.engine.window import CHARACTERS, room, weight
+from oi_tui.engine.window import room, weight
 from oi_tui.lmc import Message
 
 #: Where nobody knows the window, it is taken for this many tokens.
@@ -34,11 +34,6 @@ class Plan:
     count: int
     #: The size of what it will stand for, in characters.
     size: int
-
-    @property
-    def tokens(self) -> int:
-        """The size of the request, a guess."""
-        return sum(weight(str(message["content"])) for message in self.request.messages) // CHARACTERS
 
 
 def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> Plan | None:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from oi_tui.engine import compaction, reach, request_writer
+from oi_tui.engine import compaction, request_gate, request_writer
 from oi_tui.engine.account import Account
 from oi_tui.engine.events import Event, ModelCalled, Noticed, RetryScheduled, Steps
 from oi_tui.engine.llm import CallPiece, Delta, Fault, Finish, Gap, Llm, LlmError, Reply, Request, Text, Usage
@@ -79,19 +79,17 @@ class Exchange:
         Raises LlmError when there is no reply, or only half of one (what came of it is told before), and
         OverBudget when there must not be one.
         """
-        if forbidden := reach.refusal(profile):
-            raise LlmError(forbidden)
-        self._stay_local(profile)
+        request_gate.check(profile)
         for attempt in range(len(RETRIES) + 2):
             facts = self._known(profile)
             written = self.written(messages, profile, languages, cwd, facts, notes)
             self.window = written.window
-            yield from self.account.keep_to_budget(written.tokens, profile, facts)
             yield from self.account.tell_left_out(written)
             _, fences = self._manner(profile, facts)
             writer = ReplyWriter(self._resolve)
             parser = ReplyParser(self._resolve, fences=fences)
-            fault, began = yield from self._one_reply(written.request, parser, writer)
+            sent = self._deltas(written.request, profile, facts)
+            fault, began = yield from self._one_reply(profile.model, sent, parser, writer)
             if self._stopped.is_set():
                 raise Stopped
             if fault is None:
@@ -110,16 +108,15 @@ class Exchange:
 
         Raises what `ask` raises.
         """
-        self._stay_local(profile)
+        request_gate.check(profile)
         for attempt in range(len(RETRIES) + 2):
             facts = self._known(profile)
             window = profile.context_window or facts.context_window
             plan = compaction.plan(messages, profile, window)
             if plan is None:
                 return None
-            yield from self.account.keep_to_budget(plan.tokens, profile, facts)
             said: list[str] = []
-            fault = yield from self._words(plan.request, said)
+            fault = yield from self._words(profile.model, self._deltas(plan.request, profile, facts), said)
             text = "".join(said).strip()
             if self._stopped.is_set():
                 raise Stopped
@@ -172,13 +169,6 @@ class Exchange:
             if self._reply:
                 self._reply.cancel()
 
-    def _stay_local(self, profile: Profile) -> None:
-        """Raise LlmError where a request would leave the machine although the profile says that none does."""
-        inside = profile.completions or reach.is_this_machine(reach.server(profile))
-        if profile.local and not inside:
-            told = f"Local mode is on, and {profile.model} is not on this machine. %model chooses another."
-            raise LlmError(Fault("model", told, "local"))
-
     def _before_another_try(self, fault: Fault, profile: Profile, attempt: int) -> Steps[None]:
         """Change what can be changed, or wait. Raises LlmError when another try is of no use."""
         if fault.kind == "tools" and profile.supports_functions is None:
@@ -198,16 +188,16 @@ class Exchange:
             raise Stopped
 
     def _one_reply(
-        self, request: Request, parser: ReplyParser, writer: ReplyWriter
+        self, model: str, deltas: Iterator[Delta], parser: ReplyParser, writer: ReplyWriter
     ) -> Steps[tuple[Fault | None, bool]]:
         """Returns the fault that ended the reply, and whether anything had come by then."""
-        yield ModelCalled(request.model)
+        yield ModelCalled(model)
         began = full = called = False
         gaps = 0
         reason = ""
         fault = usage = None
         try:
-            for delta in self._deltas(request):
+            for delta in deltas:
                 if isinstance(delta, Usage):
                     usage = delta
                 began = began or not isinstance(delta, Usage | Finish)
@@ -236,12 +226,12 @@ class Exchange:
             yield Noticed("The reply reached its greatest length and was cut off; see max_tokens.", "warning")
         return fault, began
 
-    def _words(self, request: Request, said: list[str]) -> Steps[Fault | None]:
+    def _words(self, model: str, deltas: Iterator[Delta], said: list[str]) -> Steps[Fault | None]:
         """Collect the words of a reply that nobody sees grow. Returns the fault that ended it."""
-        yield ModelCalled(request.model)
+        yield ModelCalled(model)
         usage = None
         try:
-            for delta in self._deltas(request):
+            for delta in deltas:
                 if isinstance(delta, Text):
                     said.append(delta.text)
                 elif isinstance(delta, Usage):
@@ -264,11 +254,11 @@ class Exchange:
 
     # -- how the model is reached -------------------------------------------------------------
 
-    def _deltas(self, request: Request) -> Iterator[Delta]:
+    def _deltas(self, request: Request, profile: Profile, facts: ModelFacts) -> Iterator[Delta]:
         with self._lock:
             if self._stopped.is_set():
                 return
-            self._reply = reply = self._llm.reply(request)
+            self._reply = reply = request_gate.send(self._llm, request, profile, self.account, facts)
         try:
             yield from reply
         finally:

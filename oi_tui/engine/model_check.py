@@ -1,11 +1,12 @@
 """A short test of a profile's model: what works, and what does not, in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from oi_tui.engine import reach
-from oi_tui.engine.llm import CallPiece, Fault, Llm, LlmError, Reasoning, Request, Text
+from oi_tui.engine import request_gate
+from oi_tui.engine.account import Account, OverBudget
+from oi_tui.engine.llm import CallPiece, Fault, Llm, LlmError, Reasoning, Reply, Request, Text
 from oi_tui.engine.model_facts import ModelFacts
 from oi_tui.engine.profile import Profile
 from oi_tui.engine.request_writer import tool
@@ -32,14 +33,20 @@ class Finding:
     setting: str | None = None
 
 
-def check(llm: Llm, profile: Profile, facts: ModelFacts | None = None) -> Iterator[Finding]:
+def check(
+    llm: Llm, profile: Profile, account: Account | None = None, facts: ModelFacts | None = None
+) -> Iterator[Finding]:
     """Ask the model for a few tokens; yields what is found, until something fails.
 
-    Costs next to nothing. Blocks while the model answers, at most about twice half a minute.
+    `account` holds what was spent so far: a test costs money like any other request.
+
+    Blocks while the model answers, at most about twice half a minute.
     """
-    facts = facts or ModelFacts()
-    if forbidden := reach.refusal(profile):
-        yield Finding("host", False, forbidden.sentence, forbidden.setting)
+    account, facts = account or Account(), facts or ModelFacts()
+    try:
+        request_gate.check(profile)
+    except LlmError as error:
+        yield Finding("host", False, error.fault.sentence, error.fault.setting)
         return
     request = Request(
         model=profile.model,
@@ -51,10 +58,18 @@ def check(llm: Llm, profile: Profile, facts: ModelFacts | None = None) -> Iterat
         max_tokens=_TOKENS,
         timeout=min(profile.timeout, _TIMEOUT),
     )
-    calls, pieces, fault = _ask(llm, request)
-    refused_tools = fault is not None and fault.kind == "tools"
-    if refused_tools:
-        calls, pieces, fault = _ask(llm, replace(request, tools=()))
+
+    def ask(request: Request) -> tuple[int, int, Fault | None]:
+        return _read(lambda: request_gate.send(llm, request, profile, account, facts))
+
+    try:
+        calls, pieces, fault = ask(request)
+        refused_tools = fault is not None and fault.kind == "tools"
+        if refused_tools:
+            calls, pieces, fault = ask(replace(request, tools=()))
+    except OverBudget as over:
+        yield Finding("host", False, str(over), "max_budget")
+        return
     steps: tuple[tuple[Step, Sequence[str], str], ...] = (
         ("host", _UNREACHED, f"{profile.api_base or 'The provider'} answers."),
         ("key", _UNACCEPTED, "The key is accepted." if profile.api_key else "No other key is wanted."),
@@ -78,11 +93,11 @@ def check(llm: Llm, profile: Profile, facts: ModelFacts | None = None) -> Iterat
     yield _window(profile, facts)
 
 
-def _ask(llm: Llm, request: Request) -> tuple[int, int, Fault | None]:
+def _read(send: Callable[[], Reply]) -> tuple[int, int, Fault | None]:
     """How many pieces of calls came, how many pieces in all, and what went wrong."""
     calls = pieces = 0
     try:
-        for delta in llm.reply(request):
+        for delta in send():
             calls += isinstance(delta, CallPiece)
             pieces += isinstance(delta, CallPiece | Text | Reasoning)
     except LlmError as error:

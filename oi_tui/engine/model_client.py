@@ -27,6 +27,8 @@ _BOOT = (
 _ROOT = str(Path(__file__).resolve().parents[2])
 #: Beyond the request's own limit of silence: for the start of the process and for a busy machine.
 _PATIENCE = 30.0
+#: LiteLLM takes seconds to load, on a busy machine many; what it knows is worth the wait.
+_LOADING = 60.0
 
 
 class _Child:
@@ -220,16 +222,16 @@ class ModelProcess:
             request = replace(request, api_key=self._keys(request.model, request.api_base))
         return ModelReply(self._living(), next(self._numbers), request)
 
-    def facts(self, model: str, timeout: float = 5.0) -> ModelFacts:
-        """What is known of a model without asking its provider; nothing if it takes longer than `timeout`."""
+    def facts(self, model: str, timeout: float = _LOADING) -> ModelFacts | None:
+        """What is known of a model without asking its provider; None if it takes longer than `timeout`."""
         child = self._living()
         number = next(self._numbers)
         try:
             record = child.ask(number, {"do": "facts", "model": model}).get(timeout=timeout)
         except queue.Empty:
             child.forget(number)
-            return ModelFacts()
-        return ModelFacts(**record.get("facts", {}))
+            return None
+        return ModelFacts(**record["facts"]) if "facts" in record else None
 
     def count(self, model: str, texts: Sequence[str], timeout: float = 5.0) -> list[int] | None:
         """How many tokens each text is to a model, by its own tokenizer where LiteLLM brings it along.

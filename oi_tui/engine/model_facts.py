@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from oi_tui.engine import local_models
+from oi_tui.engine import local_models, reach
 from oi_tui.engine.profile import Profile
 
 #: What the original takes for granted in its local mode, where nothing better is known.
@@ -31,13 +31,15 @@ class ModelFacts:
     longest_reply: int | None = None
     prompt_price: float | None = None
     completion_price: float | None = None
+    #: The model runs on this machine, and costs nothing.
+    free: bool = False
 
 
 class KnownModels:
     """Remembers what was found out. `of` may block for a moment; it is for worker threads."""
 
-    def __init__(self, table: Callable[[str], ModelFacts]) -> None:
-        """`table` asks LiteLLM."""
+    def __init__(self, table: Callable[[str], ModelFacts | None]) -> None:
+        """`table` asks LiteLLM; None means that it gave no answer yet."""
         self._table = table
         self._lock = threading.Lock()
         self._known: dict[tuple[str, str | None], ModelFacts] = {}
@@ -63,11 +65,13 @@ class KnownModels:
 
     def _find(self, profile: Profile) -> tuple[ModelFacts, bool]:
         """What can be found out now, and whether it is worth remembering."""
-        table = self._table(profile.model)
+        answer = self._table(profile.model)
+        table = replace(answer or ModelFacts(), free=reach.is_home(profile))
         own = local_models.ask(profile.model, profile.api_base)
         if own is None:
-            # A server of this machine that does not answer now may well do so later.
-            return table, not local_models.is_local(profile.model, profile.api_base)
+            # A server of this machine that does not answer now may well do so later, as LiteLLM does.
+            lasting = answer is not None and not local_models.is_local(profile.model, profile.api_base)
+            return table, lasting
         window, whence = own.context_window, f"{own.server} says so"
         if own.server == "Ollama" and window and window > _BEARABLE and not own.loaded_window:
             window, whence = _BEARABLE, f"Ollama would take up to {window:,}, at the price of memory"
@@ -77,4 +81,5 @@ class KnownModels:
             window_from=whence if own.loaded_window or window else table.window_from,
             supports_functions=table.supports_functions if own.tools is None else own.tools,
             supports_vision=table.supports_vision if own.vision is None else own.vision,
-        ), True
+            free=True,
+        ), answer is not None

@@ -61,6 +61,20 @@ def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> 
     return _cut(text, _places(text, _known(environment)))
 
 
+def known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the keys and passwords that are known: those learned, and those of the environment."""
+    with _lock:
+        learned = tuple(_learned)
+    # A variable may hold the path of a file with a key, and paths are everywhere.
+    values = (value for value in secret_values(environment) if not value.startswith(("/", "~")))
+    return learned + tuple(value for value in values if len(value) >= _SHORTEST)
+
+
+def take_out(text: str, secrets: Iterable[str]) -> str:
+    """The text without these secrets, however they are written."""
+    return _cut(text, _places(text, secrets))
+
+
 def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None = None) -> str:
     """The text without the given keys, those that are known, and whatever else looks like one.
 

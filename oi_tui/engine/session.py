@@ -137,6 +137,11 @@ class Session:
                 yield Noticed("There is nothing to summarise yet: all of the conversation is recent.")
             yield TurnEnded("done")
 
+    @property
+    def account(self) -> Account:
+        """The books of the session."""
+        return self._exchange.account
+
     def enter(self, usage: Usage | None) -> None:
         """Enter a request into the books that was made beside the turns."""
         for _ in self._exchange.account.enter(usage):
@@ -146,7 +151,7 @@ class Session:
     def over_budget(self) -> bool:
         """Whether all that may be spent is spent."""
         limit = self.profile.max_budget
-        return limit is not None and self.ledger.cost >= limit
+        return limit is not None and self._exchange.account.spent >= limit
 
     def uncompact(self) -> bool:
         """Take the last summary back, so that what it stands for is sent again; False if there is none."""

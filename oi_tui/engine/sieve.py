@@ -33,6 +33,9 @@ class Sieve:
     def feed(self, line: str) -> list[str]:
         """The lines to pass on, given without their line breaks."""
         bare = line.strip()
+        if bare == "data:":
+            self._about.append(":")
+            return []
         if bare.startswith("data:"):
             data = bare[5:].lstrip()
         elif bare.startswith("{"):
@@ -74,7 +77,7 @@ class Sieve:
 
     def end(self) -> list[str]:
         """The lines that were held back to the end."""
-        held = [*self._held, *self._about]
+        held = [*self._held, *(self._about if self._held else ())]
         self._held, self._about = [], []
         return held
 
@@ -85,6 +88,9 @@ class Sieve:
 
     def _other(self, line: str, bare: str) -> list[str]:
         about, self._about = self._about, []
+        if not bare:
+            # An event without data (a ping, a time to try again after) is none; some clients choke on it.
+            about = [line for line in about if line.lstrip().startswith(":")]
         if self._held and bare:
             # The data goes on, so that what was held may be the beginning of it.
             held, self._held = self._held, []

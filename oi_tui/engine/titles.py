@@ -3,7 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from oi_tui.engine import request_gate
+from oi_tui.engine.account import Account
 from oi_tui.engine.llm import Llm, LlmError, Reply, Request, Text, Usage
+from oi_tui.engine.model_facts import ModelFacts
 from oi_tui.engine.profile import Profile
 from oi_tui.lmc import Message
 from oi_tui.text import one_line
@@ -23,9 +26,18 @@ _TASK = (
 class TitleRequest:
     """Asks once for a title. `used` is what it took, once the provider said so."""
 
-    def __init__(self, llm: Llm, profile: Profile, messages: Sequence[Message]) -> None:
+    def __init__(
+        self,
+        llm: Llm,
+        profile: Profile,
+        messages: Sequence[Message],
+        account: Account,
+        facts: ModelFacts,
+    ) -> None:
+        """Send the request. Raises LlmError or OverBudget where that is not allowed."""
         self.used: Usage | None = None
-        self._reply: Reply = llm.reply(_request(profile, messages))
+        request = _request(profile, messages)
+        self._reply: Reply = request_gate.send(llm, request, profile, account, facts)
 
     def title(self) -> str:
         """Wait for the title; "" where there is none, for whatever reason."""

@@ -1,7 +1,11 @@
 """What fits into a model's window: the size of a request, a guess, and what is left out of it."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from oi_tui.engine.llm import Request
 
 #: A token is about four characters; an image counts as this many characters.
 CHARACTERS = 4
@@ -24,7 +28,7 @@ def weight(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def size(message: dict[str, Any]) -> int:
+def size(message: Mapping[str, Any]) -> int:
     """Characters, with a little for what surrounds every message."""
     content = message["content"]
     if isinstance(content, str):
@@ -34,6 +38,12 @@ def size(message: dict[str, Any]) -> int:
     for call in message.get("tool_calls", ()):
         size += weight(call["function"]["arguments"]) + 60
     return size + 16
+
+
+def tokens(request: Request) -> int:
+    """The size of a whole request in tokens, a guess."""
+    offered = len(json.dumps(list(request.tools))) if request.tools else 0
+    return (sum(map(size, request.messages)) + offered) // CHARACTERS
 
 
 def room(window: int, max_tokens: int | None) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.engine import compaction, request_writer
+from oi_tui.engine import compaction, reach, request_writer
 from oi_tui.engine.events import Event, Noticed, TurnEnded
 from oi_tui.engine.ledger import Ledger
 from oi_tui.engine.llm import Fault, Text, Usage
@@ -15,7 +15,7 @@ from oi_tui.engine.model_facts import KnownModels, ModelFacts
 from oi_tui.engine.profile import Profile
 from oi_tui.engine.session import Session
 from oi_tui.engine.store import Store
-from oi_tui.engine.window import weight
+from oi_tui.engine.window import tokens, weight
 from oi_tui.lmc import Message
 from tests.fakes import call
 from tests.servers import openai_server as server
@@ -80,10 +80,54 @@ def test_a_request_within_the_budget_is_sent_and_the_reply_is_reckoned_with() ->
     assert len(session.llm.requests) == 1
 
 
-def test_a_budget_without_prices_is_told_to_be_without_effect_once() -> None:
-    session = make([Text("one"), Usage(1, 1, None)], [Text("two"), Usage(1, 1, None)], max_budget=1)
-    told = notices(work(session)) + notices(work(session))
-    assert [text for text in told if "max_budget" in text] == [told[0]]
+def test_a_budget_that_cannot_be_kept_stops_the_request() -> None:
+    session = make([Text("never")], max_budget=1)
+    [*_, ended] = work(session)
+    assert isinstance(ended, TurnEnded)
+    assert (ended.outcome, ended.setting) == ("paused", "max_budget")
+    assert "What openai/test costs is not known, so the budget of $1.00 cannot be kept." in ended.reason
+    assert session.llm.requests == []
+
+
+def test_a_budget_of_nothing_allows_only_what_is_free() -> None:
+    paid = make([Text("never")], facts=PRICED, max_budget=0)
+    [*_, ended] = work(paid)
+    assert (ended.outcome, paid.llm.requests) == ("paused", [])
+    assert ended.reason == "The budget is $0.00, so nothing is sent to a model that costs money."
+    free = make([Text("one"), Usage(10, 10, 0.0)], facts=ModelFacts(free=True), max_budget=0)
+    assert work(free)[-1] == TurnEnded("done")
+
+
+@pytest.mark.parametrize(
+    ("model", "base", "free"),
+    [
+        ("demo", None, True),
+        ("ollama/m", None, True),
+        ("ollama_chat/m", "http://[::1]:9", True),
+        ("ollama/m", "https://ollama.example.com", False),
+        ("openai/m", "http://127.0.0.1:9/v1", False),
+        ("gpt-4o", None, False),
+    ],
+)
+def test_only_what_runs_here_is_free(model: str, base: str | None, free: bool) -> None:
+    assert reach.is_home(Profile(model=model, api_base=base)) is free
+
+
+@pytest.mark.parametrize("usage", [(), (Usage(10, 10, None),)])
+def test_what_no_provider_reports_is_estimated_and_spent(usage: tuple[Usage, ...]) -> None:
+    replies = [[Text("one"), *usage] for _ in range(20)]
+    session = make(*replies, facts=PRICED, max_budget=0.5)
+    ends = [work(session, "word " * 10)[-1] for _ in range(20)]
+    assert ends[0].outcome == "done"
+    assert ends[-1].outcome == "paused", "a budget is kept where nobody says what a request cost"
+    assert session.over_budget or "would cost" in ends[-1].reason
+
+
+def test_a_model_whose_facts_came_too_late_is_asked_about_again() -> None:
+    answers = [None, ModelFacts(context_window=100)]
+    known = KnownModels(lambda _model: answers.pop(0))
+    assert known.of(Profile(model="gpt-4o")).context_window is None
+    assert known.of(Profile(model="gpt-4o")).context_window == 100
 
 
 # -- the window -------------------------------------------------------------------------------------
@@ -323,7 +367,7 @@ def test_the_record_that_is_summarised_fits_the_window() -> None:
     messages = [m for n in range(200) for m in (said(f"{n}" + "x" * 3000), replied("y" * 3000))]
     plan = compaction.plan(messages, Profile(model="m"), 4000)
     assert plan is not None
-    assert plan.tokens < 4000
+    assert tokens(plan.request) < 4000
 
 
 # -- what is told -----------------------------------------------------------------------------------
@@ -361,7 +405,7 @@ def test_the_report_tells_what_a_prompt_would_add() -> None:
 
 
 def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
-    session = make([Text("Hm."), Usage(120, 8, None, 100)], max_budget=2)
+    session = make([Text("Hm."), Usage(120, 8, None, 100)], facts=ModelFacts(free=True), max_budget=2)
     work(session)
     text = told(session)
     assert "120 tokens in (100 of them from the provider's cache), 8 out" in text

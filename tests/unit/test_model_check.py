@@ -21,7 +21,7 @@ def profile(base: str, **changes: object) -> Profile:
 def test_all_is_well(models: ModelProcess, served: ModelServer) -> None:
     served.answer(CALL)
     findings = list(
-        check(models, profile(served.base, api_key="k-12345678"), ModelFacts(context_window=8192))
+        check(models, profile(served.base, api_key="k-12345678"), facts=ModelFacts(context_window=8192))
     )
     assert [each.step for each in findings] == [
         "host",

@@ -162,3 +162,25 @@ def test_broken_lines_and_pages_pass_as_they_are() -> None:
 def test_an_event_goes_with_its_data() -> None:
     lines = ["event: a", "data: {}", "", "event: b", "data: {", "", "event: c", "data: {}", ""]
     assert sieved(*lines) == (["event: a", "data: {}", "", "event: c", "data: {}", ""], 1)
+
+
+#: What may stand between the records of a stream, and means nothing to us.
+BETWEEN = (
+    b"id: 1\n",
+    b"retry: 3000\n\n",
+    b"event: ping\n\n",
+    b"event: ping\ndata:\n\n",
+    b'event: ping\ndata: {"type": "ping"}\n\n',
+    b"event: message\nid: 2\nretry: 10\n",
+    b": keep-alive\n\n",
+    b"id: 1\n\n: x\n\nretry: 5\n\n",
+)
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_fields_of_events_without_data_are_no_faults(
+    between: bytes, models: ModelProcess, served: ModelServer
+) -> None:
+    said = [CHUNK({"content": "Hel"}), CHUNK({"content": "lo"}), *END]
+    served.answer(server.raw(*(part for each in said for part in (between, each)), between))
+    assert text(reply(models, served)) == "Hello"

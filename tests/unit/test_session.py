@@ -375,7 +375,10 @@ def test_many_rounds_without_a_person_pause() -> None:
 
 
 def test_a_spent_budget_stops_before_the_next_request() -> None:
-    session = make([call("a"), Usage(10, 10, 0.6)], [Text("more")], auto_run=True, max_budget=0.5)
+    facts = ModelFacts(prompt_price=1e-6)
+    session = make(
+        [call("a"), Usage(10, 10, 0.6)], [Text("more")], facts=facts, auto_run=True, max_budget=0.5
+    )
     ended = work(session)[-1]
     assert (ended.outcome, ended.setting) == ("paused", "max_budget")
     assert len(session.llm.requests) == 1

@@ -132,7 +132,8 @@ class ModelSettings:
     )
     max_budget: float | None = setting(
         None,
-        "How much a session may cost, in USD. When it is spent, the next request is not sent.",
+        "How much a session may cost, in USD. When it is spent, or the price of the model is not known, "
+        "the next request is not sent.",
         key="llm.max_budget",
         section="Limits",
         flags=("-b",),
