@@ -110,7 +110,7 @@ def _chunks_of(report: Report, writer: "ChunkWriter") -> Iterator[Chunk]:
             kind = "image" if format.startswith("base64") else "code"
             yield from writer.piece("computer", kind, format, content)
         case RunEnded(state, _, reason):
-            if state == "lost" and reason:
+            if state in ("lost", "finished") and reason:
                 yield from writer.piece("computer", "console", "output", f"{reason}\n")
             yield from writer.piece("computer", "console", "active_line", None)
             yield from writer.end()

@@ -140,11 +140,14 @@ class InputReceived:
 class Stopping:
     """An interrupt is under way: this step was taken; the next follows in `seconds` unless the run ends.
 
+    With `seconds` None the run is waited for without a limit, and only another interrupt takes the next
+    step; `at_stake` then says what that would end, as in "python and its variables: df, model, …".
     `interrupt` keeps what the language remembers, `terminate` may, `kill` does not.
     """
 
     step: Literal["interrupt", "terminate", "kill"]
-    seconds: float
+    seconds: float | None
+    at_stake: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,14 @@ class RunEnded:
     state: Literal["finished", "failed", "interrupted", "lost"]
     seconds: float
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A language ended although nothing ran in it, and what it remembered is gone; `reason` is a sentence."""
+
+    language: str
+    reason: str
 
 
 #: What a run reports while it goes on.

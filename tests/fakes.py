@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from oi_tui.engine.llm import CallPiece, Delta, Fault, LlmError, Request, Text
-from oi_tui.lmc import Displayed, InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
+from oi_tui.lmc import (
+    Displayed,
+    InputReceived,
+    InputRequested,
+    LineReached,
+    Loss,
+    Printed,
+    Report,
+    RunEnded,
+)
 from oi_tui.runtimes.standing import Standing
 from oi_tui.runtimes.variables import Detail, Memory
 
@@ -57,6 +66,7 @@ class Computer:
         self.ran: list[tuple[str, str]] = []
         self.remembered: tuple[Memory, ...] = ()
         self.details: dict[tuple[str, str], Detail] = {}
+        self.losses: list[Loss] = []
         self.interrupted = threading.Event()
         self.sandbox = False
         self.running = threading.Event()
@@ -102,6 +112,10 @@ class Computer:
 
     def look_at(self, language: str, name: str) -> Detail | None:
         return self.details.get((language, name))
+
+    def take_losses(self) -> Sequence[Loss]:
+        losses, self.losses = self.losses, []
+        return losses
 
     def send_input(self, text: str) -> None: ...
     def interrupt(self) -> None:

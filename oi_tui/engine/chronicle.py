@@ -90,5 +90,5 @@ def _report(report: Report) -> str:
         case InputReceived():
             return "the program has its input"
         case Stopping(step, seconds):
-            return f"stopping: {step}, harder in {seconds:.0f} s"
+            return f"stopping: {step}" if seconds is None else f"stopping: {step}, for {seconds:.0f} s"
     return ""

@@ -58,7 +58,7 @@ class Execution:
         return tuple(name for name in here if name in wanted) if wanted else here
 
     def interrupt(self) -> None:
-        """End the question or the run; a run is stopped harder each time."""
+        """End the question or the run; a second time, the language that runs it."""
         with self._lock:
             if self._question:
                 self._question.give(Reject(stop=True))
@@ -157,6 +157,7 @@ class Execution:
 
     def run(self, code: Message) -> Iterator[Event]:
         """Run a piece of code that nobody need be asked about any more."""
+        yield from self.tell_losses()
         code = code.but(state="running")
         yield from self._log.record(code)
         ended = RunEnded("interrupted", 0.0)
@@ -182,6 +183,23 @@ class Execution:
             if self._witness and (step := self._witness.after(code.id)):
                 yield FilesChanged(code.id, step)
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
+
+    def tell_losses(self) -> Iterator[Event]:
+        """Tell of languages that ended between runs: the person at once, the model with its next request."""
+        for loss in self._computer.take_losses():
+            for code in self._last_runs(loss.language):
+                reason = f"{code.reason}; {loss.reason}" if code.reason else loss.reason
+                yield from self._log.record(code.but(reason=reason))
+            yield Noticed(f"{loss.reason}.", "error")
+
+    def _last_runs(self, language: str) -> Iterator[Message]:
+        """The last code that ran in a language, and if the model does not see that, the last that it sees."""
+        for code in reversed(self._log.messages):
+            ran = code.type == "code" and code.state in ("finished", "failed", "interrupted")
+            if ran and self._computer.resolve(code.format or "") == language:
+                yield code
+                if code.recipient != "user":
+                    return
 
     def skip(self, codes: Sequence[Message]) -> Iterator[Event]:
         """Say that these pieces of code did not run."""

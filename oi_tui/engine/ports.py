@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.lmc import Message, Report
+from oi_tui.lmc import Loss, Message, Report
 
 
 class Computer(Protocol):
@@ -31,11 +31,14 @@ class Computer(Protocol):
     def run(self, language: str, code: str) -> Iterator[Report]:
         """Run the code, reporting until `RunEnded`."""
 
+    def take_losses(self) -> Sequence[Loss]:
+        """The languages that ended between runs; each is given once."""
+
     def send_input(self, text: str) -> None:
         """Type to the running program."""
 
     def interrupt(self) -> None:
-        """Stop what runs, harder each time."""
+        """Interrupt what runs; called again, end the language that runs it."""
 
     def reset(self) -> None:
         """Let all languages forget."""

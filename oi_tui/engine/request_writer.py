@@ -352,11 +352,11 @@ def _note(message: Message, *, silent: bool) -> str:
                 "This code was not run, because an earlier piece of the reply was rejected or interrupted."
             )
         case "interrupted":
-            return f"Interrupted by the user{after}"
+            return f"Interrupted by the user{after}" + (f". {reason}" if reason else "")
         case "lost":
             lost = f"The {message.format} process ended; its variables are lost"
             return f"{lost}: {reason}" if reason else lost
-        case "failed":
+        case "finished" | "failed":
             return reason
         case "running" | "waiting":
             return "The application ended while this code ran; whether it came to its end is not known."

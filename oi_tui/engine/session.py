@@ -231,10 +231,14 @@ class Session:
         self._computer.send_input(text)
 
     def interrupt(self) -> None:
-        """End what is in progress: the reply, the question or the run; a run is stopped harder each time."""
+        """End what is in progress: the reply, the question or the run; a second time, the run's language."""
         self._stopped.set()
         self._exchange.cancel()
         self._execution.interrupt()
+
+    def tell_losses(self) -> Iterator[Event]:
+        """Tell of languages that ended between runs, each once; a turn does so by itself."""
+        return self._execution.tell_losses()
 
     def undo(self) -> tuple[Message, ...]:
         """Take back the person's last message and all that followed; returns what was dropped."""
@@ -334,6 +338,7 @@ class Session:
 
     def _ask(self) -> Steps[list[Message]]:
         """Send the conversation to the model. Returns the code messages of its reply, in order."""
+        yield from self.tell_losses()
         languages, cwd = self._execution.languages(self.profile), self._computer.cwd
         asked = self._exchange.ask(self.messages, self.profile, languages, cwd, self._computer.notes)
         codes: list[Message] = yield from self._log.note(asked)

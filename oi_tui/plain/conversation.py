@@ -91,6 +91,8 @@ class PlainConversation:
                 if self.keyboard.is_terminal:
                     self.story.note("")
                 return
+            for event in self._workspace.session.tell_losses():
+                self.story.tell(event)
             if line.strip():
                 self.take(line.strip())
 

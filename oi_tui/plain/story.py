@@ -56,6 +56,8 @@ class PlainStory:
         self._echoes = echoes
         self._kinds: dict[str, str] = {}
         self._shown: set[str] = set()
+        #: The code of which the end was told.
+        self._over: set[str] = set()
         #: What runs now, or ran last.
         self._language = ""
         #: Whether the last line that was written is still open.
@@ -87,8 +89,8 @@ class PlainStory:
                 self._record(message)
             case RunReported(_, Starting()):
                 self.note(f"Starting {self._language} first.")
-            case RunReported(_, Stopping(step, seconds)):
-                self.note(f"Stopping ({step}); harder in {seconds:.0f} s.")
+            case RunReported(_, Stopping() as stopping):
+                self.note(_stopping(self._language, stopping))
             case RetryScheduled(reason, seconds):
                 self.note(f"{one_line(reason)} Trying again in {seconds:.0f} s.")
             case FilesChanged(_, step):
@@ -184,7 +186,7 @@ class PlainStory:
 
     def _record_code(self, message: Message) -> None:
         state = message.state or ""
-        if state in ("writing", "queued", "waiting"):
+        if state in ("writing", "queued", "waiting") or message.id in self._over:
             return
         if message.id not in self._shown:
             self.code(message)
@@ -193,6 +195,7 @@ class PlainStory:
             self._language = one_line(message.format or "code", 30)
             self.note(f"Running {self._language}.")
             return
+        self._over.add(message.id)
         took = f" in {message.seconds:.1f} s" if message.seconds is not None else ""
         why = f": {one_line(message.reason, 300)}" if message.reason else "."
         self.note(f"{_ENDS.get(state, state)}{took}{why}")
@@ -232,3 +235,16 @@ class PlainStory:
             lines = f"{self._unseen:,} line{'s' * (self._unseen != 1)}"
             self._say(f"{MARK}… {lines} not shown …\n")
         self._hurried, self._unseen = False, 0
+
+
+def _stopping(language: str, report: Stopping) -> str:
+    """What is done to end a run, and what follows."""
+    if report.seconds is None:
+        return f"Stopping {language}. ctrl+c again ends {report.at_stake}."
+    match report.step:
+        case "interrupt":
+            return f"Stopping {language}; it is ended in {report.seconds:.0f} s."
+        case "terminate":
+            return f"Ending {language}; it is killed in {report.seconds:.0f} s."
+        case _:
+            return f"Killing {language}."

@@ -73,6 +73,10 @@ class Channel:
             self._put(fresh, f"{columns} {rows}\n".encode())
             fresh.replace(self.folder / "size")
 
+    def holds(self, name: str) -> bool:
+        """Whether the program left a file of this name in the folder."""
+        return (self.folder / name).is_file()
+
     def put_away(self, name: str) -> bytes:
         """What the program left in a file of the folder. Raises OSError when it is none, or a huge one.
 

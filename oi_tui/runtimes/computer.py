@@ -1,14 +1,15 @@
 """The computer: every language that can run here, behind one border."""
 
+import contextlib
 import re
 import threading
+from collections import deque
 from collections.abc import Collection, Generator, Sequence
-from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.lmc import Report, RunEnded
+from oi_tui.lmc import Loss, Report, RunEnded
 from oi_tui.runtimes.installations import is_in
 from oi_tui.runtimes.installing import how_to_get
 from oi_tui.runtimes.language import Choices, Language, Runtime
@@ -69,6 +70,7 @@ class Computer:
         #: Set by an interrupt, so that one which comes before the run has begun is not lost.
         self._stopped = threading.Event()
         self._closed = False
+        self._losses: deque[Loss] = deque(maxlen=100)
 
     @property
     def cwd(self) -> Path:
@@ -213,10 +215,18 @@ class Computer:
             if declared.translate is None:
                 yield from runtime.run(code, self._stopped)
             else:
-                with closing(runtime.run(code, self._stopped)) as reports:
+                with contextlib.closing(runtime.run(code, self._stopped)) as reports:
                     yield from chain.from_iterable(map(declared.translate, reports))
         finally:
             self._running = None
+
+    def take_losses(self) -> tuple[Loss, ...]:
+        """The languages that ended between runs, with what they remembered; each is given once."""
+        found = []
+        with contextlib.suppress(IndexError):
+            while True:
+                found.append(self._losses.popleft())
+        return tuple(found)
 
     def variables(self, language: str) -> tuple[Variable, ...]:
         """What a language remembers, in the order of definition; nothing where it does not tell.
@@ -251,7 +261,10 @@ class Computer:
             runtime.send_input(text)
 
     def interrupt(self) -> None:
-        """Stop the run: INT, TERM and KILL by themselves; a second call takes the next step at once."""
+        """Interrupt the run and wait for it; a second call, half a second later or more, ends the language.
+
+        What remembers nothing is ended by itself.
+        """
         self._stopped.set()
         if runtime := self._running:
             runtime.interrupt()
@@ -266,6 +279,7 @@ class Computer:
         """End every language's process; the next run starts afresh. A run in progress is lost."""
         for runtime in self._all():
             runtime.reset()
+        self._losses.clear()
 
     def close(self) -> None:
         """End for good; leaves no process behind."""
@@ -287,6 +301,7 @@ class Computer:
                 active_line=self._active_line,
                 size=self._size,
                 sandbox=self._walls(),
+                on_loss=self._losses.append,
             )
         return runtime
 

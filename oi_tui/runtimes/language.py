@@ -63,7 +63,7 @@ class Runtime(Protocol):
         """Type to the program."""
 
     def interrupt(self) -> None:
-        """Stop the run, if there is one; called again, harder."""
+        """Interrupt the run, if there is one; called again, end it, with what it remembers if need be."""
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell programs the size of their terminal."""

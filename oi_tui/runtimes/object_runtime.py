@@ -10,14 +10,15 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Literal
 
 from oi_tui.lmc import LineReached, Printed, Report, RunEnded, Started, Starting, Stopping
-from oi_tui.runtimes import chunks
+from oi_tui.runtimes import chunks, stopping
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.variables import Detail, Memory
 
 #: The steps of an interrupt, and how long each is given, in seconds: the class's own `stop`, then its
-#: `terminate` and an exception in its thread, then it is left behind.
-_STEPS: tuple[tuple[Literal["interrupt", "terminate", "kill"], float], ...] = (
-    ("interrupt", 1.5),
+#: `terminate` and an exception in its thread, then it is left behind. After `stop` it is waited for without a
+#: limit, because what it remembers goes with `terminate`; only the next interrupt takes that step.
+_STEPS: tuple[tuple[Literal["interrupt", "terminate", "kill"], float | None], ...] = (
+    ("interrupt", None),
     ("terminate", 1.5),
     ("kill", 0.0),
 )
@@ -92,6 +93,7 @@ class ObjectRuntime:
         self._work: _Work | None = None
         self._stopping = 0
         self._stop_at = 0.0
+        self._pressed_at = 0.0
         self._notes: list[Report] = []
 
     def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
@@ -112,7 +114,8 @@ class ObjectRuntime:
                 yield report
         finally:
             if not ended:
-                self.interrupt()
+                self._take_step()
+                self._stop_at = min(self._stop_at, time.monotonic() + stopping.UNATTENDED)
                 for _ in self._reports(work, began):
                     pass
             with self._lock:
@@ -133,14 +136,21 @@ class ObjectRuntime:
         """Such a language has no terminal."""
 
     def interrupt(self) -> None:
-        """Take the next step towards the end of the run, if there is one."""
+        """Stop the run, if there is one; called again, end the object. A key that is held asks once."""
+        with self._lock:
+            before, self._pressed_at = self._pressed_at, time.monotonic()
+            if not self._stopping or self._pressed_at - before >= stopping.REPEATED:
+                self._take_step()
+
+    def _take_step(self) -> None:
         with self._lock:
             if self._work is None or self._stopping >= len(_STEPS):
                 return
             step, seconds = _STEPS[self._stopping]
             self._stopping += 1
-            self._stop_at = time.monotonic() + seconds
-            self._notes.append(Stopping(step, seconds))
+            self._stop_at = float("inf") if seconds is None else time.monotonic() + seconds
+            at_stake = f"{self.language.name} and what it remembers" if seconds is None else ""
+            self._notes.append(Stopping(step, seconds, at_stake))
             if step == "interrupt":
                 self._call("stop")
             elif step == "terminate":
@@ -153,7 +163,7 @@ class ObjectRuntime:
         """Have the object end, and forget it; a run in progress is lost."""
         with self._lock:
             while self._work is not None and self._stopping < len(_STEPS):
-                self.interrupt()
+                self._take_step()
             self._end_object()
 
     def close(self) -> None:
@@ -222,7 +232,7 @@ class ObjectRuntime:
                 notes, self._notes = self._notes, []
                 if self._stopping and not ended and now >= self._stop_at:
                     ended = self._stopping == len(_STEPS)
-                    self.interrupt()
+                    self._take_step()
             yield from notes
             if ended:
                 yield from self._end(work, time.monotonic() - began)

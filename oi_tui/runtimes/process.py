@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,15 +34,21 @@ _TOKEN = "OI_TUI_RUNTIME"
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The language process is no more; `status` is that of waitpid, None when even its guard was killed."""
+    """The language process is no more; `status` is that of waitpid, None when even its guard was killed.
+
+    `starved`: meanwhile the system killed something because memory ran out.
+    """
 
     status: int | None
+    starved: bool = False
 
     def __str__(self) -> str:
         if self.status is None:
             return "the process and its guard were killed"
         if os.WIFSIGNALED(self.status):
             number = os.WTERMSIG(self.status)
+            if number == signal.SIGKILL and self.starved:
+                return "killed by SIGKILL, probably because memory ran out"
             with contextlib.suppress(ValueError):
                 return f"killed by {signal.Signals(number).name}"
             return f"killed by signal {number}"
@@ -95,6 +101,9 @@ class LanguageProcess:
                 os.close(number)
         self.pid = 0
         self._pidfd = -1
+        self._oom_kills = processes.oom_kills()
+        #: Called, from the thread that reads at rest, when the process ends while nothing runs.
+        self.on_end_at_rest: Callable[[Ended], None] = lambda _: None
         self.ended: Ended | None = None
         self._marks = MarkReader()
         self._marked: dict[str, Event] = {}
@@ -241,7 +250,7 @@ class LanguageProcess:
                     with contextlib.suppress(OSError):
                         self._pidfd = os.pidfd_open(self.pid)
             elif word == b"exit":
-                self.ended = Ended(int(number))
+                self.ended = Ended(int(number), processes.oom_kills() > self._oom_kills)
         if not piece and not self.ended:
             # The guard itself was killed; what it guarded is found by the mark in its environment.
             processes.kill_marked(f"{_TOKEN}={self._token}", self.pid)
@@ -261,6 +270,8 @@ class LanguageProcess:
                 if self._wanted or not self._idle.is_set():
                     continue
                 for item in self.read(3600):
+                    if isinstance(item, Ended):
+                        self.on_end_at_rest(item)
                     self._later.append(item)
                     self._later_size += len(item) if isinstance(item, bytes) else 1000
                 while self._later_size > _LATER and len(self._later) > 1:

@@ -85,6 +85,22 @@ def ignores(pid: int, number: int) -> bool:
     return False
 
 
+def oom_kills() -> int:
+    """How often the system has killed something here because memory ran out; 0 where it does not tell."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        group = Path("/proc/self/cgroup").read_text().rpartition("0::/")[2].strip()
+        return _count("oom_kill", Path("/sys/fs/cgroup", group, "memory.events"))
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return _count("oom_kill", Path("/proc/vmstat"))
+    return 0
+
+
+def _count(name: str, path: Path) -> int:
+    """The number behind a name in a file of such lines. Raises OSError or IndexError where there is none."""
+    found = [line.split()[1] for line in path.read_text().splitlines() if line.split()[:1] == [name]]
+    return int(found[0])
+
+
 def kill_marked(variable: str, leader: int) -> None:
     """Kill what has `NAME=value` in its environment, and the session of `leader`, until none is left."""
     wanted = variable.encode()

@@ -5,17 +5,26 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Collection, Generator
+from collections.abc import Callable, Collection, Generator
 from pathlib import Path
 
-from oi_tui.lmc import Report, RunEnded, Started, Starting
+from oi_tui.lmc import Loss, Report, RunEnded, Started, Starting
 from oi_tui.runtimes.channel import Channel, Event
 from oi_tui.runtimes.enclosing import NoSandboxError
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.process import Ended, Item, LanguageProcess, wait_for
 from oi_tui.runtimes.run import Run
 from oi_tui.runtimes.sandbox import Sandbox
-from oi_tui.runtimes.variables import Detail, Memory, is_name, read, read_shell, read_shell_detail
+from oi_tui.runtimes.variables import (
+    Detail,
+    Memory,
+    is_name,
+    loss,
+    names_in,
+    read,
+    read_shell,
+    read_shell_detail,
+)
 
 #: How long a language may take to put its things away, in seconds.
 _GOODBYE = 1.5
@@ -42,8 +51,10 @@ class PtyRuntime:
         active_line: bool = True,
         size: tuple[int, int] = (80, 24),
         sandbox: Sandbox | None = None,
+        on_loss: Callable[[Loss], None] = lambda _: None,
     ) -> None:
         self.language = language
+        self._on_loss = on_loss
         self._sandbox = sandbox
         #: Whether the last process was ended because it was on the other side of the sandbox's walls.
         self._moved = False
@@ -59,6 +70,8 @@ class PtyRuntime:
         self._memory = b""
         #: What came while no run was there to report it.
         self.later: list[Item] = []
+        #: The newest of the names that the language remembers, as far as it tells them.
+        self.names: tuple[str, ...] = ()
         #: Whether a run is there or about to begin; whoever asks for something else then leaves it alone.
         self._starting = False
         self._closed = False
@@ -101,11 +114,19 @@ class PtyRuntime:
             yield from run.collect()
             while not run.ended:
                 yield from run.step()
+        except GeneratorExit:
+            run.abandon()
+            raise
+        except BaseException:
+            # An interrupt of the application itself: whoever sent it is there to send another.
+            run.stop()
+            raise
         finally:
-            if not run.ended:
-                self.interrupt()
-                while not run.ended:
+            while not run.ended:
+                try:
                     run.step()
+                except KeyboardInterrupt:
+                    run.stop()
             with self._lock:
                 self._run = None
             until = time.monotonic() + 2
@@ -127,6 +148,7 @@ class PtyRuntime:
             return Memory(name, "busy")
         event, written = answer
         found = tuple(read(event.get("variables")) if written is None else read_shell(written))[-MOST:]
+        self.names = names_in([each.name for each in reversed(found[-10:])])
         total = event.get("total")
         return Memory(name, "told", found, max(total, len(found)) if isinstance(total, int) else len(found))
 
@@ -170,6 +192,8 @@ class PtyRuntime:
             pass
         finally:
             process.detach()
+        if process.ended:
+            self._tell_loss(process, process.ended)
         return None
 
     def send_input(self, text: str) -> None:
@@ -180,7 +204,7 @@ class PtyRuntime:
                 self._process.type(text.encode("utf-8", "replace"))
 
     def interrupt(self) -> None:
-        """Stop the run, if there is one; called again, harder."""
+        """Interrupt the run, if there is one; called again, end it, with the language's memory if need be."""
         with self._lock:
             if self._run:
                 self._run.stop()
@@ -202,6 +226,7 @@ class PtyRuntime:
                 self._run.kill()
                 return
             process, self._process = self._process, None
+            self.names = ()
         if process:
             self._say_goodbye(process)
             process.close()
@@ -240,10 +265,17 @@ class PtyRuntime:
         if not process.ended:
             return process, None
         process.detach()
+        lost = loss(self.names)
         self._drop(process)
         if self._memory:
             return None, None
-        return None, f"{self.language.title} had ended between runs ({process.ended}) and began anew"
+        return None, f"{self.language.title} had ended between runs ({process.ended}) and began anew; {lost}"
+
+    def _tell_loss(self, process: LanguageProcess, ended: Ended) -> None:
+        """Tell that a process ended while nothing ran, unless what it remembered was saved."""
+        if process is self._process and not process.channel.holds("state"):
+            title, lost = self.language.title, loss(self.names)
+            self._on_loss(Loss(self.language.name, f"{title} ended between runs ({ended}); {lost}"))
 
     def _begin_in_place(self, stopped: threading.Event) -> tuple[LanguageProcess, str | None]:
         """A new process, attached, on the right side of the sandbox's walls, and whether that is another.
@@ -294,6 +326,7 @@ class PtyRuntime:
         except BaseException:
             channel.close()
             raise
+        process.on_end_at_rest = lambda ended: self._tell_loss(process, ended)
         self.later += process.attach()
         try:
             for line in start.requests:
@@ -339,6 +372,7 @@ class PtyRuntime:
         process.detach()
         self._memory = b""
         self.later.clear()
+        self.names = ()
         self._moved = True
         with self._lock:
             self._process = None
@@ -349,6 +383,7 @@ class PtyRuntime:
         with contextlib.suppress(OSError):
             self._memory = process.channel.put_away("state")
         self.later = [item for item in self.later if not isinstance(item, Ended)]
+        self.names = ()
         with self._lock:
             if self._process is process:
                 self._process = None

@@ -25,6 +25,7 @@ from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.memory_line import MemoryLine
 from oi_tui.runtimes.process import Ended, Item, LanguageProcess
 from oi_tui.runtimes.stopping import Steps
+from oi_tui.runtimes.variables import listed, loss, names_in
 
 _FRAME = 1 / 60
 #: A piece of output is reported before its frame is over when it is this long, in characters.
@@ -49,6 +50,8 @@ class Runtime(Protocol):
     stop_signal: int | None
     #: What came while no run was there to report it.
     later: list[Item]
+    #: The newest of the names that the language remembers, as far as it tells them.
+    names: tuple[str, ...]
 
 
 class Run:
@@ -84,7 +87,9 @@ class Run:
         self._line_at = 0.0
         self._read_line: Callable[[], int | None] | None = None
         self._memory_line: MemoryLine | None = None
-        self._steps = Steps(process, self._nonce, self._language, runtime.stop_signal, self._report)
+        self._steps = Steps(
+            process, self._nonce, self._language, runtime.stop_signal, self._report, self._at_stake()
+        )
         self.leaving = False
 
     def start(self, news: str | None, stopped: threading.Event) -> None:
@@ -293,6 +298,7 @@ class Run:
             # What is being killed has ended only when it is gone.
             return
         status = event.get("status")
+        self._runtime.names = names_in(event.get("names"))
         self.leaving = bool(event.get("leaving"))
         state, reason = event.get("state"), event.get("reason")
         if isinstance(status, int):
@@ -309,12 +315,13 @@ class Run:
     def _lose(self, how: str) -> None:
         if self.ended:
             return
+        title, lost = self._language.title, loss(self._runtime.names)
         if self._steps.killing:
-            how = f"{self._language.title} did not heed the interrupt and was ended; it remembers nothing"
+            how = f"{title} did not stop when it was interrupted, so it was ended; {lost}"
         elif self._steps.begun:
-            how = f"{self._language.title} ended when it was interrupted ({how}); it remembers nothing"
+            how = f"{title} ended when it was interrupted ({how}); {lost}"
         else:
-            how = f"{self._language.title} ended ({how}); it remembers nothing"
+            how = f"{title} ended ({how}); {lost}"
         self._end("lost", how)
 
     def _end(self, state: Literal["finished", "failed", "interrupted", "lost"], reason: str | None) -> None:
@@ -332,11 +339,25 @@ class Run:
 
     # -- stopping
 
+    def _at_stake(self) -> str:
+        """What a second interrupt would end."""
+        name, names = self._language.name, self._runtime.names
+        return f"{name} and its variables{f': {listed(names)}' if names else ''}"
+
     def stop(self) -> None:
-        """Take the next step towards the end of the run. Any thread."""
+        """Interrupt the run, or take the next step towards its end. Any thread."""
         with self._lock:
             if not self.ended:
-                self._steps.take()
+                self._steps.press()
+        self._process.wake()
+
+    def abandon(self) -> None:
+        """Interrupt the run, which nobody follows any more, and see to its end by itself."""
+        with self._lock:
+            if not self.ended:
+                if not self._steps.begun:
+                    self._steps.take()
+                self._steps.leave_alone()
         self._process.wake()
 
     def kill(self) -> None:

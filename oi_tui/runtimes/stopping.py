@@ -11,16 +11,26 @@ from oi_tui.runtimes import processes
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.process import LanguageProcess
 
-#: The steps, and how long each is given.
-_STEPS: tuple[tuple[Literal["interrupt", "terminate", "kill"], float], ...] = (
-    ("interrupt", 1.0),
-    ("terminate", 0.8),
-    ("kill", 1.0),
-)
+Step = Literal["interrupt", "terminate", "kill"]
+
+_STEPS: tuple[Step, ...] = ("interrupt", "terminate", "kill")
+#: How long each step is given before the next follows by itself, in seconds. A language with a memory is
+#: given all the time that it takes after an interrupt: only a person decides to lose the memory.
+PATIENCE: dict[Step, float] = {"interrupt": 1.0, "terminate": 0.8, "kill": 1.0}
+#: How long a language with a memory is given after an interrupt when nobody follows its run any more.
+UNATTENDED = 10.0
+#: An interrupt that follows another so soon, in seconds, is the same one: a key that is held down repeats.
+REPEATED = 0.5
+#: How often the foreground is looked at, in seconds, at first and once an interrupt takes long.
+_SOON, _LATER = 0.03, 0.25
 
 
 class Steps:
-    """How far the stopping of one run has come. Whoever uses it sees to it that only one thread does."""
+    """How far the stopping of one run has come. Whoever uses it sees to it that only one thread does.
+
+    A language with a memory is interrupted and waited for, because a library at work or clean-up code may
+    take its time; only the next interrupt ends it. Anything else is ended by itself, step by step.
+    """
 
     def __init__(
         self,
@@ -29,6 +39,7 @@ class Steps:
         language: Language,
         hard_signal: int | None,
         report: Callable[[Stopping], None],
+        at_stake: str = "",
     ) -> None:
         self._process = process
         #: What goes to the driver along with an interrupt; `{nonce}` in it makes sure of the run's end.
@@ -38,7 +49,10 @@ class Steps:
         self._may_miss = language.may_miss_interrupt
         self._hard_signal = hard_signal or signal.SIGINT
         self._report = report
+        self._at_stake = at_stake
+        self._waits = bool(language.keeps)
         self._taken = 0
+        self._pressed_at = 0.0
         self._next_at = 0.0
         self._began = 0.0
         self._signalled = 0
@@ -64,14 +78,28 @@ class Steps:
             return float("inf")
         return min(self._next_at, self._follow_at) if self._taken == 1 else self._next_at
 
+    def press(self) -> None:
+        """Take the next step for somebody who asks for it; a key that repeats itself asks once."""
+        before, self._pressed_at = self._pressed_at, time.monotonic()
+        if not (self._taken and self._waits and self._pressed_at - before < REPEATED):
+            self.take()
+
+    def leave_alone(self) -> None:
+        """Nobody follows the run any more: the steps follow each other by themselves."""
+        self._waits = False
+        if self._taken == 1:
+            self._next_at = time.monotonic() + UNATTENDED
+
     def take(self) -> None:
         """Take the next step, if there is one."""
         if self.killing:
             return
-        step, seconds = _STEPS[self._taken]
+        step = _STEPS[self._taken]
+        waits = self._waits and step == "interrupt"
+        seconds = PATIENCE[step]
         self._taken += 1
-        self._next_at = time.monotonic() + seconds
-        self._report(Stopping(step, seconds))
+        self._next_at = float("inf") if waits else time.monotonic() + seconds
+        self._report(Stopping(step, None, self._at_stake) if waits else Stopping(step, seconds))
         if step == "interrupt":
             self._signalled = self._process.terminal.foreground
             self._began = time.monotonic()
@@ -127,7 +155,8 @@ class Steps:
         self._process.end_deaf_children(groups, since=run_began - 0.1)
 
     def _escalate(self, now: float) -> None:
-        step, seconds = _STEPS[self._taken - 1]
+        step = _STEPS[self._taken - 1]
+        seconds = PATIENCE[step]
         if step == "terminate" and not self._killed_children:
             self._killed_children = True
             self._next_at = now + seconds / 2
@@ -140,8 +169,10 @@ class Steps:
 
     def _follow_foreground(self, now: float) -> None:
         """Interrupt also what took the keyboard just then: what just begins may miss its first signal."""
-        self._follow_at = now + 0.03
-        if self._insists and now - self._asked_at > 0.15:
+        waited = now - self._began
+        self._follow_at = now + (_SOON if waited < 2 else _LATER)
+        # Ever more rarely: what cannot answer yet does not read its requests either, and they pile up.
+        if self._insists and now - self._asked_at > max(0.15, waited / 10):
             self.ask()
         if self._may_miss and now - self._began > 0.1:
             self._may_miss = False

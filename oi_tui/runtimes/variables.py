@@ -1,7 +1,7 @@
 """What a language says of its variables."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +45,26 @@ class Memory:
     variables: tuple[Variable, ...] = ()
     #: How many there are; more than `variables` where there were too many to tell.
     total: int = 0
+
+
+#: How many names stand for all that a language remembers.
+_NAMED = 3
+
+
+def names_in(found: object) -> tuple[str, ...]:
+    """The names that a driver gives of what its language remembers; what is no name is left out."""
+    given = found if isinstance(found, list) else []
+    return tuple(name for name in given[: 2 * _NAMED] if isinstance(name, str) and is_name(name))
+
+
+def listed(names: Sequence[str]) -> str:
+    """A few names that stand for all of them."""
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+
+
+def loss(names: Sequence[str]) -> str:
+    """What is lost with a language that remembered these names, as the end of a sentence."""
+    return f"its variables are lost: {listed(names)}" if names else "it remembers nothing"
 
 
 def is_name(name: str) -> bool:

@@ -305,4 +305,6 @@ class Chat(Screen[None]):
         else:
             now = time.monotonic()
             left = None if progress.until is None else progress.until - now
-            self._status.left, self._status.right = standing.status(doing, now - progress.since, left)
+            self._status.left, self._status.right = standing.status(
+                doing, now - progress.since, left, progress.choice
+            )

@@ -15,14 +15,20 @@ from oi_tui.engine.events import (
 from oi_tui.lmc import InputReceived, InputRequested, Message, Started, Starting, Stopping
 from oi_tui.text import one_line
 
-_STEPS = {"interrupt": "interrupting", "terminate": "ending", "kill": "killing"}
+#: What a step does to a language, and what follows where the step alone does not end the run.
+_STEPS = {
+    "interrupt": "stopping {}; it is ended",
+    "terminate": "ending {}; it is killed",
+    "kill": "killing {}",
+}
 
 
 class Progress:
     """Knows from a turn's events what it does; "" between turns.
 
     `since` is when that began and `until` when it ends by itself, in seconds on the monotonic clock; `until`
-    is None where nobody can tell. `language` is that of the code which ran last. `changed` is called whenever
+    is None where nobody can tell. `choice` says what another escape would do, where it does something new.
+    `language` is that of the code which ran last. `changed` is called whenever
     there is something else to say.
     """
 
@@ -30,11 +36,13 @@ class Progress:
         self.doing = ""
         self.since = 0.0
         self.until: float | None = None
+        self.choice = ""
         self.language = ""
         self._changed = changed
 
-    def now(self, doing: str, seconds: float | None = None) -> None:
+    def now(self, doing: str, seconds: float | None = None, choice: str = "") -> None:
         """This is done now, and for so many seconds, if that is known."""
+        self.choice = choice
         if doing != self.doing:
             self.doing = doing
             self.since = time.monotonic()
@@ -43,7 +51,7 @@ class Progress:
 
     def end(self) -> None:
         """Nothing is in progress any more."""
-        self.doing = ""
+        self.doing = self.choice = ""
 
     def follow(self, event: Event) -> None:
         """Take what the session tells."""
@@ -65,9 +73,10 @@ class Progress:
                 self.now(f"starting {self.language}")
             case RunReported(_, InputReceived() | Started()):
                 self.now(f"running {self.language}")
+            case RunReported(_, Stopping(_, None, at_stake)):
+                self.now(f"stopping {self.language}", choice=f"esc again ends {at_stake}")
             case RunReported(_, Stopping(step, seconds)):
-                harder = ", harder" if seconds else ""
-                self.now(f"{_STEPS[step]} {self.language}{harder}", seconds)
+                self.now(_STEPS[step].format(self.language), seconds)
             case RetryScheduled(_, seconds):
                 self.now("trying again", seconds)
             case _:

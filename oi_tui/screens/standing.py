@@ -56,15 +56,21 @@ def _price(session: "Session") -> str:
     return f"${ledger.cost:.2f}" + (" + ?" if ledger.unpriced else "")
 
 
-def status(doing: str, seconds: float, left: float | None = None) -> tuple[Facts, Facts]:
-    """What is in progress, and for how long or in how many seconds (`left`); and the keys that matter now."""
+def status(doing: str, seconds: float, left: float | None = None, choice: str = "") -> tuple[Facts, Facts]:
+    """What is in progress, and for how long or in how many seconds (`left`); and the keys that matter now.
+
+    `choice` says what escape does now, where it does something else than to stop.
+    """
     keys = tuple((f"{each.keys} {each.name}", "$text-muted") for each in COMMANDS.values() if each.shown)
     if not doing:
         return (("ready", "$text-muted"),), keys
     timed = f"{seconds:.0f} s" if seconds >= 1 else ""
     if left is not None:
         doing, timed = f"{doing} in {max(ceil(left), 0)} s", ""
-    return ((doing, "$text-accent bold"), (timed, "$text-muted")), (("esc stop", ""), *keys)
+    now = (doing, "$text-accent bold"), (timed, "$text-muted")
+    if choice:
+        return (*now, (choice, "$text-warning")), keys
+    return now, (("esc stop", ""), *keys)
 
 
 def nothing_said() -> Content:

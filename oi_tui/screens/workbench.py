@@ -279,6 +279,8 @@ class Workbench(Widget):
         """Tell what changes without an event: what of the code is out of sight, and whether saving works."""
         if self.session.saves_again():
             self.show(Noticed("Saving works again."))
+        for event in self.session.tell_losses():
+            self.show(event)
         if self.approval.request:
             self.approval.note_hidden(self.conversation.hidden_below(self.approval.request.message.id))
 

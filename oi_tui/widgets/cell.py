@@ -22,7 +22,7 @@ _LONGEST_REASON = 600
 _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 #: So many changed files are named below a cell.
 _NAMED = 5
-_STEPS = {"interrupt": "interrupting", "terminate": "ending it", "kill": "killing it"}
+_STEPS = {"interrupt": "stopping", "terminate": "ending it", "kill": "killing it"}
 
 
 class CellBlock(Block):
@@ -182,6 +182,8 @@ class CellBlock(Block):
                 spans.append((running, look.warning if self.prompt is not None else look.success))
             case "finished":
                 spans.append((f"finished {took}".strip(), look.success))
+                if reason:
+                    spans.append((reason, look.warning))
             case "failed":
                 spans.append(("failed" + (f": {reason}" if reason else ""), look.error))
             case "interrupted":

@@ -197,7 +197,7 @@ async def test_a_program_that_waits_for_input_or_is_being_stopped_says_so() -> N
         screen = await show(pilot, RunReported(cell.id, InputReceived()))
         assert not has(screen, "waits for input")
         screen = await show(pilot, RunReported(cell.id, Stopping("interrupt", 2.0)))
-        assert has(screen, "[1] python · interrupting…")
+        assert has(screen, "[1] python · stopping…")
 
 
 async def test_words_stream_into_prose_reasoning_and_code() -> None:

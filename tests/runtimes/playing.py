@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
 
 from oi_tui.lmc import (
     Displayed,
@@ -17,7 +18,7 @@ from oi_tui.lmc import (
     RunEnded,
     Stopping,
 )
-from oi_tui.runtimes import Computer
+from oi_tui.runtimes import Computer, stopping
 
 
 @dataclass
@@ -88,9 +89,13 @@ def play(
     answers: tuple[str, ...] = (),
     stop_at: str | None = None,
     stops: int = 1,
+    insists: bool = False,
     on: Callable[[Report, str], None] | None = None,
 ) -> Played:
-    """Run the code; answer each question in turn; interrupt once the output holds `stop_at`."""
+    """Run the code; answer each question in turn; interrupt once the output holds `stop_at`.
+
+    With `insists`, interrupt a second time where the run waits for that.
+    """
     played = Played()
     waiting = list(answers)
     began = time.monotonic()
@@ -105,6 +110,9 @@ def play(
         if stop_at is not None and stop_at in so_far:
             stop_at = None
             for _ in range(stops):
+                computer.interrupt()
+        if insists and isinstance(report, Stopping) and report.seconds is None:
+            with patch.object(stopping, "REPEATED", 0.0):
                 computer.interrupt()
         if on:
             on(report, so_far)

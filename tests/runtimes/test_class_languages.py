@@ -90,7 +90,7 @@ def test_what_heeds_nothing_is_left_behind_in_bounded_time(make: Make, hangs: st
 
     deaf = made(run, **{hangs: lambda _: release.wait(60)})
     computer = make(declared=[language_of(deaf)])
-    played = play(computer, "odd", "code", stop_at="go")
+    played = play(computer, "odd", "code", stop_at="go", insists=True)
     assert (played.state, played.steps) == ("lost", ["interrupt", "terminate", "kill"])
     assert played.seconds < 10
     assert "remembers nothing" in played.reason
@@ -109,7 +109,7 @@ def test_a_loop_that_never_yields_is_ended(make: Make) -> None:
         finally:
             ended.set()
 
-    played = play(make(declared=[language_of(made(run))]), "odd", "code", stop_at="go")
+    played = play(make(declared=[language_of(made(run))]), "odd", "code", stop_at="go", insists=True)
     assert played.state == "lost"
     assert ended.wait(40)
 
@@ -121,7 +121,7 @@ def test_a_flood_is_joined_and_can_be_stopped(make: Make) -> None:
         while True:
             yield {"type": "console", "format": "output", "content": "go x\n"}
 
-    played = play(make(declared=[language_of(made(run))]), "odd", "code", stop_at="go", stops=3)
+    played = play(make(declared=[language_of(made(run))]), "odd", "code", stop_at="go", insists=True)
     assert played.state == "lost"
     printed = sum(isinstance(report, Printed) for _, report in played.reports)
     assert printed <= played.seconds * 60 + 20

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from oi_tui.lmc import InputRequested, LineReached, Printed, Report, RunEnded, Started, Starting
-from oi_tui.runtimes import Computer
+from oi_tui.runtimes import Computer, stopping
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from tests.runtimes.playing import Played, alive, marked, play, until
 from tests.runtimes.samples import ALL, Sample
@@ -162,14 +162,17 @@ def test_an_interrupt_stops_the_run_and_keeps_the_memory(shared: Computer, sampl
 
 
 def test_what_refuses_is_stopped_in_bounded_time(computer: Computer, sample: Sample) -> None:
-    played = play(computer, sample.language, sample.stubborn, stop_at="go\r\n")
+    played = play(computer, sample.language, sample.stubborn, stop_at="go\r\n", insists=True)
     assert played.steps[:2] == ["interrupt", "terminate"]
     assert played.state in ("interrupted", "lost")
     assert played.seconds - played.when("go") < 4
     assert play(computer, sample.language, sample.hello).text == "hello\n"
 
 
-def test_interrupting_again_and_again_hurries(computer: Computer, sample: Sample) -> None:
+def test_interrupting_again_and_again_hurries(
+    computer: Computer, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stopping, "REPEATED", 0.0)
     play(computer, sample.language, sample.hello)
     played = play(computer, sample.language, sample.stubborn, stop_at="go\r\n", stops=5)
     assert played.steps == ["interrupt", "terminate", "kill"]
@@ -182,10 +185,10 @@ def test_an_interrupt_while_the_language_starts_is_not_lost(computer: Computer, 
         until(lambda: computer._running)
         computer.interrupt()
 
-    stopping = threading.Thread(target=stop)
-    stopping.start()
+    thread = threading.Thread(target=stop)
+    thread.start()
     played = play(computer, sample.language, sample.sleep)
-    stopping.join()
+    thread.join()
     assert (played.state, played.text) == ("interrupted", "")
     assert play(computer, sample.language, sample.hello).text == "hello\n"
 

@@ -139,7 +139,7 @@ def test_stopping_it_calls_stop_and_keeps_the_memory(computer: Computer, folder:
 
 
 def test_what_heeds_nothing_is_killed_and_begins_anew(computer: Computer) -> None:
-    played = play(computer, "shout", "hang", stop_at="go\r\n")
+    played = play(computer, "shout", "hang", stop_at="go\r\n", insists=True)
     assert played.state == "lost"
     assert played.seconds < 10
     assert play(computer, "shout", "x").text == "printed 1\nX\n"

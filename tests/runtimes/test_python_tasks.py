@@ -111,7 +111,8 @@ def test_stopping_an_await_ends_no_older_task_that_has_its_turn_just_then(comput
 def test_an_older_task_that_lets_nobody_else_have_a_turn_can_be_stopped(computer: Computer) -> None:
     code = "import asyncio\nasync def hog():\n    await begin.wait()\n    print('go', flush=True)\n    while True: pass\nbegin = asyncio.Event()\nolder = asyncio.create_task(hog())\nkept = 1"
     run(computer, code)
-    played = play(computer, "python", "begin.set()\nawait asyncio.sleep(3600)", stop_at="go\r\n")
+    code = "begin.set()\nawait asyncio.sleep(3600)"
+    played = play(computer, "python", code, stop_at="go\r\n", insists=True)
     assert (played.state, played.steps) == ("interrupted", ["interrupt", "terminate"])
     assert run(computer, "kept, older.done()") == "(1, True)\n"
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.lmc import Printed, Report
-from oi_tui.runtimes import Computer
+from oi_tui.lmc import Loss, Printed, Report
+from oi_tui.runtimes import Computer, processes
 from oi_tui.runtimes.marks import MarkReader, spell
 from tests.runtimes.playing import marked, play, until
 
@@ -153,6 +153,44 @@ def test_a_runtime_that_was_killed_at_rest_is_replaced_and_that_is_said(computer
     assert "SIGKILL" in played.reason
 
 
+@pytest.mark.parametrize(
+    ("language", "define", "lost"),
+    [
+        ("python", "df = 1; model = 2", "its variables are lost: model, df"),
+        ("shell", "df=1", "it remembers nothing"),
+        ("javascript", "let df = 1", "it remembers nothing"),
+    ],
+)
+def test_a_language_that_ends_between_runs_says_so_within_a_second(
+    computer: Computer, language: str, define: str, lost: str
+) -> None:
+    play(computer, language, define)
+    pid = computer._runtimes[language]._process.pid  # type: ignore[attr-defined]
+    os.kill(pid, signal.SIGKILL)
+    losses: list[Loss] = []
+    until(lambda: losses.extend(computer.take_losses()) or losses, 1)
+    assert [each.language for each in losses] == [language]
+    assert losses[0].reason.endswith(f" ended between runs (killed by SIGKILL); {lost}")
+    assert play(computer, language, "").state == "finished"
+    assert computer.take_losses() == ()
+
+
+def test_memory_that_ran_out_is_named_as_the_reason(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(computer, "python", "df = 1")
+    monkeypatch.setattr(processes, "oom_kills", lambda: 1_000_000)
+    played = play(computer, "python", "import os; os.kill(os.getpid(), 9)")
+    reason = "Python ended (killed by SIGKILL, probably because memory ran out); its variables are lost: df"
+    assert (played.state, played.reason) == ("lost", reason)
+
+
+def test_what_is_ended_on_purpose_is_no_loss(computer: Computer) -> None:
+    play(computer, "python", "df = 1")
+    computer.reset()
+    assert computer.take_losses() == ()
+
+
 def test_a_runtime_that_ended_is_put_away_at_once(computer: Computer) -> None:
     for _ in range(40):
         began = time.monotonic()
@@ -242,7 +280,7 @@ def test_fifty_children_that_ignore_the_interrupt_are_gone_in_bounded_time(compu
     seconds = str(4000 + random.random())
     code = f"trap '' INT TERM\nfor i in $(seq 50); do sleep {seconds} & done\necho go\nwait\nsleep 60"
     began = time.monotonic()
-    played = play(computer, "shell", code, stop_at="go\r\n")
+    played = play(computer, "shell", code, stop_at="go\r\n", insists=True)
     assert played.state in ("interrupted", "lost")
     assert time.monotonic() - began < 30
     computer.reset()

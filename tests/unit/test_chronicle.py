@@ -63,7 +63,7 @@ def test_a_turn_is_told_with_its_times_and_without_its_words() -> None:
         "starting its language first",
         "its language has started",
         "the program waits for hidden input",
-        "stopping: interrupt, harder in 2 s",
+        "stopping: interrupt, for 2 s",
         "python failed after 1.25 s: exit status 1",
         "turn done after 3.00 s",
     ]

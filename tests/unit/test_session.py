@@ -26,7 +26,7 @@ from oi_tui.engine.model_facts import ModelFacts
 from oi_tui.engine.profile import Profile
 from oi_tui.engine.session import Session
 from oi_tui.engine.store import Store
-from oi_tui.lmc import Message
+from oi_tui.lmc import Loss, Message
 from tests.fakes import Computer, Llm, call
 
 
@@ -438,3 +438,40 @@ def test_what_a_language_notes_stands_in_the_system_message() -> None:
     session.computer.notes = ("Every block must print.",)  # type: ignore[assignment]
     work(session)
     assert "\n\nEvery block must print." in session.llm.requests[0].messages[0]["content"]
+
+
+LOSS = Loss("python", "Python ended between runs (killed by SIGKILL); its variables are lost: df")
+
+
+def test_a_language_that_ended_between_runs_is_told_to_the_person_and_to_the_model() -> None:
+    session = make([call("df = 1")], [Text("Made.")], [Text("So.")])
+    work(session)
+    session.computer.losses = [LOSS]
+    events = list(session.tell_losses())
+    assert [each.text for each in of(events, Noticed)] == [f"{LOSS.reason}."]
+    assert list(session.tell_losses()) == []
+    assert (codes(session)[0].state, codes(session)[0].reason) == ("finished", LOSS.reason)
+    work(session, "and now?")
+    assert LOSS.reason in str(session.llm.requests[-1].messages)
+
+
+def test_a_loss_that_comes_during_a_turn_is_told_before_the_model_is_asked() -> None:
+    session = make([call("df = 1")], [Text("Made.")])
+    events: list[Event] = []
+    for event in session.turn("go"):
+        events.append(event)
+        if isinstance(event, ApprovalRequested):
+            event.reply(Run("df = 1"))
+        if isinstance(event, MessageRecorded) and event.message.state == "finished":
+            session.computer.losses = [] if of(events, Noticed) else [LOSS]
+    assert [each.text for each in of(events, Noticed)] == [f"{LOSS.reason}."]
+    assert LOSS.reason in str(session.llm.requests[-1].messages)
+
+
+def test_a_loss_is_told_to_the_model_where_the_person_ran_code_last() -> None:
+    session = make([call("df = 1")], [Text("Made.")])
+    work(session)
+    list(session.run("python", "own = 1"))
+    session.computer.losses = [LOSS]
+    list(session.tell_losses())
+    assert [code.reason for code in codes(session)] == [LOSS.reason, LOSS.reason]

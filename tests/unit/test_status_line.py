@@ -5,7 +5,10 @@ import itertools
 import pytest
 from rich.cells import cell_len
 
+from oi_tui.engine.events import MessageRecorded, RunReported
+from oi_tui.lmc import Message, Stopping
 from oi_tui.screens import standing
+from oi_tui.screens.progress import Progress
 from oi_tui.widgets.status_line import Fact, fitted
 
 LONG = "please summarise all of the sales of the last ten years and plot them by month " * 5
@@ -66,7 +69,7 @@ def test_however_long_the_title_the_mode_is_there_wherever_it_fits() -> None:
 
 def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
     for doing, width in itertools.product(
-        ("running python", "interrupting javascript, harder in 1 s"), range(1, 201)
+        ("running python", "stopping javascript; it is ended in 1 s"), range(1, 201)
     ):
         shown = fitted(*standing.status(doing, 12), width).plain
         assert shown.startswith(doing[: max(0, min(width, len(doing)) - 1)]), (width, shown)
@@ -76,8 +79,18 @@ def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_what_happens_by_itself_is_counted_down_and_is_never_cut(width: int) -> None:
-    left, right = standing.status("interrupting javascript, harder", 1.2, 2.4)
+    left, right = standing.status("stopping javascript; it is ended", 1.2, 2.4)
     shown = fitted(left, right, width).plain
-    assert shown.startswith("interrupting javascript, harder in 3 s ")
+    assert shown.startswith("stopping javascript; it is ended in 3 s ")
     assert "esc stop" in shown
     assert "trying again in 0 s" in fitted(*standing.status("trying again", 9, -0.3), width).plain
+
+
+def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does() -> None:
+    progress = Progress(lambda: None)
+    progress.follow(MessageRecorded(Message(role="assistant", type="code", format="python", state="running")))
+    at_stake = "python and its variables: df, model, …"
+    progress.follow(RunReported("id", Stopping("interrupt", None, at_stake)))
+    shown = fitted(*standing.status(progress.doing, 12, None, progress.choice), 100).plain
+    assert shown.startswith(f"stopping python  12 s  esc again ends {at_stake}")
+    assert "esc stop" not in shown

@@ -162,7 +162,8 @@ class Driver:
                 except (Exception, KeyboardInterrupt, Stopped):
                     self._print_trouble()
         finally:
-            self.channel.send("finished", placed=True, nonce=nonce, state=state, reason=reason)
+            names = _newest(self.module.__dict__)
+            self.channel.send("finished", placed=True, nonce=nonce, state=state, reason=reason, names=names)
 
     def _run_file(self, path, stopped):
         try:
@@ -406,6 +407,21 @@ def import_quietly(name):
         return __import__(name)
     finally:
         vars(sys).update(found)
+
+
+def _newest(names):
+    """A few of the variables, the newest first; no more of them is looked at than it takes."""
+    found = []
+    try:
+        for name in reversed(names):
+            if type(name) is str and name[:1] != "_" and type(names[name]) is not types.ModuleType:
+                found.append(name)
+                if len(found) == 5:
+                    break
+    except (KeyError, RuntimeError):
+        # A thread of the program's own defines something just now.
+        pass
+    return found
 
 
 def _sentence(error):

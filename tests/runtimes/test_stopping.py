@@ -1,0 +1,154 @@
+"""Stopping a run: one interrupt keeps the memory, however long that takes; only a second one ends it."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from oi_tui.lmc import InputRequested, Printed, Report, Stopping
+from oi_tui.runtimes import Computer, stopping
+from oi_tui.runtimes.languages import python
+from tests.runtimes.playing import alive, play, until
+
+Make = Callable[..., Computer]
+
+#: Longer than all steps together are given below.
+LONG = 0.9
+#: Work in C that holds the interpreter's lock and sees no signal, as a long computation of a library does.
+HOLDS_LOCK = (
+    "import collections, itertools, time\nprint('go')\n"
+    "later = (time.monotonic() + {}).__gt__\n"
+    "end = collections.deque(itertools.takewhile(later, iter(time.monotonic, None)), 0)"
+)
+CLEANS_UP = (
+    f"import time\ntry:\n    print('go')\n    while True: pass\n"
+    f"finally:\n    time.sleep({LONG})\n    print('saved')"
+)
+SWALLOWS = (
+    "went = 0\nwhile True:\n    try:\n        went or print('go')\n        went = 1\n"
+    "        while True: pass\n    except BaseException: pass"
+)
+
+
+@pytest.fixture(autouse=True)
+def short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What escalates by itself has done so long before `LONG` is over."""
+    for step in stopping.PATIENCE:
+        monkeypatch.setitem(stopping.PATIENCE, step, 0.2)
+
+
+@pytest.fixture
+def remembering(computer: Computer) -> Computer:
+    """A Python that has something to lose."""
+    assert play(computer, "python", "df = 'rows'\nmodel = [1, 2]").state == "finished"
+    return computer
+
+
+@pytest.mark.parametrize(("code", "printed"), [(HOLDS_LOCK.format(LONG), "go\n"), (CLEANS_UP, "go\nsaved\n")])
+def test_one_interrupt_waits_and_keeps_the_memory(remembering: Computer, code: str, printed: str) -> None:
+    played = play(remembering, "python", code, stop_at="go\r\n")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert played.text.startswith(printed)
+    assert played.seconds - played.when("go") > LONG * 0.8
+    assert play(remembering, "python", "df, model").text == "('rows', [1, 2])\n"
+
+
+def test_one_interrupt_says_that_it_waits_and_what_another_would_lose(remembering: Computer) -> None:
+    played = play(remembering, "python", HOLDS_LOCK.format(0.1), stop_at="go\r\n")
+    told = [report for _, report in played.reports if isinstance(report, Stopping)]
+    assert told == [Stopping("interrupt", None, "python and its variables: model, df")]
+
+
+@pytest.mark.parametrize("sandbox", [False, True])
+def test_a_second_interrupt_ends_the_language_and_says_what_is_lost(make: Make, sandbox: bool) -> None:
+    computer = make(sandbox=sandbox)
+    play(computer, "python", "df = 'rows'")
+    code = "import subprocess\nchild = subprocess.Popen(['sleep', '600'])\nprint(child.pid)\n"
+    code += HOLDS_LOCK.format(60)
+    played = play(computer, "python", code, stop_at="go\r\n", insists=True)
+    assert (played.state, played.steps) == ("lost", ["interrupt", "terminate", "kill"])
+    assert played.reason == (
+        "Python did not stop when it was interrupted, so it was ended; its variables are lost: df"
+    )
+    assert played.seconds - played.when("go") < 20
+    if not sandbox:
+        until(lambda: not alive(int(played.text.split()[0])))
+    assert play(computer, "python", "'df' in globals()").text == "False\n"
+
+
+def test_a_key_that_is_held_down_is_one_interrupt(remembering: Computer) -> None:
+    played = play(remembering, "python", CLEANS_UP, stop_at="go\r\n", stops=30)
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert played.text.startswith("go\nsaved\n")
+    assert play(remembering, "python", "df").text == "'rows'\n"
+
+
+def test_what_remembers_nothing_is_ended_by_itself(make: Make) -> None:
+    forgetful = replace(python.LANGUAGE, keeps="")
+    played = play(make(declared=[forgetful]), "python", SWALLOWS, stop_at="go\r\n")
+    assert played.steps[:2] == ["interrupt", "terminate"]
+    assert played.seconds - played.when("go") < 5
+
+
+def test_a_run_that_nobody_follows_is_ended_by_itself(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stopping, "UNATTENDED", 0.2)
+    with closing(computer.run("python", SWALLOWS)) as reports:
+        assert any(isinstance(report, Printed) for report in reports)
+        began = time.monotonic()
+    assert time.monotonic() - began < 5
+
+
+def test_closing_does_not_wait_for_what_was_interrupted(make: Make) -> None:
+    computer = make()
+    reports: list[Report] = []
+
+    def follow() -> None:
+        for report in computer.run("python", SWALLOWS):
+            reports.append(report)
+            if isinstance(report, Printed) and "go" in report.text:
+                computer.interrupt()
+
+    thread = threading.Thread(target=follow)
+    thread.start()
+    until(lambda: any(isinstance(report, Stopping) for report in reports))
+    computer.close()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_ctrl_c_in_a_script_interrupts_and_again_ends(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stopping, "REPEATED", 0.0)
+    reports = computer.run("python", SWALLOWS)
+    assert any(isinstance(report, Printed) for report in reports)
+    run = computer._running._run  # type: ignore[union-attr]
+    steps = iter([KeyboardInterrupt, KeyboardInterrupt])
+    step = run.step
+
+    def press() -> object:
+        for error in steps:
+            raise error
+        return step()
+
+    monkeypatch.setattr(run, "step", press)
+    with pytest.raises(KeyboardInterrupt):
+        list(reports)
+    assert run.ended
+    assert play(computer, "python", "1").text == "1\n"
+
+
+def test_a_question_is_stopped_at_once(remembering: Computer) -> None:
+    def stop(report: Report, _: str) -> None:
+        if isinstance(report, InputRequested):
+            for _press in range(10):
+                remembering.interrupt()
+
+    played = play(remembering, "python", "input('name? ')", on=stop)
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert play(remembering, "python", "df").text == "'rows'\n"
