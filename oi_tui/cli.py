@@ -114,9 +114,9 @@ def parser() -> argparse.ArgumentParser:
 def read_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Profile, Path | None]:
     """The profile that the command line asks for, and its path. Raises ProfileError or OSError.
 
-    Flags win over the environment, which wins over the file. The file `default.yaml` is made on first use;
-    one that cannot be used is told of in the profile's `unknown`, and the defaults hold. A profile that was
-    asked for must be good. Without `write` no file is made or changed.
+    Flags win over the environment, which wins over the file. The file `default.yaml` is made on first use.
+    A profile that cannot be used stops the start: its limits would be lost. Without `write` no file is made
+    or changed.
     """
     offline = bool(getattr(given, "offline", False))
     name = getattr(given, "profile", None)
@@ -126,7 +126,7 @@ def read_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Prof
     for each in settings():
         if each.name in given:
             value = getattr(given, each.name)
-            changes[each.name] = each.parse(value) if isinstance(value, str) else each.check(value)
+            changes[each.name] = each.check_given(each.parse(value) if isinstance(value, str) else value)
     if "demo" in given:
         changes |= {"model": "demo", "api_base": None}
     return profile.with_changes("flag", **changes), path
@@ -139,10 +139,7 @@ def _with_project(profile: Profile) -> Profile:
         return profile
     note = f"This folder has settings of its own ({profiles.PROJECT}); they are not used. %trust shows them."
     if profiles.is_trusted(shown):
-        try:
-            return profiles.with_project(profile, shown)
-        except ProfileError as error:
-            note = str(error)
+        return profiles.with_project(profile, shown)
     return replace(profile, unknown=(*profile.unknown, note))
 
 
@@ -201,7 +198,8 @@ def _list_profiles() -> int:
     """Say which profiles there are, and open their folder where there is a desktop to open it on."""
     folder = paths.profiles()
     default = profiles.default_path()
-    profiles.open_profile(None)
+    with contextlib.suppress(ProfileError, OSError):
+        profiles.open_profile(None)  # makes the default profile; one that is wrong is listed as such
     lines = [f"Profiles in {one_line(paths.short(folder))}:"]
     for path in sorted([*folder.glob("*.y*ml"), *folder.glob("*.py")]):
         lines.append(
@@ -219,7 +217,7 @@ def _told(path: Path) -> str:
     if path.suffix == ".py":
         return "a Python program; it is shown before it is first used"
     try:
-        return one_line(f"model {Profile.load(path).model}", 200)
+        return one_line(f"model {profiles.load(path, write=False).model}", 200)
     except (ProfileError, OSError) as error:
         reason = error.problem if isinstance(error, ProfileError) else error.strerror
         return one_line(f"cannot be used: {reason}", 200)

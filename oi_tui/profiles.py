@@ -91,20 +91,17 @@ def text_of(path: Path) -> str:
 
 
 def load(path: Path, *, write: bool = True) -> Profile:
-    """The YAML profile at the path. Raises ProfileError or OSError.
+    """Read the YAML profile at the path. Raises ProfileError or OSError.
 
-    One of ours that is written in an older manner is brought up to date first; the old file is kept beside.
-    Without `write` it is read as it would be then, and the file stays as it is.
+    One with keys of an older version is read as if it were up to date. In our own folder the file is brought
+    up to date too, unless `write` is false; the old file is kept beside it.
     """
     text = text_of(path)
-    profile = Profile.from_entries(profile_file.parse(text, path), path)
     if path.parent != paths.profiles():
-        return profile
+        return _read(text, path)
     newer, changes = migration.brought_up_to_date(text, path)
-    if not changes:
-        return profile
     profile = Profile.from_entries(profile_file.parse(newer, path), path)
-    if not write:
+    if not changes or not write:
         return profile
     with contextlib.suppress(OSError):
         kept = migration.keep(path, text)
@@ -112,6 +109,19 @@ def load(path: Path, *, write: bool = True) -> Profile:
         note = f"{path.name} was brought up to date ({', '.join(changes)}); the old one is {kept.name}"
         profile = replace(profile, unknown=(note, *profile.unknown))
     return profile
+
+
+def _read(text: str, place: object) -> Profile:
+    """The profile in a text whose file is left as it is. Raises ProfileError."""
+    newer, changes = migration.brought_up_to_date(text, place)
+    profile = Profile.from_entries(profile_file.parse(newer, place), place)
+    if not changes:
+        return profile
+    note = (
+        f"{Path(str(place)).name} has keys of an older version ({', '.join(changes)}). They are used, and "
+        f"the file is left as it is. Copied into {paths.short(paths.profiles())}, it is brought up to date"
+    )
+    return replace(profile, unknown=(note, *profile.unknown))
 
 
 def open_profile(
@@ -140,8 +150,9 @@ def open_profile(
         return load(path, write=write), path
     try:
         return (load(path, write=write) if _ready(path, write=write) else Profile()), path
-    except (ProfileError, OSError) as error:
-        return Profile(unknown=(f"{error}. The defaults are used instead.",)), path
+    except ProfileError as error:
+        told = f"{error.problem}. Correct it, or set the profile back with --reset-profile"
+        raise ProfileError(told, key=error.key, path=error.path, line=error.line) from None
 
 
 def made_of(shown: Shown) -> Profile:
@@ -149,8 +160,14 @@ def made_of(shown: Shown) -> Profile:
     if shown.kind == "python profile":
         from oi_tui.engine import python_profile
 
-        return python_profile.run(shown)
-    return Profile.from_entries(profile_file.parse(shown.text, shown.place), shown.place)
+        return python_profile.run(shown, _known_languages())
+    return _read(shown.text, shown.place)
+
+
+def _known_languages() -> list[tuple[str, str, tuple[str, ...]]]:
+    from oi_tui.runtimes.languages import LANGUAGES
+
+    return [(each.name, each.title, each.aliases) for each in LANGUAGES]
 
 
 def beneath(profile: Profile, before: Profile) -> Profile:
@@ -206,7 +223,7 @@ def with_project(profile: Profile, shown: Shown) -> Profile:
 
     Raises ProfileError.
     """
-    theirs = Profile.from_entries(profile_file.parse(shown.text, shown.place), shown.place)
+    theirs = _read(shown.text, shown.place)
     changes = {
         each.name: getattr(theirs, each.name)
         for each in settings()
@@ -235,7 +252,10 @@ def _ready(path: Path, *, write: bool) -> bool:
     """Whether there is a default profile to load; the first use makes it, where it may and can."""
     if path.exists():
         if not paths.safe_to_trust(path.parent):
-            raise ProfileError(f"not read: others can write to {paths.short(path.parent)}", path=path)
+            folder = paths.short(path.parent)
+            raise ProfileError(
+                f"not read, as others can write to its folder; to change that: chmod go-w {folder}", path=path
+            )
         return True
     if write:
         with contextlib.suppress(OSError):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -123,9 +123,7 @@ def _with_folder(profile: Profile) -> Profile:
     """With the settings of the working directory on top, as at a start, where they are trusted."""
     try:
         shown = profiles.project(Path.cwd())
-        trusted = shown is not None and profiles.is_trusted(shown)
-        return profiles.with_project(profile, shown) if shown and trusted else profile
-    except ProfileError as error:
-        return replace(profile, unknown=(*profile.unknown, str(error)))
-    except OSError:
+    except FileNotFoundError:
         return profile
+    trusted = shown is not None and profiles.is_trusted(shown)
+    return profiles.with_project(profile, shown) if shown and trusted else profile

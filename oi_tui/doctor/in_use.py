@@ -45,4 +45,5 @@ def without(problem: ProfileError | OSError) -> InUse:
         fix = "oi-tui --profiles lists the profiles."
     else:
         fix = "Correct it, or leave it out."
-    return InUse(Profile(), problem=words, fix=fix)
+    place = getattr(problem, "path", None)
+    return InUse(Profile(), place if isinstance(place, Path) else None, problem=words, fix=fix)

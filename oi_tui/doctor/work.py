@@ -23,7 +23,8 @@ _ENDINGS = ("_API_KEY", "_API_TOKEN")
 
 def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """The profile in use, the others of its folder, and what cannot act on this machine."""
-    from oi_tui.engine.profile import Profile, ProfileError
+    from oi_tui import profiles
+    from oi_tui.engine.profile import ProfileError
     from oi_tui.engine.profile import settings as declared
 
     in_use = in_use or _usual()
@@ -33,7 +34,7 @@ def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
         if each == in_use.path:
             continue
         try:
-            profile = Profile.load(each)
+            profile = profiles.load(each, write=False)
         except (ProfileError, OSError) as error:
             yield Finding(False, str(error), f"Correct {paths.short(each)}, or move it away.")
             continue

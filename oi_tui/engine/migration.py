@@ -8,25 +8,29 @@ from oi_tui.engine import profile_file
 from oi_tui.engine.profile_file import replace_file
 from oi_tui.engine.settings import ProfileError, Value
 
-#: Keys that stood at the top before version 0.2.1, and where they stand now.
-_MOVED = {
-    **{
-        name: f"llm.{name}"
-        for name in (
-            "model",
-            "temperature",
-            "context_window",
-            "max_tokens",
-            "max_budget",
-            "api_base",
-            "api_key",
-            "api_version",
-            "supports_functions",
-            "supports_vision",
-        )
-    },
+#: The settings of the model, which stood at the top before version 0.2.1.
+_MODEL = (
+    "model",
+    "temperature",
+    "context_window",
+    "max_tokens",
+    "max_budget",
+    "api_base",
+    "api_key",
+    "api_version",
+    "supports_functions",
+    "supports_vision",
+)
+#: Where older keys, and keys in a place of their own, stand now.
+MOVED = {
+    **{name: f"llm.{name}" for name in _MODEL},
+    **{f"llm_{name}": f"llm.{name}" for name in _MODEL},
     "llm.max_output": "max_output",
     "llm.custom_instructions": "custom_instructions",
+    "computer.max_output": "max_output",
+    "computer.offline": "offline",
+    "computer.verbose": "verbose",
+    "computer.debug": "debug",
     "safe_mod": "safe_mode",
 }
 
@@ -38,7 +42,7 @@ def brought_up_to_date(text: str, path: object = None) -> tuple[str, list[str]]:
     """
     entries = profile_file.parse(text, path)
     done = []
-    for old, new in _MOVED.items():
+    for old, new in MOVED.items():
         entry = entries.get(old)
         if entry is None or new in entries or not isinstance(entry.value, str | int | float | bool):
             continue

@@ -15,8 +15,9 @@ from oi_tui.engine.declared.application import ApplicationSettings
 from oi_tui.engine.declared.model import ModelSettings
 from oi_tui.engine.declared.running import RunningSettings
 from oi_tui.engine.declared.wording import WordingSettings
+from oi_tui.engine.migration import MOVED
 from oi_tui.engine.settings import ProfileError, Setting, Value
-from oi_tui.engine.unknown_keys import why_unknown
+from oi_tui.engine.unknown_keys import refuse_misspelt_limit, why_unknown
 
 __all__ = ["Profile", "ProfileError", "settings"]
 
@@ -62,13 +63,17 @@ class Profile(ApplicationSettings, WordingSettings, RunningSettings, ModelSettin
                 if within is not None:
                     problem = f"expected {within.expected}, not a group of settings"
                     raise within.error(problem).at(path, entry.line)
+                try:
+                    refuse_misspelt_limit(key, settings())
+                except ProfileError as error:
+                    raise error.at(path, entry.line) from None
                 unknown.append(f"line {entry.line}: {key} {why_unknown(key, known)}")
                 continue
             if declared.name in values:
                 problem = f"given twice (also as {declared.key})"
                 raise ProfileError(problem, key=key, path=path, line=entry.line)
             try:
-                value = declared.check(entry.value) if entry.value is not None else declared.default
+                value = declared.check_given(entry.value) if entry.value is not None else declared.default
             except ProfileError as error:
                 raise error.at(path, entry.line) from None
             if entry.value is not None:
@@ -122,7 +127,7 @@ def save(path: Path, changes: Mapping[str, Value]) -> None:
     written: dict[str, Value] = {}
     for name, value in changes.items():
         each = declared[name]
-        written |= dict.fromkeys(each.also)
+        written |= dict.fromkeys((*each.also, *(old for old, new in MOVED.items() if new == each.key)))
         written[each.key] = None if value == each.default else each.check(value)
     own = path.parent == paths.profiles()
     profile_file.write(path, written, (ready_made.text(path.stem) or "") if own else "")

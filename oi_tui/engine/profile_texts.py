@@ -31,7 +31,11 @@ def starter() -> str:
         shown = "" if each.default is None else profile_file.scalar(each.default)
         if each.long and len(shown) > 60:
             shown = "..."
-        lines.append(f"#{each.key}: {shown}".rstrip() + (f"  # {each.unset}" if each.default is None else ""))
+        unset = each.default is None
+        if each.limits and each.default == ():
+            # An empty list would be a limit to nothing at all.
+            shown, unset = "", True
+        lines.append(f"#{each.key}: {shown}".rstrip() + (f"  # {each.unset}" if unset else ""))
     return "\n".join(lines) + "\n"
 
 

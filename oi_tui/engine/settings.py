@@ -80,6 +80,10 @@ class Setting:
     cannot: Callable[[], str | None] = field(default=lambda: None, compare=False)
     #: Why there is nothing for it to do: a setting of Open Interpreter that is taken and told of.
     needless: str = ""
+    #: It limits what may happen, be sent, shown or spent: one that is not understood stops the start.
+    limits: bool = False
+    #: A text that false in a file stands for: no text at all.
+    may_be_false: bool = False
     #: It takes effect at the next start, or with the next conversation; empty where it does at once.
     later: str = ""
 
@@ -98,6 +102,8 @@ class Setting:
             if isinstance(value, bool):
                 return value
         elif self.kind is str:
+            if value is False and self.may_be_false:
+                return ""
             if isinstance(value, bool) and self.choices:
                 # YAML takes a bare off for false.
                 value = "on" if value else "off"
@@ -115,6 +121,13 @@ class Setting:
         if self.kind is str and not self.choices and not isinstance(value, (list, tuple, dict)):
             quotes = "; write it in quotes"
         raise self.error(f"expected {self.expected}, not {self._told(value)}{quotes}")
+
+    def check_given(self, value: object) -> Value:
+        """Check a value that somebody gave; a limit to nothing at all is refused, as it cannot be kept."""
+        checked = self.check(value)
+        if self.limits and checked == ():
+            raise self.error("names nothing, so that no code could run; name at least one, or take it out")
+        return checked
 
     def parse(self, text: str) -> Value:
         """The value that a person typed, at the command line or in the editor. Raises ProfileError."""

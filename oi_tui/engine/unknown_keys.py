@@ -1,8 +1,12 @@
 """What to say of a key in a profile that no setting has."""
 
+import difflib
 from collections.abc import Iterable
 
-from oi_tui.engine.settings import nearest
+from oi_tui.engine.settings import ProfileError, Setting, nearest
+
+#: How much a key must be like the name of a limit to be taken for it, misspelt.
+_ALIKE = 0.75
 
 #: Settings of Open Interpreter 0.4.3, or groups of them, that nothing here acts on.
 _ORIGINALS = (
@@ -31,3 +35,22 @@ def why_unknown(key: str, known: Iterable[str]) -> str:
     name = key.rpartition(".")[2]
     same = [each for each in known if each.rpartition(".")[2] == name]
     return f"is not a setting{f'; did you mean {same[0]}?' if same else nearest(key, known)}"
+
+
+def refuse_misspelt_limit(key: str, settings: Iterable[Setting]) -> None:
+    """Raise ProfileError where an unknown key is probably meant to limit something.
+
+    Going on would be to go on without the limit.
+    """
+    limits = {each.key.rpartition(".")[2]: each.key for each in settings if each.limits}
+    name = key.rpartition(".")[2].replace("-", "_").lower()
+    meant = difflib.get_close_matches(name, limits, n=1, cutoff=_ALIKE)
+    if meant:
+        problem = "is not a setting"
+        if "<<" in key.split("."):
+            problem = "is in a merge (<<), which is not read here"
+        raise ProfileError(
+            f"{problem}; did you mean {limits[meant[0]]}? Correct it or take it out: "
+            "nothing starts while a limit is not understood",
+            key=key,
+        )

@@ -140,16 +140,19 @@ def test_what_is_wrong_is_said_in_one_line(
     assert started == []
 
 
-def test_a_wrong_default_profile_is_named_with_file_line_and_key_and_the_defaults_hold(
-    started: list[Any],
+@pytest.mark.parametrize(
+    "line", ["auto_run: 'false'", "ofline: true", "offline: 'yes'", "languages: [python]"]
+)
+def test_a_wrong_default_profile_stops_the_start(
+    line: str, started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = paths.profiles() / "default.yaml"
     paths.make_private(path.parent)
-    path.write_text("# mine\nauto_run: 'false'\n")
-    assert cli.main([]) == 7
-    (profile, _) = started[0]
-    assert profile == Profile()
-    assert f"{path}, line 2: auto_run: expected true or false, not 'false'" in profile.unknown[0]
+    path.write_text(f"# mine\nllm.max_budget: 1\n{line}\n")
+    said = refused(capsys)
+    assert said.startswith(f"{path}, line 3: {line.partition(':')[0]}: ")
+    assert said.endswith("set the profile back with --reset-profile")
+    assert started == []
 
 
 def test_a_wrong_profile_that_was_asked_for_is_refused(
@@ -219,14 +222,16 @@ def test_nothing_in_the_working_directory_is_read_unless_asked_for_by_a_path(
     assert started[1][0].auto_run is True
 
 
-def test_a_profile_that_others_could_have_written_is_not_read(started: list[Any]) -> None:
+def test_a_profile_that_others_could_have_written_stops_the_start(
+    started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     path = paths.profiles() / "default.yaml"
     paths.make_private(path.parent)
     path.write_text("auto_run: true\n")
     path.parent.chmod(0o777)
-    assert cli.main([]) == 7
-    assert not started[0][0].auto_run
-    assert "not read: others can write to " in started[0][0].unknown[0]
+    said = refused(capsys)
+    assert "not read, as others can write to its folder; to change that: chmod go-w " in said
+    assert started == []
 
 
 def test_resume_finds_the_last_conversation_or_the_one_named(started: list[Any]) -> None:

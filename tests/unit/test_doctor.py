@@ -180,7 +180,7 @@ def test_a_broken_profile_that_is_in_use_is_told_of_once() -> None:
     ours("llm.temperature: hot\n")
     told = examined().stdout
     assert told.count("llm.temperature") == 1
-    assert "the defaults are used instead" in " ".join(told.split())
+    assert "the defaults are looked at instead" in " ".join(told.split())
 
 
 def test_looking_makes_and_changes_no_file() -> None:

@@ -138,14 +138,57 @@ def test_pipes_and_folders_are_refused_at_once(tmp_path: Path) -> None:
         Profile.load(tmp_path)
 
 
-def test_unknown_keys_are_told_with_the_one_that_is_meant(tmp_path: Path) -> None:
-    found = loaded(tmp_path, "autorun: true\nllm:\n  modle: x\ncomputer.display: [a]\n")
+def test_unknown_keys_are_named_with_the_one_that_is_meant(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "thme: nord\nllm:\n  modle: x\ncomputer.display: [a]\n")
     assert found == Profile()
     assert found.unknown == (
-        "line 1: autorun is not a setting; did you mean auto_run?",
+        "line 1: thme is not a setting; did you mean theme?",
         "line 3: llm.modle is not a setting; did you mean llm.model?",
         "line 4: computer.display is a setting of Open Interpreter that has no effect here",
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("ofline", "offline"),
+        ("Offline", "offline"),
+        ("llm.offline", "offline"),
+        ("max_budgett", "llm.max_budget"),
+        ("llm.max-budget", "llm.max_budget"),
+        ("safe-mode", "safe_mode"),
+        ("safemode", "safe_mode"),
+        ("autorun", "auto_run"),
+        ("sandboxed", "sandbox"),
+        ("language", "computer.languages"),
+        ("computer.langauges", "computer.languages"),
+        ("interpreter.safe_mode", "safe_mode"),
+    ],
+)
+def test_a_misspelt_limit_is_refused_with_the_one_that_is_meant(key: str, meant: str, tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match=rf"line 2: {key}: is not a setting; did you mean {meant}\?"):
+        loaded(tmp_path, f"theme: nord\n{key}: 1\n")
+
+
+def test_a_limit_in_a_merge_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match="is in a merge"):
+        loaded(tmp_path, "<<: {offline: true}\n")
+
+
+def test_no_languages_at_all_are_refused_instead_of_all(tmp_path: Path) -> None:
+    with pytest.raises(ProfileError, match=r"line 1: computer\.languages: names nothing"):
+        loaded(tmp_path, "computer.languages: []\n")
+
+
+def test_false_leaves_the_execution_instructions_out(tmp_path: Path) -> None:
+    assert loaded(tmp_path, "llm.execution_instructions: False\n").execution_instructions == ""
+
+
+def test_a_setting_that_is_saved_replaces_its_older_key(tmp_path: Path) -> None:
+    path = tmp_path / "p.yaml"
+    path.write_text("max_budget: 1\nmodel: x\n")
+    save(path, {"max_budget": 2.0})
+    assert path.read_text() == "model: x\nllm.max_budget: 2.0\n"
 
 
 MINE = """\

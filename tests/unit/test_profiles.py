@@ -224,8 +224,8 @@ def test_a_program_is_run_only_after_it_was_trusted(folder: Path) -> None:
     assert profile.loop_breakers == ("The task is done.",)
     assert profile.completions is not None
     assert profile.unknown == (
-        "computer.run() is called, and nothing came of it",
-        "nothing_known is not a setting here",
+        "line 11: computer.run() has no effect in a profile here",
+        "nothing_known is not a setting",
     )
     assert profiles.open_profile("mine", no)[0] == profile
     path.write_text(path.read_text() + "\n")

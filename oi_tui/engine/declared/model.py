@@ -92,6 +92,7 @@ class ModelSettings:
         "start. Nothing is sent elsewhere. Where nobody knows how much it takes in, 3000 tokens are taken "
         "for it, and replies end after 1000.",
         key="local",
+        limits=True,
         section="Model",
         flags=("-l",),
     )
@@ -99,6 +100,7 @@ class ModelSettings:
         False,
         "Send nothing to other machines: only models of this machine or the local network are asked.",
         key="offline",
+        limits=True,
         section="Model",
         flags=("-o",),
     )
@@ -108,6 +110,7 @@ class ModelSettings:
         "How many tokens the model takes in at once. What does not fit is left out of the request, "
         "oldest first.",
         key="llm.context_window",
+        limits=True,
         section="Limits",
         flags=("-c", "-cw"),
         minimum=256,
@@ -117,6 +120,7 @@ class ModelSettings:
         None,
         "The longest reply, in tokens.",
         key="llm.max_tokens",
+        limits=True,
         section="Limits",
         flags=("-x",),
         minimum=1,
@@ -126,6 +130,7 @@ class ModelSettings:
         2800,
         "How many characters of a program's output the model is shown. You always see all of it.",
         key="max_output",
+        limits=True,
         section="Limits",
         flags=("-xo",),
         minimum=100,
@@ -135,6 +140,7 @@ class ModelSettings:
         "How much a session may cost, in USD. When it is spent, or the price of the model is not known, "
         "the next request is not sent.",
         key="llm.max_budget",
+        limits=True,
         section="Limits",
         flags=("-b",),
         minimum=0,
@@ -144,6 +150,7 @@ class ModelSettings:
         120.0,
         "How many seconds of silence from the model server are taken for life.",
         key="llm.timeout",
+        limits=True,
         section="Limits",
         minimum=1,
         maximum=86400,

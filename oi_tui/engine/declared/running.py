@@ -22,6 +22,7 @@ class RunningSettings:
         False,
         "Run code without asking. Whatever the model writes then happens on this machine at once.",
         key="auto_run",
+        limits=True,
         section="Running code",
         flags=("-y",),
     )
@@ -32,6 +33,7 @@ class RunningSettings:
         "always and at once, so that ask does not ask first whether to look, as it did in Open Interpreter: "
         "the two are the same here.",
         key="safe_mode",
+        limits=True,
         section="Running code",
         flags=("-safe", "--safe"),
         choices=("off", "ask", "auto"),
@@ -41,6 +43,7 @@ class RunningSettings:
         "Hold programs in the working directory: no other file of yours, no network, no other process, and "
         "nothing of oi-tui. Where that cannot be had, nothing runs. Switching it makes the languages forget.",
         key="sandbox",
+        limits=True,
         section="Running code",
     )
     loop: bool = setting(
@@ -77,6 +80,8 @@ class RunningSettings:
         (),
         "The only languages that code may be in, by name; all that are here if none is named.",
         key="computer.languages",
+        unset="all that are here",
+        limits=True,
         section="Running code",
         long=True,
     )
@@ -105,6 +110,7 @@ class RunningSettings:
         "Let programs see all keys and passwords in your environment. Whatever the model writes could then "
         "send them away. pass_environment lets single ones through.",
         key="share_keys",
+        limits=True,
         section="Running code",
         later="with the next start",
     )

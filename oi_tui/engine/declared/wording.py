@@ -43,8 +43,9 @@ class WordingSettings:
         "To run code on the user's computer, write it in a fenced Markdown block with the language's name "
         "after the opening fence. End your reply after the block: the code is run once the user has approved "
         "it, and you are given its output.",
-        "How a model that cannot call tools is told to write code that runs.",
+        "How a model that cannot call tools is told to write code that runs; false leaves it out.",
         key="llm.execution_instructions",
+        may_be_false=True,
         section="Instructions",
         long=True,
     )
