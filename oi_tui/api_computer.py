@@ -11,6 +11,7 @@ from oi_tui.lmc import Displayed, LineReached, Printed, Report, RunEnded
 from oi_tui.privacy import held_back, wipe_environment
 from oi_tui.runtimes.class_language import language_of
 from oi_tui.runtimes.computer import Computer
+from oi_tui.runtimes.limits import Limits
 
 
 class ApiComputer:
@@ -31,6 +32,13 @@ class ApiComputer:
             active_line=profile.highlight_active_line,
             sandbox=profile.sandbox,
             passed=profile.pass_environment,
+            writable=profile.sandbox_writable,
+            limits=Limits(
+                profile.sandbox_memory,
+                profile.sandbox_processes,
+                profile.sandbox_disk,
+                profile.sandbox_time,
+            ),
         )
         self._languages: list[Any] = list(self.runtimes.declared)
 

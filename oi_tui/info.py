@@ -25,6 +25,7 @@ def info(workspace: Workspace) -> str:
         f"folder: {computer.cwd}",
         f"sandbox: {(computer.why_nothing_runs() or 'on') if computer.sandbox else 'off'}",
         f"variables held back from programs: {_held_back(workspace)}",
+        *([f"sandbox limits: {limits}"] if (limits := computer.limits) else []),
         f"conversations: {workspace.store.folder}",
         f"log: {log.file()}",
         "languages:",

@@ -35,6 +35,7 @@ from oi_tui.privacy import held_back
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.limits import Limits
 from oi_tui.runtimes.standing import Standing
 from oi_tui.runtimes.variables import Detail, Memory
 
@@ -60,6 +61,10 @@ class Languages(ports.Computer, Protocol):
     @property
     def sandbox(self) -> bool:
         """Whether programs are held in the working directory."""
+
+    @property
+    def limits(self) -> str | None:
+        """How much programs in the sandbox may use, in words; None where it is off."""
 
     def why_nothing_runs(self) -> str | None:
         """Why the sandbox, if it is asked for, cannot be had, in sentences; may take a moment."""
@@ -110,6 +115,13 @@ class Workspace:
             sandbox=profile.sandbox,
             private=self._private,
             passed=profile.pass_environment,
+            writable=profile.sandbox_writable,
+            limits=Limits(
+                profile.sandbox_memory,
+                profile.sandbox_processes,
+                profile.sandbox_disk,
+                profile.sandbox_time,
+            ),
         )
         #: Whoever made the workspace brought the model along, and no profile brings another.
         self._brought = llm is not None

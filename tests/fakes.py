@@ -69,6 +69,7 @@ class Computer:
         self.losses: list[Loss] = []
         self.interrupted = threading.Event()
         self.sandbox = False
+        self.limits: str | None = None
         self.running = threading.Event()
 
     def resolve(self, name: str) -> str | None:

@@ -101,7 +101,7 @@ def enclose(wanted: Wanted) -> Enclosed:
     try:
         view = _View(wanted, made)
         number = str(_memory(seccomp.filter_program(), made))
-        start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT")
+        start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT", _kernel_limits(wanted))
         options = (*_NAMESPACES, *view.options, "--seccomp", number, "--chdir", str(wanted.cwd))
         return Enclosed((bwrap, *options, "--", *start, *wanted.argv), wanted.env, tuple(made))
     except BaseException:
@@ -120,9 +120,9 @@ class _View:
         cwd = wanted.cwd
         self._system()
         self._etc(made)
-        self._add(
-            "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--dir", "/run"
-        )
+        self._add("--proc", "/proc", "--dev", "/dev", "--dir", "/run")
+        for folder in ("/tmp", "/var/tmp", "/dev/shm"):
+            self._add("--size", str(wanted.limits.temporary), "--tmpfs", folder)
         readable, links = _readable(wanted)
         self._home(Path.home(), cwd)
         for each in readable:
@@ -132,10 +132,12 @@ class _View:
         for each in wanted.ours:
             if not each.exists() and self._is_shown(each):
                 paths.make_private(each)
-        self._pin(cwd, [*readable, *wanted.ours])
+        self._pin(cwd, [*readable, *wanted.ours], wanted.pinned)
         for each in readable:
             if not cwd.is_relative_to(each):
                 self._show(each)
+        for each in wanted.read_only:
+            self._guard(each, cwd)
         self._hide(wanted.ours)
         self._hide(_sockets())
         self._show(wanted.channel, writable=True)
@@ -163,7 +165,13 @@ class _View:
     def _is_shown(self, path: Path) -> bool:
         return any(path.is_relative_to(at) for _, at, _ in self._shown)
 
-    def _pin(self, cwd: Path, protected: Iterable[Path]) -> None:
+    def _guard(self, path: Path, cwd: Path) -> None:
+        """Make something in the working directory read-only; for a link, what it leads to there."""
+        real = path.resolve()
+        if real.exists() and real.is_relative_to(cwd) and real != cwd:
+            self._add("--ro-bind", str(real), str(real))
+
+    def _pin(self, cwd: Path, protected: Iterable[Path], pinned: Iterable[Path] = ()) -> None:
         """Keep the folders that lead to what is protected in the working directory from being renamed.
 
         Otherwise one could be moved away, and another put into its place. What is a mount stays where it is.
@@ -175,6 +183,7 @@ class _View:
             for folder in each.relative_to(cwd).parents
             if folder != Path()
         }
+        above |= {each.relative_to(cwd) for each in pinned}
         for folder in sorted(above, key=lambda each: len(each.parts)):
             self._add("--bind", str(cwd / folder), str(cwd / folder))
 
@@ -277,6 +286,12 @@ def _memory(data: bytes, made: list[int]) -> int:
     os.write(number, data)
     os.lseek(number, 0, os.SEEK_SET)
     return number
+
+
+def _kernel_limits(wanted: Wanted) -> str:
+    """What the first program inside sets for itself and all after it: processes, bytes of data, of a file."""
+    limits = wanted.limits
+    return f"{limits.most_processes},{limits.memory},{limits.disk}"
 
 
 def _directly(wanted: Wanted) -> Enclosed:

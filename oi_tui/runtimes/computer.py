@@ -4,16 +4,18 @@ import contextlib
 import re
 import threading
 from collections import deque
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.lmc import Loss, Report, RunEnded
+from oi_tui.lmc import Loss, Printed, Report, RunEnded
 from oi_tui.runtimes.installations import is_in
 from oi_tui.runtimes.installing import how_to_get
 from oi_tui.runtimes.language import Choices, Language, Runtime
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.limits import USUAL, Limits
+from oi_tui.runtimes.protected import Watch
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.sandbox import Sandbox
 from oi_tui.runtimes.standing import Standing
@@ -22,7 +24,8 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 #: What the model should know.
 _ENCLOSED = (
     "Code runs in a sandbox: there is no network, only files of the working directory can be read and "
-    "written, beside temporary ones, and nothing can be installed."
+    "written, beside temporary ones, and nothing can be installed. Files that other programs run by "
+    "themselves (.git/hooks, .envrc, .vscode and the like) are read-only."
 )
 #: What the model should know of variables; only their names are in it.
 _HELD_BACK = (
@@ -36,7 +39,8 @@ class Computer:
 
     `cwd` is where they start (default: the current directory), `python` and `shell` the person's choice of
     programs, `hidden` the names of environment variables that no program gets to see, `passed` those secrets
-    that the sandbox lets in, and `active_line` says
+    that the sandbox lets in, `writable` the protected files that code in it may write, `limits`
+    how much it may use, and `active_line` says
     whether runs report the line they are at. `declared` is every language that may run, whether or not its
     program is here. Runs come one at a time; all else may come from any thread.
     """
@@ -53,6 +57,8 @@ class Computer:
         sandbox: bool = False,
         private: Sequence[Path] = (),
         passed: Sequence[str] = (),
+        writable: Sequence[str] = (),
+        limits: Limits = USUAL,
     ) -> None:
         self._cwd = paths.typed(cwd).absolute() if cwd else Path.cwd()
         self._choices = Choices(python, shell)
@@ -62,6 +68,8 @@ class Computer:
         self._enclosed = sandbox
         self._private = tuple(private)
         self._passed = tuple(passed)
+        self._writable = tuple(writable)
+        self._limits = limits
         self._size = 80, 24
         self._lock = threading.Lock()
         self._runtimes: dict[str, Runtime] = {}
@@ -160,6 +168,11 @@ class Computer:
         """Whether programs are held in the working directory."""
         return self._enclosed
 
+    @property
+    def limits(self) -> str | None:
+        """How much programs in the sandbox may use, in words; None where it is off."""
+        return str(self._limits) if self._enclosed else None
+
     def use_sandbox(self, on: bool, private: Sequence[Path] = ()) -> None:
         """Hold programs in the working directory from now on, or do not; languages begin anew for it.
 
@@ -192,7 +205,7 @@ class Computer:
         if not self._enclosed:
             return None
         programs = tuple(filter(None, map(self._program, self._declared)))
-        return Sandbox(self._cwd, self._private, programs, self._passed)
+        return Sandbox(self._cwd, self._private, programs, self._passed, self._writable, self._limits)
 
     def run(self, language: str, code: str) -> Generator[Report, None, None]:
         """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first."""
@@ -212,11 +225,12 @@ class Computer:
             yield RunEnded("failed", 0.0, "The computer was closed.")
             return
         try:
-            if declared.translate is None:
-                yield from runtime.run(code, self._stopped)
-            else:
-                with contextlib.closing(runtime.run(code, self._stopped)) as reports:
-                    yield from chain.from_iterable(map(declared.translate, reports))
+            with contextlib.closing(runtime.run(code, self._stopped)) as reports:
+                watched = self._watched(reports)
+                if declared.translate is None:
+                    yield from watched
+                else:
+                    yield from chain.from_iterable(map(declared.translate, watched))
         finally:
             self._running = None
 
@@ -227,6 +241,32 @@ class Computer:
             while True:
                 found.append(self._losses.popleft())
         return tuple(found)
+
+    def _watched(self, reports: Iterable[Report]) -> Iterator[Report]:
+        """The reports of a run; in the sandbox also which files it changed that may be run outside."""
+        if not self._enclosed:
+            yield from reports
+            return
+        watch = Watch(self._cwd.resolve(), self._writable)
+        minutes = self._limits.minutes
+        timer = threading.Timer(minutes * 60, self.interrupt) if minutes else None
+        if timer:
+            timer.daemon = True
+            timer.start()
+        try:
+            for report in reports:
+                if isinstance(report, RunEnded):
+                    if changed := watch.changed():
+                        yield Printed(f"\r\noi-tui: this run {changed}\r\n")
+                    if timer and timer.finished.is_set() and minutes:
+                        yield Printed(
+                            f"\r\noi-tui: this run came to the sandbox's limit of {minutes:g} minutes "
+                            "and was stopped; the setting sandbox_time\r\n"
+                        )
+                yield report
+        finally:
+            if timer:
+                timer.cancel()
 
     def variables(self, language: str) -> tuple[Variable, ...]:
         """What a language remembers, in the order of definition; nothing where it does not tell.

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from oi_tui.runtimes.limits import USUAL, Limits
+
 
 class NoSandboxError(RuntimeError):
     """The sandbox is asked for and cannot be had; the message says why, and what to do, in sentences."""
@@ -26,6 +28,11 @@ class Wanted:
     ours: tuple[Path, ...] = ()
     #: What is run outside as well, so that nobody inside may change it.
     programs: tuple[str, ...] = ()
+    #: What nobody inside may change of the working directory.
+    read_only: tuple[Path, ...] = ()
+    #: Folders there that nobody inside may rename.
+    pinned: tuple[Path, ...] = ()
+    limits: Limits = USUAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from oi_tui.runtimes import processes
 from oi_tui.runtimes.channel import Channel, Event
 from oi_tui.runtimes.enclosing import Enclosed
+from oi_tui.runtimes.limits import LimitWatch
 from oi_tui.runtimes.marks import MarkReader, spell
 from oi_tui.runtimes.sandbox import Sandbox
 from oi_tui.runtimes.terminal import Terminal
@@ -41,8 +42,12 @@ class Ended:
 
     status: int | None
     starved: bool = False
+    #: The limit for which it was ended, in words.
+    limit: str = ""
 
     def __str__(self) -> str:
+        if self.limit:
+            return self.limit
         if self.status is None:
             return "the process and its guard were killed"
         if os.WIFSIGNALED(self.status):
@@ -110,6 +115,7 @@ class LanguageProcess:
         #: Marks that were seen lately; to see one again means nothing.
         self._spent: deque[str] = deque(maxlen=64)
         self._status = b""
+        self._limit = ""
         self._typed: deque[bytes] = deque()
         self._typing = threading.Lock()
         self._later: deque[Item] = deque()
@@ -127,6 +133,9 @@ class LanguageProcess:
         self._poll = select.poll()
         for number in (self.terminal.child_fd, channel.events, self.terminal.guard_output, self._awake):
             self._poll.register(number, select.POLLIN)
+        self._limits = (
+            LimitWatch(self.terminal.ptyproc.pid, cwd, sandbox.limits, self._over) if sandbox else None
+        )
         self._thread = threading.Thread(target=self._keep_reading, name=f"{name} at rest", daemon=True)
         self._thread.start()
 
@@ -250,11 +259,12 @@ class LanguageProcess:
                     with contextlib.suppress(OSError):
                         self._pidfd = os.pidfd_open(self.pid)
             elif word == b"exit":
-                self.ended = Ended(int(number), processes.oom_kills() > self._oom_kills)
+                starved = processes.oom_kills() > self._oom_kills
+                self.ended = Ended(int(number), starved, self._limit)
         if not piece and not self.ended:
             # The guard itself was killed; what it guarded is found by the mark in its environment.
             processes.kill_marked(f"{_TOKEN}={self._token}", self.pid)
-            self.ended = Ended(None)
+            self.ended = Ended(None, limit=self._limit)
         return self.ended is not None
 
     def _keep_reading(self) -> None:
@@ -358,9 +368,15 @@ class LanguageProcess:
 
     # -- the end
 
+    def _over(self, limit: str) -> None:
+        self._limit = limit
+        self.terminal.end_program()
+
     def close(self) -> None:
         """End the program and all that it started; waits until nothing is left."""
         self._closed.set()
+        if self._limits:
+            self._limits.close()
         self._idle.set()
         self.wake()
         self._thread.join(10)

@@ -6,8 +6,11 @@ are installed (the system's, and those of the usual places in the home folder), 
 own. Asked for and not to be had, nothing runs: `Sandbox.enclose` raises NoSandboxError, and there is no other
 way for a language process to begin.
 
-What it does not hold back: what is in the working directory itself, so that a Makefile, a script or a git
-hook that code leaves there acts when somebody runs it later; what a program prints, which goes to the model;
+Files that tools run by themselves, as git's hooks, are read-only (see `protected`).
+
+What it does not hold back: what else is in the working directory, so that a Makefile or a script that
+code leaves there acts when somebody runs it later, which is reported; what a program prints, which goes
+to the model;
 the use of processor, memory and disk; a fault in the kernel; and sockets that somebody outside puts into the
 working directory after the language began.
 """
@@ -21,7 +24,9 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.privacy import held_back
+from oi_tui.runtimes import protected
 from oi_tui.runtimes.enclosing import Enclosed, Mechanism, NoSandboxError, Wanted
+from oi_tui.runtimes.limits import USUAL, Limits
 
 #: Variables that lead to something outside, or to a folder that is not there.
 _OUTWARD = frozenset(
@@ -76,11 +81,16 @@ class Sandbox:
     programs: tuple[str, ...] = ()
     #: The secrets of the environment that go inside all the same, by name or by its beginning, as `AWS_*`.
     passed: tuple[str, ...] = ()
+    #: Files that would be read-only, by name or path, and may be written all the same.
+    writable: tuple[str, ...] = ()
+    limits: Limits = USUAL
 
     def problem(self) -> str | None:
         """Why nothing can run, and what to do, in sentences; None when it can. Tried once, by doing it."""
         try:
             self.folder()
+            if unkept := self.limits.problem():
+                raise _refusal(unkept, "Leave them out there.")
             return why_not()
         except NoSandboxError as error:
             return str(error)
@@ -95,6 +105,7 @@ class Sandbox:
         # So that drivers, and whoever else wants to, can say why something fails.
         inside["OI_TUI_SANDBOX"] = "on"
         mechanism = _mechanism()
+        guarded = protected.find(self.folder(), self.writable)
         for name in ("CACHE", "CONFIG", "DATA", "STATE"):
             inside[f"XDG_{name}_HOME"] = str(mechanism.temporary(channel) / f".{name.lower()}")
         return mechanism.enclose(
@@ -106,6 +117,9 @@ class Sandbox:
                 channel.resolve(),
                 tuple(self.ours()),
                 self.programs,
+                guarded.read_only,
+                guarded.pinned,
+                self.limits,
             )
         )
 

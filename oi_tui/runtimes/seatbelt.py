@@ -79,7 +79,8 @@ def enclose(wanted: Wanted) -> Enclosed:
     profile.say("allow file-read* file-write* file-test-existence", [cwd, wanted.channel])
     named = [cwd, wanted.channel, *readable]
     profile.say("allow file-read-metadata", {above for each in named for above in each.parents}, "literal")
-    inside = [each for each in (*readable, *protected, cwd / paths.PROJECT) if each.is_relative_to(cwd)]
+    guarded = (*readable, *protected, *wanted.read_only, cwd / paths.PROJECT)
+    inside = [each for each in guarded if each.is_relative_to(cwd)]
     profile.say("deny file-write*", inside)
     profile.say("deny file-read* file-write*", wanted.ours)
     # A folder above what is protected cannot be moved away, to put another in its place.

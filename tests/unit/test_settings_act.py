@@ -2,12 +2,14 @@
 
 import asyncio
 import base64
+import contextlib
 import io
 import json
 import logging
 import os
 import random
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,7 @@ from oi_tui.engine.settings import Setting, Value
 from oi_tui.graphics import manner
 from oi_tui.lmc import LineReached, Message, Printed
 from oi_tui.replies import Answers
+from oi_tui.runtimes import sandbox
 from oi_tui.screens.chat import Chat
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
@@ -128,6 +131,28 @@ def ran(language: str, code: str) -> Observe:
         )
 
     return observe
+
+
+def in_a_sandbox(code: str) -> Observe:
+    """What a shell prints in a sandbox whose folder has files that are usually read-only."""
+
+    def observe(profile: Profile) -> object:
+        if problem := sandbox.why_not():
+            pytest.skip(problem)
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            Path(".envrc").write_text("")
+            return ran("shell", code)(profile)
+
+    return observe
+
+
+def limits(profile: Profile) -> object:
+    """What `%info` says of the sandbox's limits, which tests of their own see kept."""
+    space = Workspace(profile, llm=Llm())
+    try:
+        return space.computer.limits
+    finally:
+        space.close()
 
 
 def described(language: str) -> Observe:
@@ -281,6 +306,11 @@ EFFECTS: dict[str, Effect] = {
         worked([call("import shutil; shutil.rmtree('/x')")], [Text("ok")]), "ask", {"auto_run": True}
     ),
     "sandbox": Effect(ran("shell", "grep NoNewPrivs /proc/self/status; ls -a ~")),
+    "sandbox_writable": Effect(in_a_sandbox("echo x >.envrc"), (".envrc",), {"sandbox": True}),
+    "sandbox_memory": Effect(limits, 1.5, {"sandbox": True}),
+    "sandbox_processes": Effect(limits, 30, {"sandbox": True}),
+    "sandbox_disk": Effect(limits, 1.5, {"sandbox": True}),
+    "sandbox_time": Effect(limits, 1.5, {"sandbox": True}),
     "loop": Effect(LOOPED),
     "python": Effect(described("python"), sys.executable),
     "shell": Effect(described("shell"), "/bin/sh"),

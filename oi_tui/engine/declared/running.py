@@ -46,6 +46,52 @@ class RunningSettings:
         limits=True,
         section="Running code",
     )
+    sandbox_writable: tuple[str, ...] = setting(
+        (),
+        "Files that the sandbox keeps read-only, because other programs run them by themselves, and that "
+        "code may write all the same, by name or path: .envrc, .git/hooks.",
+        key="sandbox_writable",
+        section="Running code",
+        later="with the next start",
+        long=True,
+    )
+    sandbox_memory: float | None = setting(
+        None,
+        "How much memory, in GB, the programs of a language in the sandbox may use together. Over it they "
+        "end.",
+        later="with the next start",
+        key="sandbox_memory",
+        section="Running code",
+        minimum=0.2,
+        unset="three quarters of this machine's memory",
+    )
+    sandbox_processes: int | None = setting(
+        None,
+        "How many processes a language may have in the sandbox. Over it they end.",
+        later="with the next start",
+        key="sandbox_processes",
+        section="Running code",
+        minimum=20,
+        unset="1000",
+    )
+    sandbox_disk: float | None = setting(
+        None,
+        "How much, in GB, a language in the sandbox may write to the working directory. Over it it ends.",
+        later="with the next start",
+        key="sandbox_disk",
+        section="Running code",
+        minimum=0.001,
+        unset="20",
+    )
+    sandbox_time: float | None = setting(
+        None,
+        "After how many minutes a run in the sandbox is stopped.",
+        later="with the next start",
+        key="sandbox_time",
+        section="Running code",
+        minimum=0.01,
+        unset="no limit",
+    )
     loop: bool = setting(
         False,
         "Keep the model going until it says that the task is done, or cannot be done.",

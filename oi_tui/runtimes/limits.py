@@ -1,0 +1,189 @@
+"""How much a sandbox may use: memory, processes and disk together, whatever starts what in it.
+
+The kernel's own limits hold for single processes, and not for root. So the whole of a sandbox is measured as
+well, a few times a second, and ended when it is over a limit.
+"""
+
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_LINUX = sys.platform.startswith("linux")
+#: In seconds, between two looks.
+_INTERVAL = 0.2
+#: What may be started, and written in bytes, where a person says nothing.
+_PROCESSES = 1000
+_DISK = 20 * 10**9
+#: Of the machine's memory, where a person says nothing.
+_SHARE = 0.75
+_GB = 10**9
+#: So long a look at the working directory may take, in seconds.
+_PATIENCE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a person asked for; None stands for the usual limit, and for no limit of time."""
+
+    memory_gb: float | None = None
+    processes: int | None = None
+    disk_gb: float | None = None
+    minutes: float | None = None
+
+    @property
+    def memory(self) -> int:
+        """In bytes."""
+        return int(_SHARE * _machine_memory() if self.memory_gb is None else self.memory_gb * _GB)
+
+    @property
+    def most_processes(self) -> int:
+        """How many processes there may be at once."""
+        return self.processes or _PROCESSES
+
+    @property
+    def disk(self) -> int:
+        """In bytes."""
+        return _DISK if self.disk_gb is None else int(self.disk_gb * _GB)
+
+    @property
+    def temporary(self) -> int:
+        """How much each folder of temporary files may hold, which is memory, in bytes."""
+        return min(self.memory // 4, self.disk)
+
+    def __str__(self) -> str:
+        """All of them in words."""
+        run = f"{self.minutes:g} minutes for each run" if self.minutes else "no limit of time"
+        return (
+            f"memory {_size(self.memory)}, {self.most_processes} processes, "
+            f"{_size(self.disk)} written to the working directory, {run}"
+        )
+
+    def problem(self) -> str | None:
+        """Why limits that a person set cannot be kept on this system; None when they can, or none was set."""
+        if _LINUX or self == Limits(minutes=self.minutes):
+            return None
+        return "sandbox_memory, sandbox_processes and sandbox_disk cannot be kept on this system"
+
+
+#: Nothing set by the person.
+USUAL = Limits()
+
+
+class LimitWatch:
+    """Looks at what descends from a process, and says once which limit it is over."""
+
+    def __init__(self, pid: int, cwd: Path, limits: Limits, over: Callable[[str], object]) -> None:
+        self._pid = pid
+        self._cwd = cwd
+        self._limits = limits
+        self._over = over
+        self._began = time.time()
+        self._free = _free(cwd)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="sandbox limits", daemon=True)
+        if _LINUX:
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stop looking."""
+        self._stop.set()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_INTERVAL):
+            if reason := self._exceeded():
+                self._over(reason)
+                return
+
+    def _exceeded(self) -> str | None:
+        limits = self._limits
+        pids = list(_tree(self._pid))
+        if len(pids) > limits.most_processes:
+            return f"the sandbox's limit of {limits.most_processes} processes; the setting sandbox_processes"
+        if sum(map(_memory, pids)) > limits.memory:
+            return f"the sandbox's memory limit of {_size(limits.memory)}; the setting sandbox_memory"
+        if self._written() > limits.disk:
+            return f"the sandbox's disk limit of {_size(limits.disk)}; the setting sandbox_disk"
+        return None
+
+    def _written(self) -> int:
+        """What was written to the working directory since the beginning, in bytes."""
+        used = self._free - _free(self._cwd)
+        if used <= self._limits.disk:
+            return 0
+        # Somebody else may have filled the disk.
+        written = _written_since(self._cwd, self._began)
+        if written <= self._limits.disk:
+            self._free -= used - written
+        return written
+
+
+def _tree(pid: int) -> Iterator[int]:
+    """What descends from a process."""
+    following = [pid]
+    while following:
+        parent = following.pop()
+        for thread in _names(f"/proc/{parent}/task"):
+            try:
+                children = Path(f"/proc/{parent}/task/{thread}/children").read_text().split()
+            except OSError:
+                continue
+            yield from map(int, children)
+            following += map(int, children)
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 -- names are all that is needed, many times a second
+    except OSError:
+        return []
+
+
+def _memory(pid: int) -> int:
+    """What a process has of its own and nobody could take away, in bytes."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
+    except OSError:
+        return 0
+    wanted = (b"RssAnon:", b"VmSwap:")
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(wanted))
+
+
+def _written_since(folder: Path, since: float) -> int:
+    total = 0
+    until = time.monotonic() + _PATIENCE
+    folders = [folder]
+    while folders and time.monotonic() < until:
+        try:
+            entries = list(os.scandir(folders.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            try:
+                status = entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(Path(entry.path))
+                elif status.st_ctime >= since:
+                    total += status.st_blocks * 512
+            except OSError:
+                continue
+    return total
+
+
+def _free(folder: Path) -> int:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return 0
+
+
+def _machine_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _size(number: int) -> str:
+    return f"{number / _GB:.3g} GB"

@@ -1,0 +1,204 @@
+"""Files of the working directory through which code in the sandbox could act outside of it later.
+
+A git hook, a shell's start file or an editor's settings are run by programs outside, without anybody asking.
+Those that are there are read-only in the sandbox. Files that people make every day (Makefile, conftest.py)
+may be written, and what does not exist yet cannot be guarded: a run that makes or changes one is reported.
+"""
+
+import contextlib
+import fnmatch
+import os
+import re
+import stat
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Read by shells, editors and tools on their own, as soon as somebody opens or enters the folder.
+READ_ONLY = frozenset(
+    {
+        *(".envrc", ".mise.toml", "mise.toml", ".tool-versions", "sitecustomize.py", "usercustomize.py"),
+        *(".vscode", ".idea", ".devcontainer", ".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".dir-locals.el"),
+        *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".inputrc"),
+        *(".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".xinitrc", ".xprofile", ".xsessionrc"),
+        *(".gitconfig", ".husky", ".pre-commit-config.yaml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc"),
+        *(".netrc", ".pdbrc", ".gdbinit", ".lldbinit", ".Rprofile", ".Renviron", ".irbrc", ".pryrc", ".ssh"),
+        *(".gnupg", ".mcp.json", ".claude", ".cursor", ".codex"),
+    }
+)
+#: Run by a person's next usual command; people and programs write them every day.
+REPORTED = frozenset(
+    {
+        *("Makefile", "makefile", "GNUmakefile", "Justfile", "justfile", "Rakefile", "CMakeLists.txt"),
+        *("package.json", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "noxfile.py", "conftest.py"),
+        *("pytest.ini", "Dockerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yaml"),
+        *("Vagrantfile", ".gitlab-ci.yml", "Jenkinsfile", ".gitattributes", ".gitmodules", "binding.gyp"),
+    }
+)
+#: What git runs, or is told by to run something, within a repository's own folder.
+_GIT = ("hooks", "config", "config.worktree")
+#: These have nothing that is run by name, and a great deal of files.
+_SKIPPED = frozenset({"node_modules", "__pycache__", "objects", "refs", "logs", "site-packages"})
+#: Settings of a repository by which git runs a program.
+_RUNS = re.compile(
+    rb"(?im)^\s*(\[\s*(include|includeif|alias|filter|credential|gpg)\b"
+    rb"|(fsmonitor|hookspath|sshcommand|pager|editor|gitproxy|askpass|textconv|external|worktree)\s*=)"
+)
+#: So many entries are looked at, and so many files are guarded one by one.
+MOST_ENTRIES = 20_000
+_MOST_GUARDED = 300
+_MOST_LINKS = 100
+_Fingerprint = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """What is read-only in the sandbox, and which folders must keep their names for it."""
+
+    read_only: tuple[Path, ...]
+    pinned: tuple[Path, ...]
+    #: Of `read_only`: what is also a file outside of the working directory, by a hard link.
+    linked: tuple[Path, ...]
+    #: What could not be guarded, in sentences.
+    remarks: tuple[str, ...]
+
+
+def find(cwd: Path, writable: Sequence[str] = ()) -> Protected:
+    """Look for what must be read-only. `writable` are names or paths that a person let through."""
+    _make_hooks(cwd)
+    entries, complete = _entries(cwd, skip=frozenset({"objects"}))
+    named = [each for each, _ in entries if _is_read_only(each) and not _is_let_through(each, cwd, writable)]
+    # What lies in a folder that is read-only is so too.
+    guarded = set(named)
+    named = [each for each in named if guarded.isdisjoint(each.parents)]
+    linked = [each for each in _linked(cwd, entries) if not _is_let_through(each, cwd, writable)]
+    remarks = [] if complete else [_INCOMPLETE.format(MOST_ENTRIES)]
+    if len(named) > _MOST_GUARDED:
+        remarks.append(
+            f"Only {_MOST_GUARDED} of {len(named)} files that tools run by themselves are read-only."
+        )
+    named = named[:_MOST_GUARDED]
+    pinned = {above for each in named for above in each.parents if _is_git(above) and above != cwd}
+    return Protected((*named, *linked), tuple(pinned), tuple(linked), tuple(remarks))
+
+
+_INCOMPLETE = (
+    "The working directory has more than {} files; only the first ones were looked at for protection."
+)
+
+
+def _make_hooks(cwd: Path) -> None:
+    """Make the folder of hooks where a repository has none: made by code inside, nobody would guard it."""
+    if (cwd / ".git").is_dir():
+        with contextlib.suppress(OSError):
+            (cwd / ".git" / "hooks").mkdir(exist_ok=True)
+
+
+class Watch:
+    """Notices which of the files that matter a run makes or changes."""
+
+    def __init__(self, cwd: Path, writable: Sequence[str] = ()) -> None:
+        self._cwd = cwd
+        self._writable = writable
+        self._before = self._look()
+
+    def changed(self) -> str | None:
+        """Say what was made or changed since the beginning, in a sentence; None for nothing."""
+        after = self._look()
+        found = sorted(path for path, print_ in after.items() if self._before.get(path) != print_)
+        gone = self._before.keys() - after.keys()
+        words = [f"{'changed' if each in self._before else 'created'} {each}" for each in found]
+        words += [f"removed {each}" for each in sorted(gone) if _is_read_only(self._cwd / each)]
+        if not words:
+            return None
+        more = f" and {len(words) - 8} more" if len(words) > 8 else ""
+        return (
+            f"{', '.join(words[:8])}{more}: programs outside the sandbox may run it. Read it before you do."
+        )
+
+    def _look(self) -> dict[str, _Fingerprint]:
+        entries, _ = _entries(self._cwd, _SKIPPED)
+        return {
+            str(path.relative_to(self._cwd)): print_
+            for path, print_ in self._prints(entries)
+            if not _is_let_through(path, self._cwd, self._writable)
+        }
+
+    def _prints(self, entries: Sequence[tuple[Path, os.stat_result]]) -> Iterator[tuple[Path, _Fingerprint]]:
+        for path, status in entries:
+            if self._matters(path):
+                is_folder = stat.S_ISDIR(status.st_mode)
+                # A folder changes with each file in it, which counts for itself where it matters.
+                yield path, (status.st_ino, 0 if is_folder else status.st_ctime_ns, status.st_mode)
+
+    def _matters(self, path: Path) -> bool:
+        if path.name == "commondir" or path.name.startswith("config"):
+            return _is_git(path.parent) and (path.name == "commondir" or _runs_something(path))
+        if path.parent.name == "hooks":
+            return path.suffix != ".sample" and _is_git(path.parent.parent)
+        if path.name == ".git":
+            return not path.is_dir()
+        return path.name in READ_ONLY or path.name in REPORTED or path.suffix == ".pth"
+
+
+def _entries(cwd: Path, skip: frozenset[str]) -> tuple[list[tuple[Path, os.stat_result]], bool]:
+    """What is in the folder, nearest first, and whether that is all."""
+    found: list[tuple[Path, os.stat_result]] = []
+    folders = [cwd]
+    for folder in folders:
+        try:
+            entries = sorted(os.scandir(folder), key=lambda each: each.name)
+        except OSError:
+            continue
+        for entry in entries:
+            if len(found) >= MOST_ENTRIES:
+                return found, False
+            try:
+                found.append((Path(entry.path), entry.stat(follow_symlinks=False)))
+                if entry.is_dir(follow_symlinks=False) and entry.name not in skip:
+                    folders.append(Path(entry.path))
+            except OSError:
+                continue
+    return found, True
+
+
+def _is_read_only(path: Path) -> bool:
+    if path.name in _GIT:
+        return _is_git(path.parent)
+    return path.name in READ_ONLY or (path.name == ".git" and not path.is_dir())
+
+
+def _is_git(folder: Path) -> bool:
+    """Whether git takes the folder for a repository's own, as .git, that of a submodule, or a bare one."""
+    return folder.name == ".git" or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
+
+
+def _is_let_through(path: Path, cwd: Path, writable: Sequence[str]) -> bool:
+    name = str(path.relative_to(cwd))
+    return any(
+        fnmatch.fnmatch(name, each) or fnmatch.fnmatch(path.name, each) or name.startswith(f"{each}/")
+        for each in (one.rstrip("/") for one in writable)
+    )
+
+
+def _linked(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> list[Path]:
+    """Files that are also files elsewhere; where there are many, the folders at the top that hold them."""
+    names: dict[tuple[int, int], list[Path]] = defaultdict(list)
+    links: dict[tuple[int, int], int] = {}
+    for path, status in entries:
+        if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
+            names[status.st_dev, status.st_ino].append(path)
+            links[status.st_dev, status.st_ino] = status.st_nlink
+    out = [path for key, paths in names.items() if len(paths) < links[key] for path in paths]
+    if len(out) <= _MOST_LINKS:
+        return out
+    return list(dict.fromkeys(cwd / path.relative_to(cwd).parts[0] for path in out))
+
+
+def _runs_something(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return bool(_RUNS.search(file.read(100_000)))
+    except OSError:
+        return True
