@@ -7,13 +7,21 @@ BIN := $(VENV)/bin
 # What to give the program, as in: make run ARGS="--demo"
 ARGS ?=
 
-.PHONY: run test lint types check format wheel clean
+.PHONY: run test test-twice test-quick lint types check format wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/oi-tui $(ARGS)
 
 test: $(VENV)/.installed-dev
 	$(BIN)/pytest $(ARGS)
+
+# All tests, and once more, one after the other, those that failed.
+test-twice: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.twice $(ARGS)
+
+# What runs in a minute, on any machine: the unit tests and a few of the screens.
+test-quick: $(VENV)/.installed-dev
+	$(BIN)/pytest -m "not slow" tests/unit tests/pilot/test_keys.py tests/pilot/test_prompt.py $(ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check

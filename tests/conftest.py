@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import processes, settling
+from tests import processes, programs, settling
 
 # How fast a machine is at the moment is no fault of what is tried.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,6 +43,12 @@ UNWANTED = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose programs are not here, before anything is made for it."""
+    programs.need(*programs.needed_by(item))
+
+
 @pytest.fixture(autouse=True)
 def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give the test a home folder of its own, and see that no process outlives it."""
@@ -65,12 +71,11 @@ def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     if not _installed():
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    before = {process.pid for process in processes.descendants(os.getpid())}
+    before = processes.present()
     yield home
 
     def left() -> list[processes.Process]:
-        ours = [p for p in processes.descendants(os.getpid()) if p.pid not in before]
-        return [*ours, *(p for p in processes.marked(mark) if p not in ours)]
+        return processes.started_since(before, os.getpid(), mark)
 
     if left() and not processes.wait_until(lambda: not left(), PATIENCE):
         remaining = left()

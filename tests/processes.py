@@ -25,16 +25,7 @@ class Process:
 
 def marked(mark: str) -> list[Process]:
     """The living processes that inherited the mark, whoever their parent is now."""
-    wanted = f"{MARK}={mark}".encode()
-    found = []
-    for pid in _pids():
-        try:
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except OSError:
-            continue
-        if wanted in environment.split(b"\0"):
-            found += _read(pid)
-    return found
+    return [process for pid in _pids() if _has_mark(pid, mark) for process in _read(pid)]
 
 
 def descendants(pid: int) -> list[Process]:
@@ -50,6 +41,20 @@ def descendants(pid: int) -> list[Process]:
         found += below
         waiting += [process.pid for process in below]
     return found
+
+
+def present() -> frozenset[int]:
+    """The numbers of all processes."""
+    return frozenset(_pids())
+
+
+def started_since(before: Collection[int], pid: int, mark: str) -> list[Process]:
+    """The living processes that were not there before, and that are below this one or inherited the mark.
+
+    Only what is new is looked at: this comes after every test, and there may be hundreds of others.
+    """
+    new = [process for each in _pids() if each not in before for process in _read(each)]
+    return [process for process in new if _is_below(process, pid) or _has_mark(process.pid, mark)]
 
 
 def kill(processes: Collection[Process]) -> None:
@@ -74,6 +79,26 @@ def wait_until(condition: Callable[[], object], seconds: float, pause: float = 0
 
 def _pids() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+
+
+def _has_mark(pid: int, mark: str) -> bool:
+    try:
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return False
+    return f"{MARK}={mark}".encode() in environment.split(b"\0")
+
+
+def _is_below(process: Process, pid: int) -> bool:
+    seen = {process.pid}
+    parent = process.parent
+    while parent != pid:
+        above = _read(parent) if parent not in seen else []
+        if not above:
+            return False
+        seen.add(parent)
+        parent = above[0].parent
+    return True
 
 
 def _read(pid: int) -> list[Process]:

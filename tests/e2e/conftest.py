@@ -1,5 +1,6 @@
 """Programs for the end-to-end tests, ended when the test is over."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -7,8 +8,24 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.program import Program
+from tests.quick_models import nursery
 
 Start = Callable[..., Program]
+
+
+@pytest.fixture(scope="session")
+def models_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The address at which model processes start at once."""
+    address = tmp_path_factory.mktemp("models") / "socket"
+    with nursery.nursery(address):
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def quick_models(models_at: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model processes of programs are forks of one that has imported LiteLLM."""
+    monkeypatch.setenv(nursery.ADDRESS, str(models_at))
+    monkeypatch.setenv("PYTHONPATH", str(nursery.FOLDER), prepend=os.pathsep)
 
 
 @pytest.fixture

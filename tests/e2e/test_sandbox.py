@@ -8,14 +8,14 @@ import pytest
 
 from oi_tui import OpenInterpreter
 from oi_tui.engine.profile import Profile
-from oi_tui.runtimes import bubblewrap, sandbox
+from oi_tui.runtimes import bubblewrap
 from oi_tui.workspace import Workspace
 from tests.e2e.conftest import Start
 from tests.e2e.program import decisions, messages
 from tests.fakes import Llm
 from tests.terminal import PROGRAM
 
-here = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
+here = pytest.mark.needs("sandbox")
 #: Starts a program where no user namespace can be made any more, as in many a container.
 NARROW = ("--unshare-user", "--disable-userns", "--dev-bind", "/", "/")
 

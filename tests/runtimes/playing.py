@@ -19,6 +19,7 @@ from oi_tui.lmc import (
     Stopping,
 )
 from oi_tui.runtimes import Computer, stopping
+from tests.programs import need_language
 
 
 @dataclass
@@ -96,6 +97,7 @@ def play(
 
     With `insists`, interrupt a second time where the run waits for that.
     """
+    need_language(computer, language)
     played = Played()
     waiting = list(answers)
     began = time.monotonic()

@@ -2,11 +2,10 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
-import shutil
 from dataclasses import dataclass, replace
 from typing import Any
 
-from oi_tui.runtimes import sandbox
+from tests import programs
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,14 @@ class Sample:
             object.__setattr__(self, "language", self.name)
 
     @property
+    def programs(self) -> tuple[str, ...]:
+        """What must be here for it to run: its own program, and those that its snippets start."""
+        walls = (programs.SANDBOX,) if dict(self.options).get("sandbox") else ()
+        return (self.needs, "sh", "sleep", *walls)
+
+    @property
     def here(self) -> bool:
-        walls = dict(self.options).get("sandbox")
-        return shutil.which(self.needs) is not None and not (walls and sandbox.why_not())
+        return not any(map(programs.why_not, self.programs))
 
 
 PYTHON = Sample(
@@ -437,8 +441,4 @@ ENCLOSED = [
     replace(sample, name=f"{sample.name} in the sandbox", language=sample.name, options=(("sandbox", True),))
     for sample in (PYTHON, SHELL, JAVASCRIPT)
 ]
-ALL = [
-    sample
-    for sample in (PYTHON, SHELL, JAVASCRIPT, TYPESCRIPT, RUBY, PERL, LUA, R, JAVA, JULIA, ZSH, SH, *ENCLOSED)
-    if sample.here
-]
+ALL = [PYTHON, SHELL, JAVASCRIPT, TYPESCRIPT, RUBY, PERL, LUA, R, JAVA, JULIA, ZSH, SH, *ENCLOSED]

@@ -14,7 +14,7 @@ from oi_tui.runtimes import Computer
 from oi_tui.runtimes.variables import Detail
 from tests.runtimes.playing import play, until
 
-pytestmark = pytest.mark.skipif(shutil.which("jshell") is None, reason="JShell is not installed here")
+pytestmark = pytest.mark.needs("jshell")
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +10,7 @@ from oi_tui.lmc import InputRequested
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import check_cells, play, until
 
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed here")
+pytestmark = pytest.mark.needs("node")
 
 
 @pytest.fixture(scope="module")

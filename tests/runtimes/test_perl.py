@@ -3,7 +3,6 @@
 # ruff: noqa: E501 - code of other languages, as it is
 
 import os
-import shutil
 import time
 from collections.abc import Iterator
 
@@ -12,7 +11,7 @@ import pytest
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import check_cells, play
 
-pytestmark = pytest.mark.skipif(shutil.which("perl") is None, reason="Perl is not installed here")
+pytestmark = pytest.mark.needs("perl")
 
 
 @pytest.fixture(scope="module")

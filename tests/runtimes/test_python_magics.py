@@ -49,7 +49,7 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("# a comment\n\n%%bash\necho below", "below\n"),
         ("%%bash --out said\necho out", ""),
         ("%%sh\nread -r x < /dev/null; echo [$x]", r"\[\]\n"),
-        ("%%perl\nprint 'from perl'", "from perl"),
+        pytest.param("%%perl\nprint 'from perl'", "from perl", marks=pytest.mark.needs("perl")),
         ("%%python\nprint('another')", "another\n"),
         ("%%script sh\necho script", "script\n"),
         ("%%capture kept\nprint('hidden')\n3", ""),

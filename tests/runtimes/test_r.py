@@ -3,7 +3,6 @@
 # ruff: noqa: E501 - code of other languages, as it is
 
 import base64
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import play
 
-pytestmark = pytest.mark.skipif(shutil.which("R") is None, reason="R is not installed here")
+pytestmark = pytest.mark.needs("R")
 
 
 @pytest.fixture(scope="module")

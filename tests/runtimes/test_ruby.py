@@ -2,7 +2,6 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import check_cells, play
 
-pytestmark = pytest.mark.skipif(shutil.which("ruby") is None, reason="Ruby is not installed here")
+pytestmark = pytest.mark.needs("ruby")
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from oi_tui.runtimes import Computer
 from tests.runtimes.playing import play
 
 Make = Callable[..., Computer]
+pytestmark = pytest.mark.needs("bash")
 
 
 @pytest.mark.parametrize(
@@ -139,6 +140,7 @@ def test_a_shell_that_has_forgotten_all_functions_still_ends_its_run(
     assert play(computer, "shell", "echo on").text == "on\n"
 
 
+@pytest.mark.needs("zsh")
 @pytest.mark.parametrize("wait", ["wait", "wait $!", "f() { wait; echo no; }; f"])
 def test_waiting_for_jobs_in_zsh_can_be_stopped(make: Make, wait: str) -> None:
     computer = make(shell="zsh")
@@ -194,6 +196,7 @@ def test_a_password_read_from_the_terminal_itself_is_masked(shared: Computer) ->
     assert "got\n" in played.text
 
 
+@pytest.mark.needs("less")
 def test_a_pager_waits_and_can_be_left(computer: Computer) -> None:
     played = play(computer, "shell", "seq 500 | less; echo left", answers=("q",))
     assert played.asked

@@ -1,7 +1,6 @@
 """The files under a folder, found by a few letters."""
 
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -54,7 +53,7 @@ def test_hidden_files_are_found_only_when_a_dot_is_typed(tmp_path: Path) -> None
     assert files.find("sub/.") == ["sub/.hidden"]
 
 
-@pytest.mark.skipif(not shutil.which("git"), reason="git is not here")
+@pytest.mark.needs("git")
 def test_in_a_repository_what_git_ignores_is_left_out(tmp_path: Path) -> None:
     git(tmp_path, "init")
     grow(tmp_path, "kept.py", "build/out.o", "sub/new.py", "sub/gone.py", ".github/flow.yml")
@@ -69,7 +68,7 @@ def test_in_a_repository_what_git_ignores_is_left_out(tmp_path: Path) -> None:
     assert listed(tmp_path / "sub").find("") == ["new.py", "later.py"]
 
 
-@pytest.mark.skipif(not shutil.which("git"), reason="git is not here")
+@pytest.mark.needs("git")
 def test_a_repository_cannot_make_the_listing_run_a_program(tmp_path: Path) -> None:
     git(tmp_path, "init")
     program = tmp_path / "evil.sh"

@@ -75,11 +75,11 @@ def test_keys_are_in_neither_the_file_nor_the_lines_at_hand(monkeypatch: pytest.
 def test_the_lines_at_hand_are_bounded() -> None:
     log.begin()
     before = log.recent.count
-    for number in range(5000):
+    for number in range(2500):
         logger.info("line %d %s", number, "x" * 5000)
     assert len(log.recent.lines) == 2000
     assert max(map(len, log.recent.lines)) <= 2000
-    assert log.recent.count == before + 5000
+    assert log.recent.count == before + 2500
 
 
 def test_a_folder_that_cannot_be_written_to_costs_the_file_only(

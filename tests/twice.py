@@ -1,0 +1,96 @@
+"""Run the tests, and once more, one after the other, those that failed: `python -m tests.twice [arguments]`.
+
+What passes then is printed under FLAKY, and the status is 0. What fails again is printed too, with status 1.
+Which tests failed is written by this module as a plugin of pytest, so no cache is needed.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+#: Names the file that the results are written to.
+RESULTS = "OI_TUI_TEST_RESULTS"
+#: More failures than this are no accident; they are not tried again.
+MOST = 40
+
+
+@dataclass
+class Results:
+    """One run of pytest: its exit status, and what passed and failed."""
+
+    status: int
+    passed: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+Run = Callable[[Sequence[str]], Results]
+
+
+class Recorder:
+    """Collects the results of the tests; with several workers, those of all of them."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._passed: dict[str, None] = {}
+        self._failed: dict[str, None] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._failed[report.nodeid] = None
+        elif report.when == "call":
+            self._passed[report.nodeid] = None
+
+    def pytest_sessionfinish(self) -> None:
+        passed = [each for each in self._passed if each not in self._failed]
+        self._file.write_text(json.dumps({"passed": passed, "failed": list(self._failed)}))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record the results where all of them arrive: not in a worker."""
+    if RESULTS in os.environ and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(Path(os.environ[RESULTS])))
+
+
+def run_pytest(arguments: Sequence[str]) -> Results:
+    """Run pytest with its output as it comes."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "results.json")
+        command = [sys.executable, "-m", "pytest", "-p", "tests.twice"]
+        environment = {**os.environ, RESULTS: str(file)}
+        status = subprocess.run([*command, *arguments], env=environment, check=False).returncode
+        return Results(status, **json.loads(file.read_text())) if file.exists() else Results(status or 1)
+
+
+def run_twice(arguments: Sequence[str], run: Run, write: Callable[[str], object] = print) -> int:
+    """Run the tests and then what failed; the exit status of both."""
+    first = run(arguments)
+    if first.status == 0:
+        return 0
+    if first.status != pytest.ExitCode.TESTS_FAILED or not first.failed:
+        return first.status
+    if len(first.failed) > MOST:
+        write(f"{len(first.failed)} tests failed: too many to try them again")
+        return 1
+    write(f"\nOnce more, one after the other: {len(first.failed)} that failed")
+    second = run(["-n", "0", *first.failed])
+    flaky = [each for each in first.failed if each in second.passed]
+    again = [each for each in first.failed if each not in second.passed]
+    _list(write, "FLAKY: failed, then passed", flaky)
+    _list(write, "FAILED TWICE", again)
+    return 1 if again else 0
+
+
+def _list(write: Callable[[str], object], heading: str, names: Sequence[str]) -> None:
+    if names:
+        write("\n".join(["", heading, *(f"  {name}" for name in names)]))
+
+
+if __name__ == "__main__":
+    sys.exit(run_twice(sys.argv[1:], run_pytest))
