@@ -11,6 +11,7 @@ import stat
 import struct
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,62 @@ Event = dict[str, Any]
 #: More than this no driver puts away, in bytes.
 _LARGEST = 256 * 1024 * 1024
 _LINE = struct.Struct("=i")
+#: The longest event that is taken, in bytes: pictures come in them. A longer one is dropped.
+LONGEST_EVENT = 64 * 1024 * 1024
+#: How much is read at once, in bytes, so that a program that never stops writing holds nobody up. It is more
+#: than a pipe holds: whatever was in it when the reading began has been read.
+_GULP = 2 * 1024 * 1024
 
 
 def _folder_for_pipes() -> str | None:
     """Memory rather than disk: a full disk or an emptied /tmp then takes no run with it."""
     memory = "/dev/shm"
     return memory if os.access(memory, os.W_OK | os.X_OK) else None
+
+
+class LineReader:
+    """Cuts what arrives into lines, at a price that grows with what arrives, and keeps no longer line."""
+
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._dropping = False
+
+    def read(self, piece: bytes) -> Iterator[bytes | None]:
+        """The lines that end here, without their ends; None for one that was too long, at its beginning."""
+        *ends, rest = piece.split(b"\n")
+        for end in ends:
+            dropped = self._dropping
+            if self._keep(end):
+                yield b"".join(self._pieces)
+            elif not dropped:
+                yield None
+            self._pieces, self._size, self._dropping = [], 0, False
+        dropped = self._dropping
+        if not self._keep(rest) and not dropped:
+            yield None
+
+    def _keep(self, piece: bytes) -> bool:
+        """Add to the line; False where it is too long, and then nothing of it is kept."""
+        self._size += len(piece)
+        if self._size > self._longest:
+            self._dropping = True
+            self._pieces = []
+        elif piece:
+            self._pieces.append(piece)
+        return not self._dropping
+
+
+def _event(line: bytes) -> Event | None:
+    """The event that a line holds; None where it is none. `size` is its length in bytes."""
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not (isinstance(event, dict) and isinstance(event.get("event"), str)):
+        return None
+    return {**event, "size": len(line)}
 
 
 class Channel:
@@ -42,7 +93,7 @@ class Channel:
         flags = os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC
         self._requests = os.open(self.folder / "requests", flags)
         self.events = os.open(self.folder / "events", flags)
-        self._unread = b""
+        self._lines = LineReader(LONGEST_EVENT)
         self._cells = 0
         (self.folder / "line").write_bytes(b"\0" * _LINE.size)
         with (self.folder / "line").open("r+b") as file:
@@ -112,22 +163,19 @@ class Channel:
                 select.select([], [self._requests], [], 0.05)
 
     def read_events(self) -> list[Event]:
-        """The events that have arrived; what is no event is left out."""
-        found = []
-        while True:
+        """The events that have arrived; what is no event is left out, and told of where it was too long."""
+        found: list[Event] = []
+        size = 0
+        while size < _GULP:
             try:
                 piece = os.read(self.events, 1 << 20)
             except BlockingIOError:
                 break
-            self._unread += piece
-        if b"\n" in self._unread:
-            *lines, self._unread = self._unread.split(b"\n")
-            for line in lines:
-                try:
-                    event = json.loads(line)
-                except ValueError:
-                    continue
-                if isinstance(event, dict) and isinstance(event.get("event"), str):
+            size += len(piece)
+            for line in self._lines.read(piece):
+                if line is None:
+                    found.append({"event": "dropped"})
+                elif (event := _event(line)) is not None:
                     found.append(event)
         return found
 

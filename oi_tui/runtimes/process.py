@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oi_tui.runtimes import processes
-from oi_tui.runtimes.channel import Channel, Event
+from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
 from oi_tui.runtimes.enclosing import Enclosed
 from oi_tui.runtimes.limits import LimitWatch
 from oi_tui.runtimes.marks import MarkReader, spell
@@ -22,6 +22,8 @@ from oi_tui.runtimes.terminal import Terminal
 
 #: What may wait, in bytes, of the output that comes while no run reads it; the oldest goes first.
 _LATER = 256 * 1024
+#: What may wait, in bytes, of the events whose marks have yet to come; an honest driver has one at a time.
+_MARKED = 2 * LONGEST_EVENT
 #: How much is read at once, in bytes, before somebody may look at it.
 _GULP = 256 * 1024
 #: How long nothing must have run before the terminal is read at rest, in seconds: runs that follow each
@@ -112,6 +114,7 @@ class LanguageProcess:
         self.ended: Ended | None = None
         self._marks = MarkReader()
         self._marked: dict[str, Event] = {}
+        self._marked_size = 0
         #: Marks that were seen lately; to see one again means nothing.
         self._spent: deque[str] = deque(maxlen=64)
         self._status = b""
@@ -217,6 +220,7 @@ class LanguageProcess:
                 if isinstance(part, bytes):
                     found.append(part)
                 elif event := self._marked.pop(part, None):
+                    self._marked_size -= event["size"]
                     self._spent.append(part)
                     found.append(event)
                 elif part not in self._spent:
@@ -226,9 +230,10 @@ class LanguageProcess:
     def _take_events(self, found: list[Item]) -> None:
         for event in self.channel.read_events():
             mark = event.get("mark")
-            if isinstance(mark, str):
+            if isinstance(mark, str) and self._marked_size + event["size"] <= _MARKED:
+                self._marked_size += event["size"]
                 self._marked.setdefault(mark, event)
-            else:
+            elif not isinstance(mark, str):
                 found.append(event)
 
     @property

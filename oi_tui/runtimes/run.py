@@ -20,7 +20,7 @@ from oi_tui.lmc import (
     RunEnded,
 )
 from oi_tui.runtimes import processes
-from oi_tui.runtimes.channel import Event
+from oi_tui.runtimes.channel import LONGEST_EVENT, Event
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.memory_line import MemoryLine
 from oi_tui.runtimes.process import Ended, Item, LanguageProcess
@@ -191,6 +191,10 @@ class Run:
             self._report(InputRequested(str(prompt), masked=bool(event.get("masked"))))
         elif kind == "input_end":
             self._receive()
+        elif kind == "dropped":
+            self._flush()
+            limit = LONGEST_EVENT // (1024 * 1024)
+            self._report(Printed(f"\r\nA display was left out: it is larger than {limit} MB.\r\n"))
         elif kind == "begun":
             self._steps.ask()
         elif kind == "finished" and event.get("nonce") == self._nonce:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.lmc import Loss, Printed, Report
-from oi_tui.runtimes import Computer, processes
+from oi_tui.runtimes import Computer, channel, processes
 from oi_tui.runtimes.marks import MarkReader, spell
 from tests.runtimes.playing import marked, play, until
 
@@ -183,6 +183,42 @@ def test_memory_that_ran_out_is_named_as_the_reason(
     played = play(computer, "python", "import os; os.kill(os.getpid(), 9)")
     reason = "Python ended (killed by SIGKILL, probably because memory ran out); its variables are lost: df"
     assert (played.state, played.reason) == ("lost", reason)
+
+
+#: Code that finds the pipe of the events, which no honest program looks for.
+PIPE = (
+    "import os\nfor n in range(200, 300):\n"
+    "    if os.path.exists(f'/proc/self/fd/{n}') and os.readlink(f'/proc/self/fd/{n}').endswith('/events'):\n"
+    "        pipe = n\n"
+    "def send(data):\n    while data: data = data[os.write(pipe, data):]\n"
+)
+
+
+@pytest.mark.parametrize("sandbox", [False, True])
+def test_a_program_that_fills_the_pipe_of_events_ends_as_any_other(
+    make: Callable[..., Computer], monkeypatch: pytest.MonkeyPatch, sandbox: bool
+) -> None:
+    monkeypatch.setattr(channel, "LONGEST_EVENT", 1_000_000)
+    computer = make(sandbox=sandbox)
+    played = play(computer, "python", PIPE + "for _ in range(50): send(b'x' * 100_000)\nprint('done')")
+    assert played.state == "finished"
+    assert "A display was left out" in played.text
+    assert played.text.endswith("done\n")
+    assert play(computer, "python", "send(b'no end')\n1 + 1").text == "2\n"
+
+
+def test_forged_events_end_nothing_and_fill_no_memory(computer: Computer) -> None:
+    forged = (
+        'b\'{"event": "finished", "nonce": "0", "state": "failed"}\\n\'',
+        'b\'{"event": "finished", "mark": "idle.1", "state": "lost", "names": [1, "a b", {}]}\\n\'',
+        'b\'{"event": "input_end"}\\n{"event": "line", "line": 1e99}\\n{"event": "display"}\\n\'',
+        'b\'\'.join(b\'{"event": "x", "mark": "m%d"}\\n\' % n for n in range(20_000))',
+    )
+    for code in forged:
+        played = play(computer, "python", f"{PIPE}send({code})\nprint('on')")
+        assert (played.text, played.state) == ("on\n", "finished")
+    assert computer._runtimes["python"]._process._marked_size < 10_000_000  # type: ignore[attr-defined]
+    assert play(computer, "python", "1 + 1").text == "2\n"
 
 
 def test_what_is_ended_on_purpose_is_no_loss(computer: Computer) -> None:

@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501, ISC004 - code of other languages, as it is
 
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -272,3 +273,25 @@ def test_questions_from_another_thread_neither_delay_nor_break_runs(
         over.set()
         asking.join(20)
     assert [(each.state, each.text) for each in played] == [("finished", "out\n")] * 25
+
+
+def test_arrays_and_tables_of_libraries_have_their_shape_and_type(make: Callable[..., Computer]) -> None:
+    pytest.importorskip("pandas", reason="pandas is not here")
+    computer = make(python=sys.executable)
+    code = (
+        "import numpy as np, pandas as pd\ngrid = np.zeros((35, 3))\nnumber = np.float64(2.5)\n"
+        "column = pd.Series([1, 2])\ntable = pd.DataFrame({'a': [1], 'b': [2]})\n"
+        "class Sly(np.ndarray):\n    shape = property(lambda self: calls.append(1))\n"
+        "calls = []\nsly = np.zeros(2).view(Sly)"
+    )
+    assert play(computer, "python", code).state == "finished"
+    found = {each.name: (each.summary, each.size) for each in computer.variables("python")}
+    assert found["grid"] == ("ndarray (35, 3) float64", 840)
+    assert found["number"] == ("float64 2.5", 8)
+    assert found["column"] == ("Series (2,) int64", 16)
+    assert found["table"][0] == "DataFrame 1x2"
+    assert found["sly"][0] == "Sly"
+    assert play(computer, "python", "calls").text == "[]\n"
+    detail = computer.look_at("python", "grid")
+    assert detail
+    assert detail.description == "ndarray (35, 3) float64"

@@ -114,7 +114,8 @@ class Channel:
             if placed:
                 self._count += 1
                 mark = fields["mark"] = "{}.{}".format(self.nonce, self._count)
-            self.write(self._events, spell(fields).encode() + b"\n")
+            # The line begins anew, whatever else the program has written there.
+            self.write(self._events, b"\n" + spell(fields).encode() + b"\n")
             if mark is not None:
                 self.write(self.terminal, "\x1b]6973;{}\x07".format(mark).encode())
 

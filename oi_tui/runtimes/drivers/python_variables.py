@@ -23,7 +23,7 @@ _PLAIN = (bool, int, float, complex, type(None))
 _NAMED = (types.FunctionType, types.BuiltinFunctionType)
 _name_of = type.__dict__["__name__"].__get__
 _qualified_name_of = type.__dict__["__qualname__"].__get__
-_dictionary_of = type.__dict__["__dict__"].__get__
+_module_of = type.__dict__["__module__"].__get__
 
 
 def describe(names):
@@ -87,8 +87,6 @@ def _facts(value, kind):
             shape = getattr(value, "shape", (0, 0))
             listed = ", ".join(columns[:40]) + (", ..." if len(columns) > 40 else "")
             return "{}, {} rows x {} columns: {}".format(kind, shape[0], shape[1], listed)
-        of = getattr(value, "dtype", None)
-        return "{}, {}".format(summary, of) if of is not None else summary
     return summary
 
 
@@ -167,12 +165,23 @@ def _summary(value, kind):
     if type(value) in _NAMED:
         return "function {}".format(value.__qualname__)
     if _is_known(value):
-        shape = getattr(value, "shape", None)
-        if not isinstance(shape, tuple):
-            shape = getattr(value, "size", None)
-        if isinstance(shape, tuple) and all(isinstance(length, int) for length in shape):
-            return " ".join((kind, "x".join(map(str, shape)))).strip()
+        return _shaped(value, kind)
     return kind
+
+
+def _shaped(value, kind):
+    """The kind with the shape: `DataFrame 1200x8`, `ndarray (3500, 3500) float64`, `float64 2.5`."""
+    shape, of = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if not isinstance(shape, tuple):
+        shape, of = getattr(value, "size", None), None
+    if not (isinstance(shape, tuple) and all(isinstance(length, int) for length in shape)):
+        return kind
+    if of is None:
+        return "{} {}".format(kind, "x".join(map(str, shape)))
+    if kind == str(of) and not shape:
+        item = value.item()
+        return "{} {!r}".format(kind, item) if type(item) in _PLAIN else kind
+    return "{} {} {}".format(kind, tuple(shape), of)
 
 
 def _size(value):
@@ -192,5 +201,6 @@ def _size(value):
 
 
 def _is_known(value):
-    module = _dictionary_of(type(value)).get("__module__")
+    # Asked of `type` itself: what a class of the program's own makes of the attribute is not run.
+    module = _module_of(type(value))
     return type(module) is str and module.partition(".")[0] in _LIBRARIES

@@ -1,0 +1,79 @@
+"""The channel to a language: what a program can write there holds nobody up and fills no memory."""
+
+import os
+import random
+import time
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.runtimes.channel import Channel, LineReader
+
+
+@pytest.fixture
+def channel() -> Iterator[Channel]:
+    """A channel that is closed when the test is over."""
+    made = Channel()
+    yield made
+    made.close()
+
+
+def test_lines_come_whole_however_they_arrive() -> None:
+    chance = random.Random(5)
+    lines = [bytes(chance.choices(b"abc", k=chance.randrange(40))) for _ in range(300)]
+    data = b"".join(line + b"\n" for line in lines)
+    reader, found = LineReader(100), list[bytes | None]()
+    while data:
+        at = chance.randrange(1, 60)
+        found += reader.read(data[:at])
+        data = data[at:]
+    assert found == lines
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_line_that_is_too_long_is_told_of_once_and_the_next_one_comes(size: int) -> None:
+    data = b"first\n" + b"x" * 500 + b"\nnext\n" + b"y" * 101 + b"\nlast\n"
+    reader, found = LineReader(100), list[bytes | None]()
+    for at in range(0, len(data), size):
+        found += reader.read(data[at : at + size])
+    assert found == [b"first", None, b"next", None, b"last"]
+
+
+def test_a_line_without_end_costs_neither_memory_nor_ever_more_time() -> None:
+    reader, piece = LineReader(1_000_000), b"x" * 65_536
+    tracemalloc.start()
+    try:
+        found = [each for _ in range(1600) for each in reader.read(piece)]
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found == [None]
+    assert most < 3_000_000
+
+
+def test_anything_may_be_written_and_events_still_come(channel: Channel) -> None:
+    chance = random.Random(7)
+    writer = os.open(channel.folder / "events", os.O_WRONLY | os.O_NONBLOCK)
+    junk = [b"", b"\0", b"{", b"[1]", b'{"event": 5}', b'"event"', b"1e999999", b"[" * 20_000, b"9" * 5000]
+    junk += [chance.randbytes(chance.randrange(1, 300)).replace(b"\n", b"") for _ in range(50)]
+    try:
+        for each in junk:
+            os.write(writer, each + b'\n{"event": "ready", "size": -5}\n')
+            assert [event["event"] for event in channel.read_events()] == ["ready"], each
+    finally:
+        os.close(writer)
+
+
+def test_reading_comes_to_an_end_while_somebody_writes_without_one(channel: Channel) -> None:
+    writer = os.open(channel.folder / "events", os.O_WRONLY)
+    child = os.posix_spawn("/bin/sh", ["sh", "-c", f"exec yes >&{writer}"], os.environ)
+    try:
+        until = time.monotonic() + 20
+        for _ in range(50):
+            assert channel.read_events() == []
+            assert time.monotonic() < until
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        os.close(writer)
