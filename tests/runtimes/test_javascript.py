@@ -2,7 +2,8 @@
 
 # ruff: noqa: E501 - code of other languages, as it is
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,16 @@ CELLS = [
 
 def test_cells_print_what_they_should(node: Computer) -> None:
     check_cells(node, "javascript", CELLS)
+
+
+def test_a_cell_finds_what_a_script_finds(node: Computer) -> None:
+    code = (
+        "console.log([require.main === module, module.exports === exports, process.argv.length, "
+        "require('path').dirname(__filename) === __dirname, import.meta.dirname === __dirname].join())"
+    )
+    assert play(node, "javascript", code).text == "true,true,2,true,true\n"
+    assert "Warning: look out\n" in play(node, "javascript", "process.emitWarning('look out')").text
+    assert play(node, "javascript", "({ a: 1, b: ['x'] })").text == "{ a: 1, b: [ 'x' ] }\n"
 
 
 @pytest.mark.parametrize(
@@ -103,16 +114,18 @@ def test_what_writes_again_whenever_it_has_written_is_stopped(node: Computer, co
 @pytest.mark.parametrize(
     ("code", "text"),
     [
-        ("const again = () => { Promise.resolve().then(again) }; again()", "Ended what an earlier run left running\n"),
-        ("const soon = () => queueMicrotask(soon); queueMicrotask(soon)", "Ended what an earlier run left running\n"),
-        ("void setTimeout(() => { const end = Date.now() + 700; while (Date.now() < end); }, 0).unref()", ""),
+        ("const again = () => { Promise.resolve().then(again) }", "Ended what an earlier run left running\n"),
+        ("const again = () => queueMicrotask(again)", "Ended what an earlier run left running\n"),
+        ("const again = () => { const end = Date.now() + 700; while (Date.now() < end); }", ""),
     ],
 )  # fmt: skip
 def test_what_an_earlier_run_left_running_keeps_no_run_from_beginning_and_none_begins_twice(
-    node: Computer, code: str, text: str
+    node: Computer, tmp_path: Path, code: str, text: str
 ) -> None:
-    play(node, "javascript", "const memory = 41; globalThis.times = 0")
-    assert play(node, "javascript", code).state == "finished"
+    play(node, "javascript", f"const memory = 41; globalThis.times = 0; {code}")
+    later = f"setTimeout(() => {{ require('fs').writeFileSync('{tmp_path}/begun', ''); again() }}, 30)"
+    assert play(node, "javascript", f"void {later}.unref()").state == "finished"
+    until((tmp_path / "begun").exists)
     played = play(node, "javascript", "console.log(String(memory + ++times))")
     assert (played.text, played.state) == (text + "42\n", "finished")
     assert play(node, "javascript", "console.log(String(times))").text == "1\n"
@@ -171,3 +184,73 @@ def test_a_run_begins_with_a_terminal_whatever_the_last_one_did(node: Computer) 
     play(node, "javascript", "const memory = 41; for (const fd of [0, 1, 2]) require('fs').closeSync(fd)")
     code = "console.error(String(memory + 1)); console.log(prompt('name?'))"
     assert play(node, "javascript", code, answers=("Ada\n",)).text == "42\nname? Ada\nAda\n"
+
+
+#: One after the other; `server` listens in all that follow, and keeps no run from its end.
+AWAITED = [
+    ("require('crypto').pbkdf2('a', 'b', 1, 8, 'sha512', () => console.log('derived'))", "derived\n"),
+    ("require('zlib').gzip('x', (error, packed) => console.log(typeof packed))", "object\n"),
+    ("var http = require('http'); var server = http.createServer((asked, answer) => answer.end('answer')).listen(0, '127.0.0.1', () => http.get(server.address(), (found) => found.on('data', (piece) => console.log(`got ${piece}`)))); undefined", "got answer\n"),
+    ("fetch(`http://127.0.0.1:${server.address().port}`).then((found) => found.text()).then(console.log); undefined", "answer\n"),
+    ("void new (require('worker_threads').Worker)('setTimeout(() => console.log(`from a thread`), 20)', { eval: true })", "from a thread\n"),
+    ("require('child_process').exec('echo child', (error, out) => console.log(out.trim())); undefined", "child\n"),
+    ("setTimeout(() => console.log('later'), 20); process.removeAllListeners(); undefined", "later\n"),
+    ("process.on('uncaughtException', (error) => console.log(error.message)); setTimeout(() => { throw new Error('heard') }, 1); undefined", "heard\n"),
+    ("process.removeAllListeners('uncaughtException'); server.close(); undefined", ""),
+]  # fmt: skip
+
+
+def test_a_run_waits_for_all_that_a_script_would_wait_for(node: Computer) -> None:
+    check_cells(node, "javascript", AWAITED)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("await new Promise(() => {})", "Error: this awaits a promise that nothing can settle any more"),
+        ("setTimeout(() => process.exit(5), 5); setInterval(() => {}, 1)", "exit status 5"),
+        ("process.exitCode = 4; undefined", "exit status 4"),
+        ("setTimeout(() => { throw new Error('late') }, 5); setInterval(() => {}, 1)", "Error: late"),
+        ("Promise.reject(new TypeError('refused')); undefined", "TypeError: refused"),
+    ],
+)
+def test_a_run_fails_where_a_script_would(node: Computer, code: str, reason: str) -> None:
+    played = play(node, "javascript", code)
+    assert (played.state, played.reason) == ("failed", reason)
+    assert "driver" not in played.text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "new (require('worker_threads').Worker)('console.log(`go`); setTimeout(() => { while (true); }, 30)', { eval: true })",
+        "require('net').createServer().listen(0, '127.0.0.1', function () { require('net').connect(this.address().port, '127.0.0.1', () => console.log('go')) })",
+    ],
+)  # fmt: skip
+def test_what_a_run_waits_for_can_be_stopped_and_holds_up_no_later_run(node: Computer, code: str) -> None:
+    play(node, "javascript", "const memory = 41")
+    assert play(node, "javascript", f"void {code}", stop_at="go\r\n").state == "interrupted"
+    assert play(node, "javascript", "console.log(String(memory + 1))").text == "42\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "const lost = []; while (true) lost.push(new Array(1000).fill(0.5))",
+        "(() => { const lost = []; while (true) lost.push(new Array(1000).fill(0.5)) })()",
+        "(() => { const lost = []; setInterval(() => { while (true) lost.push({}) }) })()",
+        "await (async () => { const lost = []; while (true) { await null; lost.push(new Array(1000).fill(0.5)) } })()",
+    ],
+)
+def test_what_fills_the_memory_is_ended_and_the_variables_stay(
+    make: Callable[..., Computer], monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    monkeypatch.setenv("NODE_OPTIONS", "--max-old-space-size=32")
+    computer = make()
+    play(computer, "javascript", "globalThis.memory = 41")
+    for _ in range(2):
+        played = play(computer, "javascript", f"{{ {code} }}")
+        assert (played.state, "ran out of memory" in played.reason) == ("failed", True)
+        assert play(computer, "javascript", "console.log(String(memory + 1))").text == "42\n"
+    limit = "require('v8').getHeapStatistics().heap_size_limit < 150e6 ? 'bounded' : 'grown'"
+    assert play(computer, "javascript", f"console.log({limit})").text == "bounded\n"

@@ -53,7 +53,7 @@ def test_what_is_no_typescript_is_told_with_its_line(make: Make) -> None:
 
 def test_what_was_stopped_while_it_waited_may_be_collected_later(make: Make) -> None:
     computer = make()
-    waiting = "console.log('go'); await new Promise(() => {})"
+    waiting = "console.log('go'); setInterval(() => {}, 60000); await new Promise(() => {})"
     assert play(computer, "ts", waiting, stop_at="go\r\n").state == "interrupted"
     much = "let kept: unknown[] = []\nfor (let n = 0; n < 3e6; n++) kept = [n, kept.length]\nkept.length"
     assert play(computer, "ts", much).state == "finished"

@@ -7,6 +7,7 @@ const { Worker, isMainThread, workerData } = require('worker_threads');
 const fs = require('fs');
 const path = require('path');
 const { stays, untyped } = require('./javascript_types.js');
+const { attend } = require('./javascript_waiting.js');
 
 if (isMainThread) main(process.argv[2], process.argv[3] === 'typed');
 else work(workerData);
@@ -17,9 +18,9 @@ function main(folder, typed) {
   const timers = require('timers');
   // A program may put others in their place.
   const { process, Promise } = globalThis;
-  const { createRequire } = require('module');
+  const Module = require('module');
   const { pathToFileURL } = require('url');
-  const { promiseHooks } = require('v8');
+  const { promiseHooks, getHeapStatistics } = require('v8');
   const events = fs.openSync(path.join(folder, 'events'), 'a');
   const terminal = fs.openSync('/dev/tty', 'w');
   const exit = Symbol('exit');
@@ -47,25 +48,29 @@ function main(folder, typed) {
     }
   }
 
-  process.argv.length = 1;
-  const spell = (value) => {
-    try {
-      return util.inspect(value);
-    } catch {
-      return 'with what cannot be shown';
-    }
+  process.argv.length = 2;
+  // An error that nothing catches ends a script, and so does a call of `process.exit`: the run waits for nothing more.
+  const uncaught = (name, words) => (error) => {
+    if (process.listenerCount(name) > 1 && !isExit(error)) return;
+    const outcome = isExit(error) ? outcomeOf(error.code) : ['failed', explain(error, '', words)];
+    if (!current) return;
+    current.outcome = current.outcome || outcome;
+    endTimers();
+    current.waiting.end();
   };
   const heard = {
     SIGINT: () => {},
-    uncaughtException: (error) => {
-      if (!isExit(error)) process.stderr.write(`Uncaught ${spell(error)}\n`);
-    },
-    unhandledRejection: (error) => {
-      if (!isExit(error)) process.stderr.write(`Uncaught (in promise) ${spell(error)}\n`);
-    },
+    uncaughtException: uncaught('uncaughtException', 'Uncaught'),
+    unhandledRejection: uncaught('unhandledRejection', 'Uncaught (in promise)'),
   };
+  const outcomeOf = (code) => (code ? ['failed', `exit status ${code}`] : ['finished', null]);
   // A run begins with what every run may count on, whatever the last one did to it.
+  const signalled = ['newListener', 'removeListener'].map((name) => [name, process.listeners(name)]);
   function prepare() {
+    // With these two Node.js itself begins and ends to hear signals.
+    for (const [name, all] of signalled) {
+      for (const hear of all) if (!process.listeners(name).includes(hear)) process.on(name, hear);
+    }
     for (const [name, hear] of Object.entries(heard)) {
       if (!process.listeners(name).includes(hear)) process.on(name, hear);
     }
@@ -114,10 +119,14 @@ function main(folder, typed) {
     throw new Exit(Number(code === undefined ? process.exitCode || 0 : code));
   };
 
+  // What a script finds: it is the main module, and it was given no arguments.
   const base = path.join(process.cwd(), '[cell]');
-  const require_ = createRequire(base);
-  Object.assign(globalThis, { require: require_, module: { exports: {} }, __dirname: process.cwd() });
-  globalThis.exports = globalThis.module.exports;
+  const require_ = Module.createRequire(base);
+  const self = Object.assign(new Module('.'), { filename: base, paths: require_.resolve.paths('x') || [] });
+  process.argv[1] = base;
+  require_.main = self;
+  Object.assign(globalThis, { require: require_, module: self, exports: self.exports });
+  Object.assign(globalThis, { __filename: base, __dirname: process.cwd() });
 
   const never = new Int32Array(new SharedArrayBuffer(4));
   const readNow = (fd, piece) => {
@@ -199,18 +208,24 @@ function main(folder, typed) {
       }
       return import(path.isAbsolute(found) ? pathToFileURL(found).href : found);
     },
+    meta: {
+      url: pathToFileURL(base).href,
+      filename: base,
+      dirname: process.cwd(),
+      resolve: (name) => pathToFileURL(require_.resolve(name)).href,
+    },
   };
   Object.defineProperty(globalThis, '__oi', { value: hidden, enumerable: false });
 
   const show = (value) => {
     globalThis._ = value;
-    process.stdout.write(util.inspect(value, { colors: Boolean(process.stdout.isTTY) && !process.env.NO_COLOR }) + '\n');
+    process.stdout.write(util.inspect(value) + '\n');
   };
-  const explain = (error, where) => {
+  const explain = (error, where, words = 'Uncaught') => {
     try {
-      return explained(error, where);
+      return explained(error, where, words);
     } catch {
-      process.stderr.write('Uncaught: what was thrown cannot be shown\n');
+      process.stderr.write(`${words}: what was thrown cannot be shown\n`);
       return 'what was thrown cannot be shown';
     }
   };
@@ -222,28 +237,19 @@ function main(folder, typed) {
       return found ? `${url}:${column ? found.join(':') : found[0]}` : all;
     });
   const importer = / imported from \S*javascript_driver\.js$/;
-  const explained = (error, where) => {
+  const explained = (error, where, words) => {
     if (!(error instanceof Error)) {
       const text = util.inspect(error);
-      process.stderr.write(`Uncaught ${text}\n`);
+      process.stderr.write(`${words} ${text}\n`);
       return text.split('\n')[0].slice(0, 300);
     }
     const ours = /^\s+at .*(javascript_driver\.js|node:inspector|node:internal\/worker|nodejs\.internal|new Promise \(<anonymous>\)|Worker\.emit|MessagePort\.)/;
     const lines = util.inspect(error).split('\n').filter((line) => !ours.test(line)).map(placed);
     lines[0] = lines[0].replace(importer, '');
     if (error instanceof SyntaxError && where) lines.splice(1, 0, `    at ${placed(where)}`);
-    process.stderr.write(`Uncaught ${lines.join('\n')}\n`);
+    process.stderr.write(`${words} ${lines.join('\n')}\n`);
     return `${error.name}: ${String(error.message).split('\n')[0].replace(importer, '')}`.slice(0, 300);
   };
-  // How much is still under way that a script would wait for before it ends.
-  const busy = () => {
-    if (!process.getActiveResourcesInfo) return 0;
-    const all = process.getActiveResourcesInfo();
-    if (all.some((name) => /Server/.test(name))) return 0;
-    const awaited = all.filter((name) => /^(Timeout|Immediate|FSReq|GetAddrInfo|TCPConnect|ProcessWrap|HTTP)/.test(name)).length;
-    return awaited + process._getActiveHandles().filter((handle) => handle instanceof tty.ReadStream && !handle.isPaused()).length;
-  };
-
   const streams = () => [process.stdout, process.stderr].filter((stream) => stream && stream._writableState);
 
   // Wait until a stream has handed on what it was given; false where nothing moves it any more. What meets a full
@@ -300,7 +306,15 @@ function main(folder, typed) {
     nonce = run.nonce;
     abandon();
     prepare();
-    const before = busy();
+    const { waiting } = run;
+    // Where the worker has stopped what would have settled it, the worker ends the run.
+    const stuck = async () => {
+      await new Promise((resolve) => {
+        run.confirm = resolve;
+        worker.postMessage({ stuck: run.nonce });
+      });
+      throw new Error('this awaits a promise that nothing can settle any more');
+    };
     try {
       const { code, place, problem, line } = typed ? untyped(run.source) : { code: run.source };
       if (problem) {
@@ -308,33 +322,38 @@ function main(folder, typed) {
         return ['failed', problem.slice(0, 300)];
       }
       if (typed) places.set(run.url, place);
-      const outcome = await evaluation({
+      const evaluated = evaluation({
         expression: `${rewrite(code)}\n//# sourceURL=${run.url}`,
         objectGroup: 'cell',
         replMode: true,
         awaitPromise: true,
       });
+      const outcome = await waiting.settled(evaluated, stuck);
       if (outcome.exceptionDetails) {
         where = `${run.url}:${outcome.exceptionDetails.lineNumber + 1}`;
         if (!outcome.exceptionDetails.exception) return ['failed', outcome.exceptionDetails.text];
         throw valueOf(outcome.exceptionDetails.exception);
       }
       let value = valueOf(outcome.result);
-      if (util.types.isPromise(value)) value = await value;
+      if (util.types.isPromise(value)) value = await waiting.settled(value, stuck);
       if (value !== undefined && !(value && ['Timeout', 'Immediate'].includes(value.constructor && value.constructor.name))) show(value);
       // Timers, requests and questions that the cell left under way belong to it, as they would to a script.
-      for (let pause = 1; busy() > before && run === current; pause = Math.min(pause * 1.5, 50)) {
-        await new Promise((resolve) => wait(resolve, pause).unref());
-      }
-      return ['finished', null];
+      await waiting.all();
+      const { exitCode } = process;
+      process.exitCode = undefined;
+      return run.outcome || outcomeOf(exitCode);
     } catch (error) {
-      if (isExit(error)) return error.code ? ['failed', `exit status ${error.code}`] : ['finished', null];
+      if (run.outcome) return run.outcome;
+      if (isExit(error)) return outcomeOf(error.code);
       if (util.types.isNativeError(error) && isTermination(error)) {
         endTimers();
+        waiting.endThreads();
         await Promise.all(streams().map(mend));
         return ['interrupted', null];
       }
       return ['failed', explain(error, where)];
+    } finally {
+      waiting.end();
     }
   }
 
@@ -353,7 +372,12 @@ function main(folder, typed) {
   // A run is offered again until it is taken up; but it is taken up once.
   let current = null;
   let taken = '';
-  const worker = new Worker(__filename, { workerData: { folder, typed, events, terminal }, stdout: false, stderr: false });
+  const worker = new Worker(__filename, { workerData: { folder, typed, events, terminal, heap: Math.round(getHeapStatistics().heap_size_limit / 1e6) }, stdout: false, stderr: false });
+  const { begin, hold } = attend(process, worker);
+  hidden.hold = () => {
+    hold();
+    endTimers();
+  };
   worker.on('message', (message) => {
     if (message.ask) {
       worker.postMessage({ answer: message.ask });
@@ -364,8 +388,16 @@ function main(folder, typed) {
       send({ event: word, nonce, ...(word === 'variables' ? memory.all() : memory.one(name)) }, false);
       return;
     }
+    if (message.stuck) {
+      if (current && current.nonce === message.stuck) current.confirm();
+      return;
+    }
     const run = message.run;
     if (message.leave) {
+      if (current) {
+        current.waiting.end();
+        current.waiting.endThreads();
+      }
       current = null;
       endTimers();
       Promise.all(streams().map(mend)).then(() => worker.postMessage({ nonce: message.leave, state: 'interrupted', reason: null }));
@@ -374,6 +406,7 @@ function main(folder, typed) {
     if (taken === run.nonce) return;
     taken = run.nonce;
     current = run;
+    run.waiting = begin();
     worker.postMessage({ started: run.nonce });
     serve(run);
   });
@@ -396,7 +429,7 @@ function main(folder, typed) {
 // How long a run waits for the main thread, in milliseconds, before it ends what holds that.
 const TAKEN_UP = 1500;
 
-function work({ folder, typed, events, terminal }) {
+function work({ folder, typed, events, terminal, heap }) {
   const { parentPort } = require('worker_threads');
   const inspector = require('inspector');
   const net = require('net');
@@ -411,12 +444,19 @@ function work({ folder, typed, events, terminal }) {
     if (mark) fs.writeSync(terminal, `\x1b]6973;${mark}\x07`);
   };
   const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+  // Node.js leaves where nothing is left to wait for and what asks us is terminated too: so first it has us to wait for.
+  // Timers would go on with what is ended.
+  const terminate = () => {
+    session.post('Runtime.evaluate', { expression: '__oi.hold()' }, () => {});
+    session.post('Runtime.terminateExecution', () => {});
+  };
 
   const scripts = new Map();
   session.on('Debugger.scriptParsed', ({ params }) => {
     if (params.url.startsWith('cell-')) scripts.set(params.scriptId, params.url);
   });
   session.on('Debugger.paused', ({ params }) => {
+    if (params.reason === 'OOM' && !exhausted) endOutOfMemory();
     for (const frame of run ? params.callFrames : []) {
       if (scripts.get(frame.location.scriptId) === run.url) {
         const [line] = run.place(frame.location.lineNumber + 1, frame.location.columnNumber + 1);
@@ -426,6 +466,27 @@ function work({ folder, typed, events, terminal }) {
     }
     session.post('Debugger.resume', () => {});
   });
+
+  // A debugger is given four times the heap of a script, again and again; a script would end here. Only what runs is ended:
+  // what it alone held can be given back.
+  let exhausted = false;
+  function endOutOfMemory() {
+    exhausted = true;
+    if (!run) restoreLimit();
+    if (run) run.reason = `JavaScript ran out of memory (its heap may hold ${heap} MB)`;
+    fs.writeSync(terminal, `JavaScript ran out of memory: its heap may hold ${heap} MB. What ran was stopped; variables are kept.\r\n`);
+    terminate();
+    // Where there is little memory, the main thread answers late: a second termination would hit what is not to end.
+    interrupt(3000);
+  }
+
+  // The heap may hold as much as before only once no debugger is there.
+  function restoreLimit() {
+    exhausted = false;
+    session.post('HeapProfiler.collectGarbage', () => {
+      session.post('Debugger.disable', () => session.post('Debugger.enable', () => {}));
+    });
+  }
 
   function begin(nonce, file) {
     const source = fs.readFileSync(file, 'utf8');
@@ -441,7 +502,7 @@ function work({ folder, typed, events, terminal }) {
         // What an earlier run left behind never lets the next one begin, such as promises that go on for ever.
         if (!mine.cleared) fs.writeSync(terminal, 'Ended what an earlier run left running\n');
         mine.cleared = true;
-        session.post('Runtime.terminateExecution', () => {});
+        terminate();
       }
       setTimeout(handOver, 200);
     };
@@ -459,7 +520,9 @@ function work({ folder, typed, events, terminal }) {
   function finish(nonce, state, reason) {
     if (!run || run.nonce !== nonce) return;
     clearInterval(run.sampler);
+    if (run.reason) [state, reason] = ['failed', run.reason];
     run = null;
+    if (exhausted) restoreLimit();
     send({ event: 'finished', nonce, state, reason }, `${nonce}.end`);
   }
 
@@ -475,12 +538,13 @@ function work({ folder, typed, events, terminal }) {
       }),
       pause(milliseconds).then(() => false),
     ]);
-  async function interrupt() {
+  async function interrupt(patience = 12) {
     const mine = run;
     if (!mine) return;
-    let idle = await answered(12);
+    mine.interrupted = true;
+    let idle = await answered(patience);
     for (let times = 0; times < 8 && !idle && run === mine; times++) {
-      if (times % 3 === 0) session.post('Runtime.terminateExecution', () => {});
+      if (times % 3 === 0) terminate();
       await pause(10);
       idle = run === mine && (await answered(150)) && (await answered(150));
     }
@@ -491,7 +555,7 @@ function work({ folder, typed, events, terminal }) {
     // What only looked idle, as between a write and the next, does not answer any more, and did not take the message.
     for (let times = 0; times < 8 && run === mine; times++) {
       if (await answered(30)) break;
-      if (run === mine) session.post('Runtime.terminateExecution', () => {});
+      if (run === mine) terminate();
     }
   }
 
@@ -500,6 +564,8 @@ function work({ folder, typed, events, terminal }) {
       const resolve = answers.get(message.answer);
       answers.delete(message.answer);
       if (resolve) resolve(true);
+    } else if (message.stuck) {
+      if (run && run.nonce === message.stuck && !run.interrupted) parentPort.postMessage(message);
     } else if (message.started) {
       if (run && run.nonce === message.started) run.started = true;
     } else finish(message.nonce, message.state, message.reason);
@@ -551,5 +617,6 @@ function rewrite(source) {
   });
   text = replace(text, /^([ \t]*)import\s*(['"][^'"\n]+['"])\s*;?/gm, (all, indent, name) => `${indent}await __oi.import(${name});`);
   text = replace(text, /^([ \t]*)export\s+(?=(?:const|let|var|function|class|async)\b)/gm, (all, indent) => indent);
-  return replace(text, /(^|[^.\w$'"`])import\s*\(/g, (all, before) => `${before}__oi.import(`);
+  text = replace(text, /(^|[^.\w$'"`])import\s*\(/g, (all, before) => `${before}__oi.import(`);
+  return replace(text, /(^|[^.\w$'"`])import\s*\.\s*meta\b/g, (all, before) => `${before}__oi.meta`);
 }

@@ -5,17 +5,28 @@
 const stays = (line, column) => [line, column];
 exports.stays = stays;
 
+// That this is experimental is no matter of the program's.
+function strip(source, options) {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return require('module').stripTypeScriptTypes(source, options);
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
 // Take the types out of a source: `code` without them, and `place`, which leads from a line and a column of it,
 // counted from one, to those of the source. What is no TypeScript has a `problem` instead, and its `line`.
 exports.untyped = (source) => {
-  const { SourceMap, stripTypeScriptTypes } = require('module');
+  const { SourceMap } = require('module');
   try {
     try {
-      return { code: stripTypeScriptTypes(source), place: stays };
+      return { code: strip(source), place: stays };
     } catch (error) {
       if (error.code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw error;
     }
-    const written = stripTypeScriptTypes(source, { mode: 'transform', sourceMap: true });
+    const written = strip(source, { mode: 'transform', sourceMap: true });
     const [code, url] = written.split('\n//# sourceMappingURL=');
     const map = new SourceMap(JSON.parse(Buffer.from(url.split('base64,')[1], 'base64').toString()));
     const place = (line, column) => {

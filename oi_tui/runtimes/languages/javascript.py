@@ -27,7 +27,7 @@ def start(program: str, folder: Path) -> Start:
 
     Node.js ends itself where it finds that a callback was cut off, as interrupts do; so it does not look.
     """
-    options = ("--no-warnings", "--no-force-async-hooks-checks")
+    options = ("--no-force-async-hooks-checks",)
     return Start((program, *options, str(DRIVERS / "javascript_driver.js"), str(folder)))
 
 
