@@ -73,14 +73,20 @@ class Account:
                 f"more than the budget of ${limit:.2f}."
             )
 
-    def tell_left_out(self, written: Written) -> Iterator[Event]:
+    def tell_left_out(self, written: Written, *, assumed: bool = False) -> Iterator[Event]:
         """Announce that messages are left out: when it begins, and when it has become much more."""
         if written.left_out > 2 * self._left_out:
             self._left_out = written.left_out
+            model, window = written.request.model, written.window or 0
+            why = (
+                f"How much {model} takes in is not known, so {window:,} tokens are assumed (context_window "
+                "sets it), and the conversation is longer"
+                if assumed
+                else f"The conversation no longer fits the model's window of {window:,} tokens"
+            )
             yield Noticed(
-                f"The conversation no longer fits the model's window of {written.window or 0:,} tokens: the "
-                f"{written.left_out} oldest messages are left out of the request. %compact has the model "
-                "summarise them instead."
+                f"{why}: the {written.left_out} oldest messages are left out of the request. "
+                "%compact has the model summarise them instead."
             )
         elif not written.left_out:
             self._left_out = 0

@@ -36,10 +36,12 @@ class Plan:
     size: int
 
 
-def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> Plan | None:
+def plan(
+    messages: Sequence[Message], profile: Profile, window: int | None, *, assumed: bool = False
+) -> Plan | None:
     """What to summarise: all but the newest part of the conversation; None when there is too little of it.
 
-    Code and all that came of it stay on the same side.
+    Code and all that came of it stay on the same side. A window that is only `assumed` is not sent along.
     """
     summary = latest(messages)
     start = _after(messages, summary) if summary else 0
@@ -67,7 +69,7 @@ def plan(messages: Sequence[Message], profile: Profile, window: int | None) -> P
         temperature=profile.temperature,
         max_tokens=profile.max_tokens,
         timeout=profile.timeout,
-        context_window=window,
+        context_window=None if assumed else window,
     )
     size = sum(weight(message.content) for message in seen)
     return Plan(request, messages[boundary - 1].id, len(seen) + bool(summary), size)

@@ -2,11 +2,13 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from oi_tui.engine import compaction, request_gate, request_writer
 from oi_tui.engine.account import Account
 from oi_tui.engine.events import Event, ModelCalled, Noticed, RetryScheduled, Steps
+from oi_tui.engine.known_windows import KnownWindows, check_size
 from oi_tui.engine.llm import CallPiece, Delta, Fault, Finish, Gap, Llm, LlmError, Reply, Request, Text, Usage
 from oi_tui.engine.message_writers import ReplyWriter
 from oi_tui.engine.model_facts import ModelFacts
@@ -63,6 +65,7 @@ class Exchange:
         self._with_tools: set[str] = set()
         #: Calls in a row that could not be read.
         self._unreadable = 0
+        self._windows = KnownWindows()
         self._lock = threading.Lock()
         self._reply: Reply | None = None
 
@@ -80,11 +83,16 @@ class Exchange:
         OverBudget when there must not be one.
         """
         request_gate.check(profile)
-        for attempt in range(len(RETRIES) + 2):
+        #: The size of a request that was refused as too long, and the refusal.
+        refused: tuple[int, Fault] | None = None
+        for attempt in range(len(RETRIES) + 3):
             facts = self._known(profile)
             written = self.written(messages, profile, languages, cwd, facts, notes)
-            self.window = written.window
-            yield from self.account.tell_left_out(written)
+            self.window = None if facts.window_assumed else written.window
+            check_size(written, facts, profile.model)
+            if refused and written.tokens >= refused[0]:
+                raise LlmError(refused[1])
+            yield from self.account.tell_left_out(written, assumed=facts.window_assumed)
             _, fences = self._manner(profile, facts)
             writer = ReplyWriter(self._resolve)
             parser = ReplyParser(self._resolve, fences=fences)
@@ -100,6 +108,10 @@ class Exchange:
                 return writer.codes
             if began:
                 raise LlmError(fault)
+            if not refused and (told := self._windows.learn(profile, fault, written)):
+                refused = written.tokens, fault
+                yield Noticed(told)
+                continue
             yield from self._before_another_try(fault, profile, attempt)
         raise AssertionError("the last try returns or raises")
 
@@ -111,8 +123,8 @@ class Exchange:
         request_gate.check(profile)
         for attempt in range(len(RETRIES) + 2):
             facts = self._known(profile)
-            window = profile.context_window or facts.context_window
-            plan = compaction.plan(messages, profile, window)
+            window = facts.context_window if facts.learned else profile.context_window or facts.context_window
+            plan = compaction.plan(messages, profile, window, assumed=facts.window_assumed)
             if plan is None:
                 return None
             said: list[str] = []
@@ -150,7 +162,9 @@ class Exchange:
         notes: Sequence[str] = (),
     ) -> Written:
         """The request as it would be sent now."""
-        return request_writer.write(
+        if facts.learned:
+            profile = replace(profile, context_window=None)
+        written = request_writer.write(
             messages,
             profile,
             languages,
@@ -162,6 +176,10 @@ class Exchange:
             longest_reply=facts.longest_reply,
             pictures=self._pictures,
         )
+        if facts.window_assumed:
+            # No server is to set memory aside for a window that nobody asked for.
+            written = replace(written, request=replace(written.request, context_window=None))
+        return written
 
     def cancel(self) -> None:
         """End the reply that is on its way, from any thread; `stopped` is set before."""
@@ -275,7 +293,11 @@ class Exchange:
             if self._stopped.is_set():
                 raise Stopped
             asking.join(0.02)
-        return found[0] if found else ModelFacts()
+        return self.completed(found[0] if found else ModelFacts(), profile)
+
+    def completed(self, facts: ModelFacts, profile: Profile) -> ModelFacts:
+        """The facts, with the window that is reckoned with."""
+        return self._windows.completed(facts, profile)
 
     def _manner(self, profile: Profile, facts: ModelFacts) -> tuple[bool, bool]:
         """Whether to offer the tool, and whether fenced text of the reply is code to run.

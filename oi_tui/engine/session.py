@@ -170,7 +170,7 @@ class Session:
 
     def token_report(self, count: Count | None, prompt: str = "") -> str:
         """What the next request consists of and what all of them cost; may block, while LiteLLM starts."""
-        facts = self._facts(self.profile)
+        facts = self._exchange.completed(self._facts(self.profile), self.profile)
         languages, cwd = self._computer.languages, self._computer.cwd
         written = self._exchange.written(
             self.messages, self.profile, languages, cwd, facts, self._computer.notes

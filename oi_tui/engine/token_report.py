@@ -81,8 +81,9 @@ def report(
 def window(tokens: int | None, facts: ModelFacts, profile: Profile) -> str:
     """The window in use, who said so, and what of it is kept free."""
     if tokens is None:
-        return "Window: not known, so nothing is left out. context_window sets it."
-    whence = "the profile says so (context_window)" if profile.context_window else facts.window_from
+        return "Window: not known. context_window sets it."
+    own = profile.context_window and not facts.learned
+    whence = "the profile says so (context_window)" if own else facts.window_from
     reply = min(tokens // 5, 4096) if profile.max_tokens is None else min(profile.max_tokens, tokens // 2)
     return f"Window: {tokens:,} tokens ({whence}), of which {reply:,} stay free for the reply."
 

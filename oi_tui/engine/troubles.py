@@ -203,7 +203,8 @@ TROUBLES = (
         "server",
         None,
         "{host} is still loading the model.{wait}",
-        r"loading model|model is (?:still |currently )?(?:being )?load(?:ing|ed)\b|currently loading",
+        r"loading model|model is (?:still |currently )?(?:being )?load(?:ing|ed)\b(?! with)"
+        r"|currently loading",
         (None, *range(400, 600)),
         retryable=True,
     ),
@@ -263,7 +264,7 @@ TROUBLES = (
         "messages are left out, or begin a new conversation.",
         r"context.?(?:length|window|size)|maximum (?:context|prompt|input) ?(?:length|tokens)?"
         r"|too many (?:input )?tokens|prompt is too long|input.{0,40}exceeds? the.{0,20}(?:limit|maximum)"
-        r"|reduce the length",
+        r"|reduce the length|context limit|maximum model length|tokens\W+must (?:be <=|have less than)",
         _CLIENT,
     ),
     Trouble(

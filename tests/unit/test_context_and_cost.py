@@ -411,7 +411,7 @@ def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
     assert "120 tokens in (100 of them from the provider's cache), 8 out" in text
     assert "?" in text
     assert "Budget: $2.00" in text
-    assert "Window: not known" in text
+    assert "Window: 32,000 tokens (assumed, see assumed_window; context_window sets it)" in text
     assert "four characters a token" in session.token_report(None)
 
 

@@ -23,7 +23,9 @@ from textual.message import Message as Notification
 from oi_tui import app, cli
 from oi_tui.engine import profile_file, request_writer, speech
 from oi_tui.engine.events import ApprovalRequested, MessageRecorded, ModelCalled, Run, TurnEnded
+from oi_tui.engine.known_windows import KnownWindows
 from oi_tui.engine.llm import Text, Usage
+from oi_tui.engine.model_facts import ModelFacts
 from oi_tui.engine.profile import Profile, settings, without_effect
 from oi_tui.engine.settings import Setting, Value
 from oi_tui.graphics import manner
@@ -297,6 +299,7 @@ EFFECTS: dict[str, Effect] = {
     "local": Effect(worked([Text("ok")])),
     "offline": Effect(worked([Text("ok")])),
     "context_window": Effect(request(tools=True)),
+    "assumed_window": Effect(lambda profile: KnownWindows().completed(ModelFacts(), profile)),
     "max_tokens": Effect(request(tools=True)),
     "max_output": Effect(request(tools=True)),
     "max_budget": Effect(worked([call("1"), Usage(1, 1, 3.0)], [Text("ok")]), 2.0),

@@ -116,6 +116,14 @@ class ModelSettings:
         minimum=256,
         unset="looked up",
     )
+    assumed_window: int = setting(
+        32_000,
+        "How many tokens a model is assumed to take in where nobody knows its context_window. A server that "
+        "refuses a request and names its limit corrects this for the rest of the session.",
+        key="llm.assumed_window",
+        section="Limits",
+        minimum=256,
+    )
     max_tokens: int | None = setting(
         None,
         "The longest reply, in tokens.",
