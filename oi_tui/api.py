@@ -1,11 +1,14 @@
 """The Python API: Open Interpreter's own, on the engine that drives the screen."""
 
-from collections.abc import Generator, Iterator
-from typing import Any, Literal, overload
+from collections.abc import Generator, Iterable, Iterator
+from typing import Any, ClassVar, Literal, overload
 
+from oi_tui import log
 from oi_tui.api_chunks import Chunk, ChunkWriter, confirmation, from_message, to_message
 from oi_tui.api_chunks import display as show
 from oi_tui.api_computer import ApiComputer
+from oi_tui.api_settings import ApiSettings, SettingGroup
+from oi_tui.engine import logs
 from oi_tui.engine.account import Account
 from oi_tui.engine.events import (
     ApprovalRequested,
@@ -19,9 +22,11 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.function_model import Completions, FunctionModel
 from oi_tui.engine.llm import Llm
+from oi_tui.engine.logs import LoggedLlm
 from oi_tui.engine.model_client import ModelProcess
 from oi_tui.engine.model_facts import KnownModels, ModelFacts
 from oi_tui.engine.profile import Profile
+from oi_tui.engine.redaction import learn
 from oi_tui.engine.secrets import Secrets
 from oi_tui.engine.session import Session
 from oi_tui.engine.store import Store
@@ -32,57 +37,85 @@ class TurnError(RuntimeError):
     """The turn could not be finished; the message says why and what to change."""
 
 
-class LlmSettings:
+class LlmSettings(SettingGroup):
     """The model and how it is reached; every attribute may be set at any time."""
 
-    def __init__(self, profile: Profile) -> None:
-        self.model = profile.model
-        self.api_base = profile.api_base
-        self.api_key = profile.api_key
-        self.api_version = profile.api_version
-        self.temperature = profile.temperature
-        self.context_window = profile.context_window
-        self.max_tokens = profile.max_tokens
-        self.max_budget = profile.max_budget
-        self.supports_functions = profile.supports_functions
-        self.supports_vision = profile.supports_vision
-        #: A function that answers instead of a server: it gets `messages`, and of `model`, `stream`, `tools`,
-        #: `max_tokens`, `temperature`, ... what it declares, and yields chunks of OpenAI's format, or text.
-        self.completions: Completions | None = None
+    _title = "interpreter.llm"
+    _prefix = "llm."
+    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_completions"})
 
-    def settings(self) -> dict[str, Any]:
-        """What of it is in a profile."""
-        return {name: value for name, value in vars(self).items() if name != "completions"}
+    def __init__(self, settings: ApiSettings) -> None:
+        self._settings = settings
+        self._completions: Completions | None = None
+
+    @property
+    def completions(self) -> Completions | None:
+        """A function that answers instead of a server.
+
+        It gets `messages`, and of `model`, `stream`, `tools`, `max_tokens`, `temperature`, ... what it
+        declares, and yields chunks of OpenAI's format, or text.
+        """
+        return self._completions
+
+    @completions.setter
+    def completions(self, function: Completions | None) -> None:
+        if function is not None and not callable(function):
+            raise TypeError(f"llm.completions must be a function, not {function!r}")
+        self._completions = function
 
 
-class OpenInterpreter:
+class OpenInterpreter(SettingGroup):
     """A conversation that writes and runs code.
 
-    >>> interpreter = OpenInterpreter()
+    >>> interpreter = OpenInterpreter(auto_run=True, max_budget=0.5)
     >>> interpreter.llm.model = "ollama_chat/llama3.1"
     >>> for chunk in interpreter.chat("How large is this folder?", stream=True): ...
 
-    Where `auto_run` is False, code waits for a decision: with `stream=True` taking the chunk after a
-    `confirmation` runs the code, and closing the stream rejects it; without, the terminal is asked.
+    Its attributes, and those of `llm` and `computer`, are the settings of a profile. A wrong value raises
+    ValueError, and what is no attribute, or has no effect here, AttributeError.
+
+    Where `auto_run` is False, or `safe_mode` asks about risky code, code waits for a decision: with
+    `stream=True` taking the chunk after a `confirmation` runs the code, and closing the stream rejects it;
+    without, the terminal is asked.
     """
 
-    def __init__(self, profile: Profile | None = None, *, llm: Llm | None = None) -> None:
-        self._profile = profile or Profile()
-        program = self._profile.completions
-        self._process = llm or ModelProcess(keys=Secrets().key_for, program=program)
+    _title = "interpreter"
+    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_process", "_known", "_account", "_messages"})
+    llm: LlmSettings
+    computer: ApiComputer
+
+    def __init__(self, profile: Profile | None = None, *, llm: Llm | None = None, **settings: Any) -> None:
+        if not isinstance(profile, Profile | None):
+            raise TypeError(f"the profile must be a Profile, not {type(profile).__name__}")
+        profile = profile or Profile()
+        self._settings = ApiSettings(profile)
+        self._messages: list[Chunk] = []
+        self._process = llm or ModelProcess(keys=Secrets().key_for, program=profile.completions)
         table = (
             self._process.facts if isinstance(self._process, ModelProcess) else lambda _model: ModelFacts()
         )
         self._known = KnownModels(table)
         self._account = Account()
-        self.llm = LlmSettings(self._profile)
-        self.computer = ApiComputer(self._profile)
-        self.auto_run = self._profile.auto_run
-        self.custom_instructions = self._profile.custom_instructions
-        self.system_message = self._profile.system_message
-        self.max_output = self._profile.max_output
-        #: The conversation so far, as LMC messages. It may be read, changed and replaced between turns.
-        self.messages: list[Chunk] = []
+        # `self.llm = ...` is refused, so that no limit is lost with the group.
+        vars(self).update(llm=LlmSettings(self._settings), computer=ApiComputer(self._settings))
+        for name, value in settings.items():
+            try:
+                setattr(self, name, value)
+            except AttributeError as error:
+                raise TypeError(str(error)) from None
+        self._log()
+
+    @property
+    def messages(self) -> list[Chunk]:
+        """The conversation so far, as LMC messages. It may be read, changed and replaced between turns."""
+        return self._messages
+
+    @messages.setter
+    def messages(self, messages: Iterable[Chunk]) -> None:
+        found = list(messages)
+        if wrong := [each for each in found if not isinstance(each, dict)]:
+            raise TypeError(f"messages must be dictionaries, not {wrong[0]!r}")
+        self._messages = found
 
     @overload
     def chat(self, message: str | Chunk | None = None, *, stream: Literal[True]) -> Iterator[Chunk]: ...
@@ -97,7 +130,7 @@ class OpenInterpreter:
 
         With `stream` the chunks come as they are made. Without, the new messages are returned at the end, and
         with `display` the words, code and output are printed meanwhile. Raises TurnError when the model
-        cannot be reached.
+        cannot or may not be asked.
         """
         if stream:
             return self._stream(message)
@@ -136,7 +169,9 @@ class OpenInterpreter:
         try:
             for event in turn:
                 yield from self._chunks(event, writer, kinds)
-                if isinstance(event, TurnEnded) and event.outcome == "failed":
+                if isinstance(event, TurnEnded) and (
+                    event.outcome == "failed" or event.setting == "max_budget"
+                ):
                     raise TurnError(event.reason)
         except GeneratorExit:
             # Whoever closes the stream at the question rejects; the turn then comes to its own end.
@@ -149,20 +184,26 @@ class OpenInterpreter:
 
     def _begin(self) -> Session:
         self.computer.declare()
-        profile = self._profile.with_changes(
-            auto_run=self.auto_run,
-            custom_instructions=self.custom_instructions,
-            system_message=self.system_message,
-            max_output=self.max_output,
-            **self.llm.settings(),
-        )
+        profile = self._settings.profile
+        learn(profile.api_key)
         messages = [to_message(each) for each in self.messages]
         runtimes = self.computer.runtimes
         journal = Store.unsaved(cwd=runtimes.cwd, model=profile.model)
         model: Llm = FunctionModel(self.llm.completions) if self.llm.completions else self._process
         known = model is self._process and isinstance(model, ModelProcess)
         facts = self._known.of if known else _nothing_known
-        return Session(profile, model, runtimes, journal, messages, facts=facts, account=self._account)
+        logged = LoggedLlm(model)
+        return Session(profile, logged, runtimes, journal, messages, facts=facts, account=self._account)
+
+    def _changed(self, key: str) -> None:
+        if key in ("verbose", "debug"):
+            self._log()
+
+    def _log(self) -> None:
+        """Print what `verbose` and `debug` note, to standard error."""
+        profile = self._settings.profile
+        logs.set_levels(verbose=profile.verbose, debug=profile.debug)
+        log.print_lines(profile.verbose or profile.debug)
 
     def _chunks(self, event: Event, writer: "ChunkWriter", kinds: dict[str, Message]) -> Iterator[Chunk]:
         match event:

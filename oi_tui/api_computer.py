@@ -2,45 +2,66 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import Any, Literal, overload
+from typing import Any, ClassVar, Literal, overload
 
 from oi_tui.api_chunks import Chunk, ChunkWriter, gathered
 from oi_tui.api_chunks import display as show
-from oi_tui.engine.profile import Profile
+from oi_tui.api_settings import ApiSettings, SettingGroup
 from oi_tui.lmc import Displayed, LineReached, Printed, Report, RunEnded
 from oi_tui.privacy import held_back, wipe_environment
 from oi_tui.runtimes.class_language import language_of
 from oi_tui.runtimes.computer import Computer
+from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.limits import Limits
 
 
-class ApiComputer:
+class ApiComputer(SettingGroup):
     """The languages: `run` them without any model.
 
-    `languages` is a list that may be changed or replaced at any time. Beside our own languages it takes
-    classes with `name`, `run` (a generator of chunks), `stop` and `terminate`, as Open Interpreter documents
-    them; the later one of two with the same name counts.
+    `languages` is a list that may be changed or replaced at any time. Beside our own languages, and their
+    names, it takes classes with `name`, `run` (a generator of chunks), `stop` and `terminate`, as Open
+    Interpreter documents them; the later one of two with the same name counts.
     """
 
-    def __init__(self, profile: Profile | None = None) -> None:
-        profile = profile or Profile()
-        wipe_environment()
-        self.runtimes = Computer(
-            python=profile.python,
-            shell=profile.shell,
-            hidden=() if profile.share_keys else held_back(profile.pass_environment),
-            active_line=profile.highlight_active_line,
-            sandbox=profile.sandbox,
-            passed=profile.pass_environment,
-            writable=profile.sandbox_writable,
-            limits=Limits(
-                profile.sandbox_memory,
-                profile.sandbox_processes,
-                profile.sandbox_disk,
-                profile.sandbox_time,
-            ),
-        )
-        self._languages: list[Any] = list(self.runtimes.declared)
+    _title = "interpreter.computer"
+    _prefix = "computer."
+    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_languages", "_runtimes"})
+
+    def __init__(self, settings: ApiSettings) -> None:
+        self._settings = settings
+        self._runtimes: Computer | None = None
+        self._languages: list[Any] = list(LANGUAGES)
+        if names := settings.profile.languages:
+            wanted = {language_of(_named(each), self).name for each in names}
+            self._languages = [each for each in LANGUAGES if each.name in wanted]
+            # From here on it is the list that may be changed.
+            settings.profile = settings.profile.with_changes(languages=())
+
+    @property
+    def runtimes(self) -> Computer:
+        """The languages at work; what they are started with is settled from then on."""
+        if self._runtimes is None:
+            profile = self._settings.profile
+            wipe_environment()
+            self._runtimes = Computer(
+                python=profile.python,
+                shell=profile.shell,
+                hidden=() if profile.share_keys else held_back(profile.pass_environment),
+                active_line=profile.highlight_active_line,
+                declared=self._declared(LANGUAGES),
+                sandbox=profile.sandbox,
+                passed=profile.pass_environment,
+                writable=profile.sandbox_writable,
+                limits=Limits(
+                    profile.sandbox_memory,
+                    profile.sandbox_processes,
+                    profile.sandbox_disk,
+                    profile.sandbox_time,
+                ),
+            )
+            self._settings.start()
+        return self._runtimes
 
     @property
     def languages(self) -> list[Any]:
@@ -49,8 +70,14 @@ class ApiComputer:
 
     @languages.setter
     def languages(self, languages: Iterable[Any]) -> None:
-        self._languages = list(languages)
-        self.declare()
+        if isinstance(languages, str):
+            raise TypeError(f"computer.languages is a list, such as [{languages!r}]")
+        before, self._languages = self._languages, list(languages)
+        try:
+            self.declare()
+        except TypeError:
+            self._languages = before
+            raise
 
     @property
     def terminal(self) -> "ApiComputer":
@@ -59,10 +86,16 @@ class ApiComputer:
 
     def declare(self) -> None:
         """Let what is in `languages` run from now on. Raises TypeError for what is no language."""
-        known = {id(each.source): each for each in self.runtimes.declared if each.source is not None}
-        wanted = tuple(known.get(id(each)) or language_of(each, self) for each in self._languages)
-        if wanted != self.runtimes.declared:
-            self.runtimes.declare(wanted)
+        runtimes = self._runtimes
+        wanted = self._declared(runtimes.declared if runtimes else LANGUAGES)
+        if runtimes and wanted != runtimes.declared:
+            runtimes.declare(wanted)
+        if runtimes and runtimes.sandbox != self._settings.profile.sandbox:
+            runtimes.use_sandbox(self._settings.profile.sandbox, ())
+
+    def _declared(self, before: Iterable[Language]) -> tuple[Language, ...]:
+        known = {id(each.source): each for each in before if each.source is not None}
+        return tuple(known.get(id(each)) or language_of(_named(each), self) for each in self._languages)
 
     @overload
     def run(
@@ -106,6 +139,18 @@ class ApiComputer:
                     if display:
                         show(chunk)
                     yield chunk
+
+
+def _named(language: Any) -> Any:
+    """Return the language of ours that a name means; anything else as it is. Raises TypeError."""
+    if not isinstance(language, str):
+        return language
+    word = language.strip().lower()
+    for each in LANGUAGES:
+        if word == each.name or word in each.aliases:
+            return each
+    known = ", ".join(each.name for each in LANGUAGES)
+    raise TypeError(f"computer.languages: there is no language {language!r}; there are {known}")
 
 
 def _chunks_of(report: Report, writer: "ChunkWriter") -> Iterator[Chunk]:

@@ -42,15 +42,15 @@ def refuse_misspelt_limit(key: str, settings: Iterable[Setting]) -> None:
 
     Going on would be to go on without the limit.
     """
-    limits = {each.key.rpartition(".")[2]: each.key for each in settings if each.limits}
+    names = {each.key.rpartition(".")[2]: each for each in settings}
     name = key.rpartition(".")[2].replace("-", "_").lower()
-    meant = difflib.get_close_matches(name, limits, n=1, cutoff=_ALIKE)
-    if meant:
+    meant = difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)
+    if meant and names[meant[0]].limits:
         problem = "is not a setting"
         if "<<" in key.split("."):
             problem = "is in a merge (<<), which is not read here"
         raise ProfileError(
-            f"{problem}; did you mean {limits[meant[0]]}? Correct it or take it out: "
+            f"{problem}; did you mean {names[meant[0]].key}? Correct it or take it out: "
             "nothing starts while a limit is not understood",
             key=key,
         )

@@ -46,7 +46,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"widgets"}),
     frozenset({"screens"}),
     frozenset({"app"}),
-    frozenset({"api_chunks"}),
+    frozenset({"api_chunks", "api_settings"}),
     frozenset({"api_computer"}),
     frozenset({"api", "cli"}),
     frozenset({"start"}),
