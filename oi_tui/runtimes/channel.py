@@ -95,14 +95,19 @@ class Channel:
         self.events = os.open(self.folder / "events", flags)
         self._lines = LineReader(LONGEST_EVENT)
         self._cells = 0
-        (self.folder / "line").write_bytes(b"\0" * _LINE.size)
+        (self.folder / "line").write_bytes(b"\0" * 2 * _LINE.size)
         with (self.folder / "line").open("r+b") as file:
-            self._line = mmap.mmap(file.fileno(), _LINE.size)
+            self._line = mmap.mmap(file.fileno(), 2 * _LINE.size)
 
     @property
     def line(self) -> int:
         """The line that runs now, as the driver last wrote it; 0 for none."""
         return int(_LINE.unpack_from(self._line)[0])
+
+    @property
+    def cell(self) -> int:
+        """The number of the cell, as a driver that counts them last wrote it behind the line; 0 for none."""
+        return int(_LINE.unpack_from(self._line, _LINE.size)[0])
 
     def write_cell(self, code: str) -> Path:
         """Put code where the driver can read it. Raises OSError."""

@@ -112,6 +112,8 @@ class LanguageProcess:
         #: Called, from the thread that reads at rest, when the process ends while nothing runs.
         self.on_end_at_rest: Callable[[Ended], None] = lambda _: None
         self.ended: Ended | None = None
+        #: What the driver said of its interpreter when it was ready.
+        self.interpreter: object = None
         self._marks = MarkReader()
         self._marked: dict[str, Event] = {}
         self._marked_size = 0

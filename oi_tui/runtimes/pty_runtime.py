@@ -342,6 +342,7 @@ class PtyRuntime:
             process.detach()
             process.close()
             raise
+        process.interpreter = ready.get("interpreter")
         stop = ready.get("stop")
         self.stop_signal = stop if isinstance(stop, int) else None
         with self._lock:

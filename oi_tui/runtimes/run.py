@@ -20,10 +20,11 @@ from oi_tui.lmc import (
     RunEnded,
 )
 from oi_tui.runtimes import processes
-from oi_tui.runtimes.channel import LONGEST_EVENT, Event
+from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.memory_line import MemoryLine
 from oi_tui.runtimes.process import Ended, Item, LanguageProcess
+from oi_tui.runtimes.python_line import PythonLine
 from oi_tui.runtimes.stopping import Steps
 from oi_tui.runtimes.variables import listed, loss, names_in
 
@@ -86,7 +87,7 @@ class Run:
         self._line = 0
         self._line_at = 0.0
         self._read_line: Callable[[], int | None] | None = None
-        self._memory_line: MemoryLine | None = None
+        self._memory_line: MemoryLine | PythonLine | None = None
         self._steps = Steps(
             process, self._nonce, self._language, runtime.stop_signal, self._report, self._at_stake()
         )
@@ -108,6 +109,9 @@ class Run:
         if self._runtime.active_line:
             if language.active_line == "cell":
                 self._read_line = lambda: process.channel.line
+                with contextlib.suppress(ValueError):
+                    self._memory_line = frames = PythonLine(process.pid, process.interpreter)
+                    self._read_line = lambda: _line(frames, process.channel)
             elif language.active_line == "memory":
                 with contextlib.suppress(ValueError):
                     self._memory_line = MemoryLine(process.pid, self._code)
@@ -370,3 +374,10 @@ class Run:
             if not self.ended:
                 self._steps.take_last()
         self._process.wake()
+
+
+def _line(frames: PythonLine, channel: Channel) -> int | None:
+    """The line by the frames; where none is the cell's, as while it awaits something, by the driver."""
+    cell = channel.cell
+    line = frames.read(cell) if cell else None
+    return channel.line if line is None else line

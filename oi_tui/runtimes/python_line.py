@@ -1,0 +1,201 @@
+"""The line that Python executes, read from its memory.
+
+A thread of Python's own sees the others only where they let it have the interpreter, which a loop does at its
+end: its last line would be shown all the time. From outside every moment is as likely as any other, and the
+program pays nothing for it.
+
+The places are those of 64-bit builds with a lock, by CPython's headers: `PyThreadState` in cpython/pystate.h,
+`_PyInterpreterFrame` in internal/pycore_frame.h (from 3.14 on in internal/pycore_interpframe_structs.h) and
+`PyCodeObject` in cpython/code.h. What is found there is believed only where it is a frame of the cell, by the
+name of its file, at an instruction within its code.
+"""
+
+import itertools
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+#: So many frames are looked at, from the innermost outwards.
+_DEEPEST = 300
+#: So often a look is repeated that met a frame as it came or went.
+_LOOKS = 3
+#: No table of lines is longer than this, in bytes.
+_LONGEST_TABLE = 4 * 1024 * 1024
+_POINTER = struct.Struct("=Q")
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where things are in the memory of one version of Python, in bytes from where their structure begins."""
+
+    #: In the thread: its innermost frame, or what points to a place that holds it at `frame_of`.
+    thread: int
+    frame_of: int | None
+    #: In a frame: its code, the frame that called it, the instruction.
+    code: int
+    previous: int
+    instruction: int
+    #: In code: its first line, the name of its file, the table of its lines.
+    first_line: int
+    file_name: int
+    table: int
+    #: In a text of ASCII: the characters.
+    text: int
+
+
+_PLACES = {
+    (3, 11): _Places(56, 8, 32, 48, 56, 72, 112, 136, 48),
+    (3, 12): _Places(56, 0, 0, 8, 56, 68, 112, 136, 40),
+    (3, 13): _Places(72, None, 0, 8, 56, 68, 112, 136, 40),
+    (3, 14): _Places(72, None, 0, 8, 56, 68, 112, 136, 40),
+}
+#: The lowest bits of a reference to an object, which say how it is counted (from 3.14 on).
+_TAG = 7
+
+
+class _TornError(Exception):
+    """What was read changed meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """The code of the cell, or of a function in it: where its instructions begin, and the line of each."""
+
+    begin: int
+    lines: tuple[int, ...]
+
+    def line(self, instruction: int) -> int:
+        """The line of the instruction at an address; 0 where it has none. Raises _TornError."""
+        at = instruction - self.begin
+        if not 0 <= at < 2 * len(self.lines):
+            raise _TornError
+        return self.lines[at // 2]
+
+
+class PythonLine:
+    """Which line of a cell the main thread of the Python process `pid` is in.
+
+    `interpreter` is what the driver says of itself: `version`; `thread`, the address of its thread; and
+    `code`, the size of a code object without its instructions, which follow it. Raises ValueError where the
+    memory cannot be read: another system than Linux, another build, no permission.
+    """
+
+    def __init__(self, pid: int, interpreter: object) -> None:
+        if not isinstance(interpreter, dict):
+            raise ValueError("the driver tells no place")
+        version, thread, code = (interpreter.get(name) for name in ("version", "thread", "code"))
+        places = next((each for known, each in _PLACES.items() if list(known) == version), None)
+        if places is None or not isinstance(thread, int) or not isinstance(code, int):
+            raise ValueError("the places of this Python are not known")
+        self._places, self._thread, self._instructions = places, thread, code
+        self._codes: dict[int, _Code | None] = {}
+        self._file_name = b""
+        self._missed = 0
+        try:
+            self._memory = Path(f"/proc/{pid}/mem").open("rb", buffering=0)  # noqa: SIM115
+        except OSError as error:
+            raise ValueError(f"the memory of process {pid} cannot be read") from error
+        try:
+            self._word(thread)
+        except _TornError as error:
+            self._memory.close()
+            raise ValueError(f"there is no thread at {thread} in process {pid}") from error
+
+    def read(self, cell: int) -> int | None:
+        """The line of the cell of this number; 0 where it could not be seen, None where it has no frame."""
+        name = f"<cell {cell}>".encode()
+        if name != self._file_name:
+            self._file_name = name
+            self._codes.clear()
+        for _ in range(_LOOKS):
+            try:
+                line = self._look()
+            except _TornError:
+                continue
+            self._missed = 0 if line is not None else self._missed + 1
+            return line if line is not None or self._missed > 1 else 0
+        return 0
+
+    def close(self) -> None:
+        """Let the memory go."""
+        self._memory.close()
+
+    def _look(self) -> int | None:
+        frame = self._word(self._thread + self._places.thread)
+        if self._places.frame_of is not None:
+            frame = self._word(frame + self._places.frame_of)
+        for _ in range(_DEEPEST):
+            if not frame:
+                return None
+            found = self._bytes(frame, 64)
+            (address,) = _POINTER.unpack_from(found, self._places.code)
+            code = self._code(address & ~_TAG)
+            if code is not None:
+                return code.line(*_POINTER.unpack_from(found, self._places.instruction))
+            (frame,) = _POINTER.unpack_from(found, self._places.previous)
+        return None
+
+    def _code(self, address: int) -> _Code | None:
+        """What is at the address of a code, if it is the cell's own."""
+        if address not in self._codes:
+            self._codes[address] = self._read_code(address)
+        return self._codes[address]
+
+    def _read_code(self, address: int) -> _Code | None:
+        places, wanted = self._places, self._file_name
+        name = self._word(address + places.file_name)
+        if self._word(name + 16) != len(wanted) or self._bytes(name + places.text, len(wanted)) != wanted:
+            return None
+        table = self._word(address + places.table)
+        # Bytes hold their length at 16 and begin at 32, in every version.
+        size = self._word(table + 16)
+        if size > _LONGEST_TABLE:
+            raise _TornError
+        (first,) = struct.unpack("=i", self._bytes(address + places.first_line, 4))
+        lines = tuple(_lines(self._bytes(table + 32, size), first))
+        return _Code(address + self._instructions, lines)
+
+    def _word(self, address: int) -> int:
+        return int(_POINTER.unpack(self._bytes(address, 8))[0])
+
+    def _bytes(self, address: int, size: int) -> bytes:
+        try:
+            self._memory.seek(address)
+            found = self._memory.read(size)
+        except (OSError, OverflowError, ValueError) as error:
+            raise _TornError from error
+        if len(found) != size:
+            raise _TornError
+        return found
+
+
+def _lines(table: bytes, line: int) -> Iterator[int]:
+    """The line of each instruction, 0 for none, by CPython's Objects/locations.md (3.11 and later)."""
+    entries = iter(table)
+    for first in entries:
+        kind, count = first >> 3 & 15, (first & 7) + 1
+        if kind == 15:
+            yield from itertools.repeat(0, count)
+            continue
+        if kind >= 13:
+            number = _number(entries)
+            line += -(number >> 1) if number & 1 else number >> 1
+            for _ in range(3 if kind == 14 else 0):
+                _number(entries)
+        else:
+            line += max(kind - 10, 0)
+            for _ in range(2 if kind >= 10 else 1):
+                next(entries, 0)
+        yield from itertools.repeat(line, count)
+
+
+def _number(entries: Iterator[int]) -> int:
+    """A number of six bits a byte, the lowest first; bit 6 says that more follow."""
+    number = shift = 0
+    while True:
+        byte = next(entries, 0)
+        number |= (byte & 63) << shift
+        if not byte & 64 or shift > 60:
+            return number
+        shift += 6
