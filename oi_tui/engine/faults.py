@@ -19,9 +19,11 @@ from urllib.parse import urlsplit
 
 from oi_tui.engine.addresses import shown
 from oi_tui.engine.llm import Fault
+from oi_tui.engine.model_names import advice
 from oi_tui.engine.odd_chunks import error_words
 from oi_tui.engine.redaction import redact
-from oi_tui.engine.troubles import CONNECTION, TROUBLES, Attempt
+from oi_tui.engine.secrets import name_for
+from oi_tui.engine.troubles import CONNECTION, MISSING_MODULE, TROUBLES, Attempt
 
 #: Longest piece of a provider's own words that is kept.
 _DETAIL = 600
@@ -40,6 +42,12 @@ _BEHIND = re.compile(r",? Metadata: \{[^{}]{0,200}\}(?:, User ID:.{0,100})?\s*\Z
 _REQUEST = re.compile(
     r"(?:/(?:chat/completions|(?:v1/)?messages|api/chat|models/[^/?]*|openai/deployments/.*)/?)?(?:[?#].*)?\Z"
 )
+_NETWORK = re.compile(
+    r"OSError|ConnectionError|ConnectError|TransportError|ClientError|ProtocolError|RequestError|Timeout"
+    r"|IncompleteRead|ProxyError|SSLError"
+)
+#: Packages that are imported by another name than they are installed by.
+_PACKAGES = {"google": "google-cloud-aiplatform", "vertexai": "google-cloud-aiplatform", "botocore": "boto3"}
 _PREFIX = re.compile(r"^\s*(?:litellm\.)?[A-Z]\w*(?:Error|Exception|Timeout)?\s*(?::|-)\s+(?=\S)")
 
 
@@ -51,7 +59,7 @@ def explain(error: BaseException, attempt: Attempt) -> Fault:
     status = _status(chain)
     detail = _detail(chain[0], attempt) or _phrase(status) or "it gave no reason"
     retry_after = _retry_after(chain, words)
-    attempt = replace(attempt, led=_led(chain, words, status))
+    attempt = replace(attempt, led=_led(chain, words, status), on_the_way=_on_the_way(chain, words))
     if attempt.begun and status in (None, 408) and re.search(r"[Tt]imeout|timed out", words):
         return timed_out(attempt)
     for trouble in TROUBLES:
@@ -68,12 +76,16 @@ def explain(error: BaseException, attempt: Attempt) -> Fault:
         provider=attempt.provider,
         host=attempt.host,
         api_base=attempt.api_base,
+        place=attempt.place,
+        advice=advice(attempt.model),
+        module=_module(words),
+        broke=_broke(chain, attempt),
         timeout=attempt.timeout,
         led=attempt.led,
         status=status,
         detail=detail,
         reason=_detail(chain[-1], attempt) or detail,
-        variable=" or ".join(attempt.missing) or f"{attempt.provider.upper().replace('-', '_')}_API_KEY",
+        variable=" or ".join(attempt.missing) or name_for(attempt.model) or "of its provider",
         wait="" if not retry_after else f" It asks to wait {_duration(retry_after)}.",
     )
     return Fault(
@@ -122,6 +134,30 @@ def _status(chain: list[BaseException]) -> int | None:
         if isinstance(status, int) and 300 <= status < 600 and not unsent:
             return status
     return None
+
+
+def _on_the_way(chain: list[BaseException], words: str) -> bool:
+    """Whether the network failed. LiteLLM says so of whatever surprises it, and hides the cause."""
+    real = any(
+        _NETWORK.search(kind.__name__)
+        for each in chain
+        for kind in type(each).__mro__
+        if not kind.__module__.startswith(("litellm", "openai"))
+    )
+    return real or re.search(r"Connection error\.|Network|\b(?:Errno|WinError) ", words) is not None
+
+
+def _module(words: str) -> str:
+    """The name under which the package that is missing can be installed."""
+    match = MISSING_MODULE.search(words)
+    found = next(filter(None, match.groups()), "") if match else ""
+    return _PACKAGES.get(found.partition(".")[0], found.rstrip("."))
+
+
+def _broke(chain: list[BaseException], attempt: Attempt) -> str:
+    """Say in a few words what could not be read."""
+    said = _detail(chain[0], attempt).partition(", Received chunk")[0]
+    return said[:200] or type(chain[-1]).__name__
 
 
 def _duration(seconds: float) -> str:
@@ -222,6 +258,7 @@ def _spoken(text: str) -> str:
 
 def _detail(error: BaseException, attempt: Attempt) -> str:
     text = str(getattr(error, "message", "") or error)[:_LONGEST].partition(" Handle with `litellm")[0]
+    text = text.partition("Traceback (most recent call last)")[0].rstrip()
     text = _BEHIND.sub("", text)
     while (match := _PREFIX.match(text)) and len(match.group()) < 60:
         text = text[match.end() :]
@@ -261,6 +298,11 @@ def empty(attempt: Attempt, finish: str | None, instead: str = "") -> Fault:
 def not_an_address(base: str, wanted: str) -> Fault:
     """The base is none that can be called; `wanted` is what it must be, in words."""
     return Fault("address", f"api_base must be {wanted}, not {shown(base)}.", "api_base")
+
+
+def no_provider(model: str) -> Fault:
+    """The name of a model does not say, or not rightly, whose model it is."""
+    return Fault("model", f"“{model}” does not say whose model it is. {advice(model)}", "model")
 
 
 def our_own(error: Exception) -> Fault:

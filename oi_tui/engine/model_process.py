@@ -32,6 +32,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from oi_tui.engine import addresses, faults, redirects
+from oi_tui.engine.llm import Fault
+from oi_tui.engine.model_names import COMPATIBLE, family
 from oi_tui.engine.raw_reply import RawReply, pieces
 from oi_tui.engine.troubles import Attempt
 from oi_tui.privacy import close_to_others
@@ -91,7 +93,9 @@ class Provider:
             return "openai/demo", *self._demo_server()
         prefix = model.partition("/")[0]
         known = "/" in model and prefix in self.litellm.provider_list
-        if base and not known:
+        if base and prefix.lower() in COMPATIBLE and "/" in model:
+            model = f"openai/{model.partition('/')[2]}"
+        elif base and not known:
             model = f"openai/{model}"
         elif model.startswith("ollama/"):
             # The chat interface takes tools and streams them; the other one only completes text.
@@ -104,6 +108,19 @@ class Provider:
             # The client insists on a key, a server of one's own mostly does not.
             key = "none-needed"
         return model, base, key
+
+    def misnamed(self, model: str) -> Fault | None:
+        """Why a name without a provider leads to nobody, or to another one than its maker; else None."""
+        if "/" in model or model == "demo":
+            return None
+        try:
+            found = self.litellm.get_llm_provider(model)[1]
+        except Exception:  # noqa: BLE001  (an unknown name raises a BadRequestError, or worse)
+            found = None
+        maker = family(model)
+        if found and (maker is None or found.startswith(maker)):
+            return None
+        return faults.no_provider(model)
 
     def _demo_server(self) -> tuple[str, str]:
         if self._demo is None:
@@ -155,6 +172,11 @@ class Provider:
         )  # fmt: skip
         if (base := request.get("api_base")) and (wanted := addresses.wanted(base)):
             said(fault=asdict(faults.not_an_address(base, wanted)))
+            return
+        if not request.get("api_base") and (
+            wrong := await asyncio.to_thread(self.misnamed, request["model"])
+        ):
+            said(fault=asdict(wrong))
             return
         begun = False
         finish: str | None = None

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from oi_tui import paths
 from oi_tui.engine import private_file
+from oi_tui.engine.model_names import family
 from oi_tui.engine.redaction import learn
 
 _log = logging.getLogger(__name__)
@@ -47,12 +48,6 @@ _ALSO = {
     "FIREWORKS_AI_API_KEY": ("FIREWORKS_API_KEY",),
     "COHERE_API_KEY": ("CO_API_KEY",),
 }
-#: Providers of names that LiteLLM takes without a prefix.
-_BARE_NAMES = (
-    (("gpt-", "chatgpt-", "o1", "o3", "o4", "ft:gpt-"), "openai"),
-    (("claude-",), "anthropic"),
-    (("command",), "cohere"),
-)
 
 
 class SecretError(Exception):
@@ -89,7 +84,7 @@ def provider_of(model: str) -> str | None:
         return prefix.lower()
     if model in _KEYLESS:
         return model
-    return next((who for starts, who in _BARE_NAMES if model.lower().startswith(starts)), None)
+    return family(model)
 
 
 def _system_keyring() -> Any:

@@ -1,15 +1,25 @@
 """The troubles that a request to a model can have: how each is recognised, and what a person is told."""
 
+import os
 import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from oi_tui.engine.hosts import is_this_machine
+from oi_tui.engine.model_names import family
+
 Kind = Literal[
     "no_key", "key", "model", "address", "refused", "network", "rate", "quota", "timeout", "server",
     "context", "tools", "request", "empty", "cut", "process", "unknown",
 ]  # fmt: skip
+_USUAL = "http://127.0.0.1:11434"
+#: How Python, and LiteLLM for it, say that a package is missing.
+MISSING_MODULE = re.compile(
+    r"No module named \\?['\"]?(?P<a>[\w.]+)|pip install ['\"`]?(?P<b>[\w.\[\]-]+)"
+    r"|Missing (?P<c>boto3|google-cloud-aiplatform)"
+)
 #: Names of exceptions that mean trouble on the way, whatever status they claim.
 CONNECTION = re.compile(
     r"\b(?:APIConnectionError|RequestError|ConnectError|Client\w*Error|TransportError|\w*ProtocolError|ReadError)\b"
@@ -31,17 +41,34 @@ class Attempt:
     led: str = ""
     #: True once something of the reply had arrived.
     begun: bool = False
+    #: The network failed, rather than what was to be sent or read.
+    on_the_way: bool = True
 
     @property
     def provider(self) -> str:
         """The first part of the model's name, as a person would call the provider."""
         prefix, slash, _ = self.model.partition("/")
-        return prefix if slash else "openai"
+        return prefix if slash else family(self.model) or "openai"
 
     @property
     def name(self) -> str:
         """The model's name as its provider knows it."""
         return self.model.partition("/")[2] or self.model
+
+    @property
+    def place(self) -> str:
+        """Where the server is, as far as it is known."""
+        usual = _USUAL if self.provider.startswith("ollama") else ""
+        base = self.api_base or os.environ.get("OLLAMA_API_BASE") or usual if usual else self.api_base
+        return urlsplit(base or "").netloc.rpartition("@")[2] or self.provider
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the server is one of this machine."""
+        try:
+            return is_this_machine(urlsplit(f"//{self.place}").hostname)
+        except ValueError:
+            return False
 
     @property
     def host(self) -> str:
@@ -69,6 +96,7 @@ def _remote(attempt: Attempt) -> bool:
     return not attempt.api_base
 
 
+_REFUSED = r"Connection refused|All connection attempts failed|Connect call failed"
 #: Statuses with which servers answer when the request is at fault, rightly or wrongly.
 _CLIENT = (None, 400, 404, 405, 413, 415, 422, 500, 501)
 #: From the most specific to the most general; the last one fits everything.
@@ -77,8 +105,7 @@ TROUBLES = (
     Trouble(
         "model",
         "model",
-        "“{model}” does not say whose model it is. Put the provider before the name, as in openai/{name}, or "
-        "set api_base for a server of your own.",
+        "“{model}” does not say whose model it is. {advice}",
         r"LLM Provider NOT provided|LiteLLMUnknownProvider",
     ),
     Trouble(
@@ -104,6 +131,13 @@ TROUBLES = (
         "see api_base.",
         r"Unsupported(?:Protocol|URL)|Invalid ?URL|NonHttpUrl|missing an 'http|No host supplied"
         r"|Port out of range|Cannot combine AUTHORIZATION|label (?:is )?(?:empty|too long)|Invalid IPv6",
+    ),
+    Trouble(
+        "model",
+        "model",
+        "{model} needs the Python package {module}, which is not installed. Install it where oi-tui is "
+        "installed: pip install {module}",
+        MISSING_MODULE.pattern,
     ),
     # On the way.
     Trouble(
@@ -138,8 +172,22 @@ TROUBLES = (
     Trouble(
         "refused",
         "api_base",
+        "Ollama is not running at {place}. Start it with: ollama serve",
+        _REFUSED,
+        when=lambda attempt: attempt.provider.startswith("ollama") and attempt.is_here,
+    ),
+    Trouble(
+        "refused",
+        "api_base",
+        "Nothing answers at {place}. Start the model server, or correct api_base.",
+        _REFUSED,
+        when=lambda attempt: attempt.is_here,
+    ),
+    Trouble(
+        "refused",
+        "api_base",
         "Nothing answers at {host}. Start the model server, or correct api_base.",
-        r"Connection refused|All connection attempts failed|Connect call failed",
+        _REFUSED,
         retryable=True,
     ),
     Trouble(
@@ -177,6 +225,13 @@ TROUBLES = (
         "{host} sends the request on to {led}, which oi-tui does not follow: your words and your key are for "
         "the server that you named. If that is the one you want, set api_base to {led}.",
         when=lambda attempt: bool(attempt.led),
+    ),
+    Trouble(
+        "empty",
+        "base",
+        "{host} answered with nothing that could be read. Check api_base and model.",
+        r"body decoded to no events",
+        when=lambda attempt: not attempt.begun,
     ),
     Trouble(
         "network",
@@ -402,6 +457,13 @@ TROUBLES = (
         "No connection to {host} could be made: {reason}",
         CONNECTION.pattern,
         retryable=True,
+        when=lambda attempt: not attempt.begun and attempt.on_the_way,
+    ),
+    Trouble(
+        "server",
+        "base",
+        "What {host} answered could not be read ({broke}). It may be no model server, or of another kind.",
+        CONNECTION.pattern,
         when=lambda attempt: not attempt.begun,
     ),
     Trouble(

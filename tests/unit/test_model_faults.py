@@ -260,7 +260,7 @@ def test_a_missing_v1_is_hinted_at(models: ModelProcess, served: ModelServer) ->
 
 def test_nobody_answers(models: ModelProcess) -> None:
     _, fault = fails(models, api_base="http://127.0.0.1:1/v1")
-    assert (fault.kind, fault.setting, fault.retryable) == ("refused", "api_base", True)
+    assert (fault.kind, fault.setting, fault.retryable) == ("refused", "api_base", False)
     assert "127.0.0.1:1" in fault.sentence
 
 
@@ -282,6 +282,7 @@ def test_an_address_that_is_none(models: ModelProcess, base: str) -> None:
         ("gpt-4o", "OPENAI_API_KEY"),
         ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
         ("groq/llama", "GROQ_API_KEY"),
+        ("claude-opus-9", "ANTHROPIC_API_KEY"),
     ],
 )
 def test_there_is_no_key(models: ModelProcess, model: str, says: str) -> None:
@@ -293,7 +294,109 @@ def test_there_is_no_key(models: ModelProcess, model: str, says: str) -> None:
 def test_the_provider_is_missing(models: ModelProcess) -> None:
     _, fault = fails(models, model="llama-9")
     assert (fault.kind, fault.setting) == ("model", "model")
-    assert "openai/llama-9" in fault.sentence
+    assert "ollama/llama-9" in fault.sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("claude-2", "anthropic/claude-2"),
+        ("gemini-pro", "gemini/gemini-pro"),
+        ("deepseek-chat", "deepseek/deepseek-chat"),
+        ("mistral-large-latest", "mistral/mistral-large-latest"),
+        ("codestral-9", "mistral/codestral-9"),
+        ("grok-4", "xai/grok-4"),
+        ("command-r", "cohere/command-r"),
+        ("gpt-99", "openai/gpt-99"),
+        ("sonar", "perplexity/sonar"),
+    ],
+)
+def test_the_right_provider_is_proposed(models: ModelProcess, name: str, advice: str) -> None:
+    _, fault = fails(models, model=name)
+    assert (fault.kind, fault.setting, fault.retryable) == ("model", "model", False)
+    assert fault.sentence.endswith(f"Put the provider before the name: {advice}.")
+
+
+@pytest.mark.parametrize("prefix", ["vllm", "LMStudio", "llamacpp", "localai", "text-generation-webui"])
+def test_names_of_servers_before_a_model_are_not_part_of_its_name(
+    models: ModelProcess, served: ModelServer, prefix: str
+) -> None:
+    asked = Request(
+        model=f"{prefix}/org/m", messages=[{"role": "user", "content": "Hi"}], api_base=served.base
+    )
+    list(models.reply(asked))
+    assert served.exchange().request["model"] == "org/m"
+
+
+@pytest.mark.parametrize("body", [b"hello", b"data: 5\n\n", b"data: {\n\n", b"\x00\x00\x00\x10abcdefghijkl"])
+@pytest.mark.parametrize(
+    "model", ["cohere/command-r", "bedrock/anthropic.claude-3", "anthropic/m", "gemini/m"]
+)
+def test_what_cannot_be_read_is_no_trouble_of_the_network(
+    models: ModelProcess, served: ModelServer, model: str, body: bytes
+) -> None:
+    served.answer(server.raw(body))
+    _, fault = fails(models, model=model, api_base=served.root, api_key="k-12345678")
+    assert fault.kind not in ("network", "refused", "unknown")
+    assert not fault.retryable, "the same answer would come again"
+    assert "No connection" not in fault.sentence
+    assert "Traceback" not in fault.sentence + fault.detail
+    assert len(fault.sentence) < 400
+
+
+@pytest.mark.parametrize(
+    ("words", "package"),
+    [
+        ("No module named 'boto3'", "boto3"),
+        ("No module named 'google.auth'", "google-cloud-aiplatform"),
+        ("Missing boto3 to call bedrock. Run 'pip install boto3'.", "boto3"),
+    ],
+)
+def test_a_missing_package_is_named(words: str, package: str) -> None:
+    class APIConnectionError(Exception):
+        pass
+
+    fault = explain(APIConnectionError(f"litellm.APIConnectionError: {words}"), Attempt("bedrock/x"))
+    assert (fault.kind, fault.retryable) == ("model", False)
+    assert fault.sentence.endswith(f"pip install {package}")
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind", "retryable"),
+    [
+        (ConnectionResetError(104, "Connection reset by peer"), "network", True),
+        (OSError(113, "No route to host"), "network", True),
+        (ConnectionRefusedError(111, "Connection refused"), "refused", True),
+        (ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number"), "network", False),
+        (KeyError(0), "server", False),
+        (ValueError("Expecting value: line 1 column 1 (char 0)"), "server", False),
+        (TypeError("'int' object is not subscriptable"), "server", False),
+    ],
+)
+def test_a_failure_of_the_network_is_told_from_one_of_litellm(
+    cause: Exception, kind: str, retryable: bool
+) -> None:
+    class APIConnectionError(Exception):
+        status_code = 500
+
+    APIConnectionError.__module__ = "litellm.exceptions"
+    error = APIConnectionError("litellm.APIConnectionError: 0")
+    error.__cause__ = cause
+    fault = explain(error, Attempt("openai/m", "http://model.example/v1"))
+    assert (fault.kind, fault.retryable) == (kind, retryable)
+
+
+def test_ollama_that_is_not_running_is_named_with_the_way_to_start_it(models: ModelProcess) -> None:
+    _, fault = fails(models, model="ollama/m", api_base="http://127.0.0.1:1")
+    assert fault.sentence == "Ollama is not running at 127.0.0.1:1. Start it with: ollama serve"
+    assert not fault.retryable
+
+
+def test_a_name_and_password_in_the_address_are_refused_at_once(models: ModelProcess) -> None:
+    _, fault = fails(models, api_base="http://user:hunter2@127.0.0.1:1/v1")
+    assert (fault.kind, fault.setting, fault.retryable) == ("address", "api_base", False)
+    assert "without a name and password" in fault.sentence
+    assert "hunter2" not in fault.sentence
 
 
 def test_ollama_says_how_to_get_a_model(models: ModelProcess, served: ModelServer) -> None:
