@@ -11,6 +11,7 @@ from typing import Protocol
 from oi_tui import paths
 from oi_tui.engine import images, logs, model_check, ports, titles
 from oi_tui.engine.account import OverBudget
+from oi_tui.engine.earlier_code import EarlierCode
 from oi_tui.engine.journal import Journal
 from oi_tui.engine.key_place import key_place
 from oi_tui.engine.llamafile import Llamafile
@@ -138,6 +139,7 @@ class Workspace:
         self._asked_for_title: set[str] = set()
         #: What was said and run before the languages last forgot everything, by id.
         self.forgotten: frozenset[str] = frozenset()
+        self._earlier = EarlierCode()
         self.session = self._session(())
 
     def warm_up(self) -> None:
@@ -182,6 +184,7 @@ class Workspace:
     def reset_languages(self) -> None:
         """Let the languages forget."""
         self.computer.reset()
+        self._earlier.forget()
         self._forget()
 
     def _forget(self) -> None:
@@ -351,6 +354,7 @@ class Workspace:
     def _leave(self) -> None:
         self.session.close()
         self.computer.reset()
+        self._earlier = EarlierCode()
         self._close_journal()
 
     def _close_journal(self) -> None:
@@ -380,6 +384,7 @@ class Workspace:
             outputs=paths.data() / "outputs",
             facts=self._facts,
             witness=self._witness if self.profile.file_snapshots else None,
+            earlier=self._earlier,
         )
 
     def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from oi_tui.engine.earlier_code import EarlierCode
 from oi_tui.engine.events import (
     Answer,
     ApprovalRequested,
@@ -29,7 +30,7 @@ class Execution:
     """Has code approved and run, and knows what needs no approval.
 
     `stopped` is the session's own flag: once it is set, nothing is asked and nothing begins. `outputs` is the
-    folder for what programs print.
+    folder for what programs print, `earlier` what the languages remember from code that ran.
     """
 
     def __init__(
@@ -40,7 +41,9 @@ class Execution:
         stopped: threading.Event,
         outputs: Path | None = None,
         witness: Witness | None = None,
+        earlier: EarlierCode | None = None,
     ) -> None:
+        self.earlier = EarlierCode() if earlier is None else earlier
         self._computer = computer
         self._log = log
         self._grants = grants
@@ -81,7 +84,7 @@ class Execution:
             return state, False
         grant = None
         if not (caution or self._grants.everything or language is None):
-            grant = self._grants.use(language, code.content, self._computer.cwd)
+            grant = self._grants.use(language, code.content, self._computer.cwd, self.earlier)
         unasked = bool(self._grants.everything or grant) and not caution
         if unasked and (risks := self._risks(language or "", code.content, profile)):
             caution, unasked = risks, False
@@ -131,7 +134,7 @@ class Execution:
         found = look_through(language, code, self._computer.cwd)
         if not found.risks:
             return ""
-        return f"safe_mode asks, because this {', '.join(found.sentences)}."
+        return f"safe_mode asks, because this {', '.join(found.risk_sentences)}."
 
     def _granted(self, grant: Grant) -> Noticed:
         """Ask no longer for what a person granted; the notice says what that is, and the way back."""
@@ -167,6 +170,8 @@ class Execution:
             may_run = not self._stopped.is_set()
             self._running = may_run
         if may_run:
+            language = self._computer.resolve(code.format or "") or code.format or ""
+            self.earlier.note(language, code.content, self._computer.cwd)
             writer = RunWriter(code, self._outputs)
             try:
                 for report in self._computer.run(code.format or "", code.content):

@@ -1,10 +1,10 @@
-"""What a person should see in a piece of code before it runs: recognised, never proved."""
+"""What a person should see in a piece of code before it runs."""
 
 import re
 from dataclasses import dataclass
 from typing import Literal
 
-#: What can be recognised, the gravest first. The last one is a fact that is told, and no risk.
+#: What can be listed, the gravest first. The last three are facts and no risks.
 Kind = Literal[
     "rights",
     "deletes",
@@ -18,6 +18,8 @@ Kind = Literal[
     "programs",
     "moves",
     "writes",
+    "reads",
+    "not understood",
 ]
 WORDS: dict[Kind, str] = {
     "rights": "acts as administrator",
@@ -32,12 +34,18 @@ WORDS: dict[Kind, str] = {
     "programs": "starts programs",
     "moves": "moves or renames files",
     "writes": "writes files",
+    "reads": "reads files",
+    "not understood": "not checked",
 }
+_FACTS: tuple[Kind, ...] = ("writes", "reads", "not understood")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that line `line`, counted from 1, does; `what` names a file, host or program, or is empty."""
+    """One thing that line `line` does, counted from 1, or 0 for all of them.
+
+    `what` names a file, host or program, or a part of the code; it may be empty.
+    """
 
     kind: Kind
     what: str
@@ -46,20 +54,50 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was recognised; `readable` is False for code that could not be looked through."""
+    """What was found in a piece of code.
+
+    `found` was recognised; `unchecked` are the parts that are not known to be harmless. `readable` is False
+    for code that could not be read at all; `parsed` where only dangerous lines were searched for.
+    """
 
     found: tuple[Finding, ...] = ()
     readable: bool = True
+    unchecked: tuple[Finding, ...] = ()
+    parsed: bool = True
+
+    @property
+    def nothing_listed(self) -> bool:
+        """Whether the code was read whole, every part of it is known, and there is nothing to list."""
+        return self.readable and self.parsed and not self.found and not self.unchecked
 
     @property
     def risks(self) -> tuple[Finding, ...]:
         """All but the plain facts."""
-        return tuple(each for each in self.found if each.kind != "writes")
+        return tuple(each for each in self.found if each.kind not in _FACTS)
+
+    @property
+    def risk_sentences(self) -> list[str]:
+        """A few words for each kind of risk, the gravest first: "deletes ./old.csv (line 3)"."""
+        return [_sentence(kind, each) for kind in WORDS if kind not in _FACTS and (each := self._of(kind))]
+
+    @property
+    def fact_sentences(self) -> list[str]:
+        """The files that are written and read, and what was not checked."""
+        return [_sentence(kind, each) for kind in _FACTS if (each := self._of(kind))]
 
     @property
     def sentences(self) -> list[str]:
-        """A few words for each kind, the gravest first: "deletes ./old.csv (line 3)"."""
-        return [_sentence(kind, each) for kind in WORDS if (each := self._of(kind))]
+        """The risks, then the facts."""
+        return self.risk_sentences + self.fact_sentences
+
+    @property
+    def conclusion(self) -> str:
+        """What to say of the code as a whole, "" where the sentences say it."""
+        if not self.readable:
+            return "not looked through"
+        if self.nothing_listed:
+            return "no findings (no guarantee)"
+        return "" if self.parsed or self.risks else "no findings, but only searched for known risks"
 
     @property
     def lines(self) -> frozenset[int]:
@@ -67,18 +105,34 @@ class Findings:
         return frozenset(each.line for each in self.risks)
 
     def _of(self, kind: Kind) -> list[Finding]:
-        return [each for each in self.found if each.kind == kind]
+        if kind != "not understood":
+            return [each for each in self.found if each.kind == kind]
+        listed = {each.line for each in self.found}
+        return [each for each in self.unchecked if each.line not in listed]
 
 
 def _sentence(kind: Kind, found: list[Finding]) -> str:
+    if kind == "not understood":
+        return _unchecked(found)
     named = list(dict.fromkeys(each.what for each in found if each.what))
-    told = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
-    words = WORDS[kind] + (f": {told}" if told else "")
-    if kind == "writes":
+    shown = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
+    words = WORDS[kind] + (f": {shown}" if shown else "")
+    if kind in _FACTS:
         return words
     numbers = sorted({each.line for each in found})
     some = ", ".join(map(str, numbers[:4])) + (", …" if len(numbers) > 4 else "")
     return f"{words} (line{'s' * (len(numbers) > 1)} {some})"
+
+
+def _unchecked(found: list[Finding]) -> str:
+    """One line for all parts that were not checked."""
+    first: dict[str, int] = {}
+    for each in found:
+        first.setdefault(each.what, each.line)
+    shown = [f"{what} (line {line})" if line else what for what, line in list(first.items())[:3]]
+    return f"{WORDS['not understood']}: {', '.join(shown)}" + (
+        f" and {len(first) - 3} more" if len(first) > 3 else ""
+    )
 
 
 _URL = re.compile(r"""\b(?:https?|ftp|wss?)://(?:[^\s/'"@<>`]+@)?([^\s/:'"<>?#`)}\]]+)""")

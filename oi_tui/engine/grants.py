@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from oi_tui.engine.earlier_code import EarlierCode
 from oi_tui.engine.look_through import look_through
 from oi_tui.text import names
 
-#: From narrow to wide: the same code again; so many more pieces; code in which nothing is recognised; all of
-#: a language; everything, which is auto-run.
+#: From narrow to wide: the same code again; so many more pieces; code with no findings; all of a language;
+#: everything, which is auto-run.
 Scope = Literal["code", "count", "unremarkable", "language", "everything"]
 #: How many pieces the grant of a number covers.
 SO_MANY = 5
@@ -38,7 +39,7 @@ class Grant:
                 more = "next piece" if self.left == 1 else f"next {self.left} pieces"
                 return f"the {more} of {self.language}"
             case "unremarkable":
-                return f"{self.language} in which nothing is recognised"
+                return f"{self.language} code with no findings"
             case "language":
                 return f"all {self.language}"
             case "everything":
@@ -53,14 +54,14 @@ class Grant:
             case "count":
                 return f"{self.words}, whatever they do"
             case "unremarkable":
-                return f"{self.language} with no findings; code can hide what it does"
+                return f"{self.language} code with no findings: every part known, nothing listed"
             case "language":
                 return f"all {self.language}, whatever it does: delete, send, install"
             case "everything":
                 return "everything, in every language: auto-run (asks for a word)"
 
-    def covers(self, language: str, code: str, cwd: Path) -> bool:
-        """Whether the code may run without a question."""
+    def covers(self, language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> bool:
+        """Whether the code may run without a question, after what ran `earlier`."""
         if language != self.language:
             return False
         match self.scope:
@@ -69,21 +70,20 @@ class Grant:
             case "count":
                 return self.left > 0
             case "unremarkable":
-                seen = look_through(language, code, cwd)
-                return seen.readable and not seen.risks and not names(code)
+                return look_through(language, code, cwd, earlier).nothing_listed and not names(code)
             case "language":
                 return True
             case "everything":
                 return False
 
 
-def offers(language: str, code: str, cwd: Path) -> tuple[Grant, ...]:
+def offers(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> tuple[Grant, ...]:
     """What a person may grant when asked for this code, from narrow to wide; auto-run comes last."""
     unremarkable = Grant("unremarkable", language)
     return (
         Grant("code", language, code),
         Grant("count", language, left=SO_MANY),
-        *([unremarkable] if unremarkable.covers(language, code, cwd) else []),
+        *([unremarkable] if unremarkable.covers(language, code, cwd, earlier) else []),
         Grant("language", language),
         Grant("everything", language),
     )
@@ -132,12 +132,12 @@ class Grants:
         with self._lock:
             self._given = []
 
-    def use(self, language: str, code: str, cwd: Path) -> Grant | None:
+    def use(self, language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Grant | None:
         """The narrowest grant that covers the code; one for a number of pieces is used for one of them."""
         with self._lock:
             order = {"code": 0, "unremarkable": 1, "language": 2, "count": 3}
             for grant in sorted(self._given, key=lambda each: order.get(each.scope, 9)):
-                if not grant.covers(language, code, cwd):
+                if not grant.covers(language, code, cwd, earlier):
                     continue
                 if grant.scope == "count":
                     at = self._given.index(grant)

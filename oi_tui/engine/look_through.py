@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from oi_tui.engine import findings_python, findings_shell
+from oi_tui.engine import findings_python, findings_shell, understood_python, understood_shell
+from oi_tui.engine.earlier_code import EarlierCode
 from oi_tui.engine.findings import Finding, Findings
 from oi_tui.engine.findings_lines import PATTERNS, look_for_patterns
 
@@ -12,25 +13,39 @@ from oi_tui.engine.findings_lines import PATTERNS, look_for_patterns
 _LONGEST = 400_000
 
 
-def look_through(language: str, code: str, cwd: Path) -> Findings:
-    """What is recognised in the code, which would run in the folder `cwd`. Never raises.
+def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Findings:
+    """List what a person should see of code that would run in the folder `cwd`, after `earlier` code.
 
-    Nothing found proves nothing: a program can hide what it does.
+    Dangerous things are recognised, and what is not known to be harmless is listed as not checked.
+    Never raises.
     """
     if len(code) > _LONGEST:
         return Findings(readable=False)
+    unchecked: list[Finding] = []
+    parsed = True
     match language.lower():
         case "python":
             seen = findings_python.look(code)
-        case "shell" | "bash" | "zsh" | "sh" | "fish":
+            unchecked = list(understood_python.look(code, cwd, earlier))
+        case "shell" | "bash" | "zsh" | "sh":
             seen = findings_shell.look(code)
+            unchecked = list(understood_shell.look(code, cwd))
+            if earlier is not None and earlier.is_unclear("shell"):
+                unchecked.append(Finding("not understood", "what earlier code left behind", 0))
+        case "fish":
+            seen, parsed = findings_shell.look(code), False
         case name if name in PATTERNS:
-            seen = look_for_patterns(name, code)
+            seen, parsed = look_for_patterns(name, code), False
         case _:
             return Findings(readable=False)
     if seen is None:
         return Findings(tuple(_placed(look_for_patterns("python", code), cwd)), readable=False)
-    return Findings(tuple(dict.fromkeys(_placed(seen, cwd))))
+    known = [each for each in unchecked if each.kind != "not understood"]
+    return Findings(
+        tuple(dict.fromkeys(_placed([*seen, *known], cwd))),
+        unchecked=tuple(each for each in unchecked if each.kind == "not understood"),
+        parsed=parsed,
+    )
 
 
 def _placed(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from oi_tui.engine import again, compaction, images, token_report
 from oi_tui.engine.account import Account, OverBudget
+from oi_tui.engine.earlier_code import EarlierCode
 from oi_tui.engine.events import (
     Event,
     FilesChanged,
@@ -54,6 +55,7 @@ class Session:
         facts: Callable[[Profile], ModelFacts] = lambda _profile: ModelFacts(),
         account: Account | None = None,
         witness: Witness | None = None,
+        earlier: EarlierCode | None = None,
     ) -> None:
         self.profile = profile
         self.grants = Grants(everything=profile.auto_run)
@@ -62,7 +64,9 @@ class Session:
         self._witness = witness
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._execution = Execution(computer, self._log, self.grants, self._stopped, outputs, witness)
+        self._execution = Execution(
+            computer, self._log, self.grants, self._stopped, outputs, witness, earlier
+        )
         self._facts = facts
         self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, account, outputs)
         self._closed = False
@@ -271,6 +275,11 @@ class Session:
     def permissions(self) -> tuple[Grant, ...]:
         """What runs without a question now, auto-run first."""
         return self.grants.in_force
+
+    @property
+    def earlier(self) -> EarlierCode:
+        """What the languages remember from code that ran."""
+        return self._execution.earlier
 
     def revoke(self, grant: Grant) -> None:
         """Ask again for what was granted."""

@@ -218,12 +218,9 @@ class PlainConversation:
     def _tell_findings(self, language: str) -> None:
         """Say what is recognised in the code, as the screen does."""
         computer = self._workspace.computer
-        findings = look_through(computer.resolve(language) or language, self._code, computer.cwd)
-        told = [one_line(words, 200) for words in findings.sentences]
-        if not findings.readable:
-            told.append("not looked through")
-        elif not findings.risks:
-            told.append("no findings (no guarantee)")
+        language = computer.resolve(language) or language
+        findings = look_through(language, self._code, computer.cwd, self._workspace.session.earlier)
+        told = [one_line(words, 200) for words in (*findings.sentences, findings.conclusion) if words]
         self.story.note(f"What it does: {'; '.join(told)}.")
 
     def _put_question(self, request: ApprovalRequested) -> None:

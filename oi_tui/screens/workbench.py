@@ -265,14 +265,14 @@ class Workbench(Widget):
         self.conversation.reveal(request.message.id)
         shown = request.message.content if code is None else code
         resolved = computer.resolve(language) or language
-        findings = look_through(resolved, shown, computer.cwd)
+        findings = look_through(resolved, shown, computer.cwd, self.session.earlier)
         self.conversation.flag(request.message.id, findings.lines)
         self.approval.ask(
             request,
             where=f"{computer.describe(language)} · {folder}{walls}",
             code=code,
             findings=findings,
-            offers=offers(resolved, shown, computer.cwd),
+            offers=offers(resolved, shown, computer.cwd, self.session.earlier),
         )
 
     def _look_again(self) -> None:

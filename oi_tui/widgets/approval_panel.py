@@ -369,8 +369,7 @@ class ApprovalPanel(Widget, can_focus=True):
             title, facts = of_stage(self.stage, self._request)
         # Before it was first laid out it has no width yet; then it is the application's but for the frame.
         question.update(laid_out(title, facts, self.content_size.width or self.app.size.width - 4))
-        risks = [words for words in self._findings.sentences if not words.startswith("writes files")]
-        self._say("#findings", " · ".join(one_line(words, 200) for words in risks))
+        self._say("#findings", " · ".join(one_line(words, 200) for words in self._findings.risk_sentences))
         warnings = [self._request.caution] if self._request.caution else []
         if hidden := names(self._code):
             warnings.append("Hidden characters: " + ", ".join(hidden))

@@ -24,11 +24,7 @@ def about(
     if below:
         facts[-1] += f", {below} more below (page down)"
     facts += where.split(_APART)
-    facts += [words for words in findings.sentences if words.startswith("writes files")]
-    if not findings.readable:
-        facts.append("not looked through")
-    elif not findings.risks:
-        facts.append("no findings (no guarantee)")
+    facts += [*findings.fact_sentences, findings.conclusion]
     return f"Run this {_language(request)} code?", [one_line(fact, 200) for fact in facts if fact]
 
 

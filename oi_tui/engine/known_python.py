@@ -1,0 +1,315 @@
+"""The parts of Python and its libraries that are known to do nothing but compute and print.
+
+Everything here was chosen for what it does with any arguments that are themselves made of known parts. What
+writes, starts programs, loads objects, looks up attributes by name or runs text is left out.
+"""
+
+import builtins
+from typing import Final
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Functions that are there without an import, which may also be handed to others.
+BUILTINS: Final = _words(
+    """
+        abs all any ascii bin bool bytearray bytes callable chr complex dict dir display divmod
+        enumerate filter float format frozenset hasattr hash hex id int isinstance issubclass iter
+        len list map max min next oct ord pow print range repr reversed round set slice sorted str
+        sum tuple zip
+    """
+) | {
+    name
+    for name, each in vars(builtins).items()
+    if isinstance(each, type) and issubclass(each, BaseException)
+}
+#: Built-in functions that are not known to be harmless, but cannot change what names mean.
+STEADY_BUILTINS: Final = _words(
+    """
+        exit help input object open quit
+    """
+)
+#: Constants that are there without an import.
+CONSTANTS: Final = _words(
+    """
+        Ellipsis NotImplemented __name__
+    """
+)
+#: Functions that show or measure a value without using it; anything may be given to them.
+SINKS: Final = _words(
+    """
+        bool callable dir display id isinstance len print repr str
+    """
+)
+_BY_MODULE = {
+    "__future__": """
+        annotations division print_function
+    """,
+    "base64": """
+        b16decode b16encode b32decode b32encode b64decode b64encode urlsafe_b64decode
+        urlsafe_b64encode
+    """,
+    "bisect": """
+        bisect bisect_left bisect_right insort insort_left insort_right
+    """,
+    "calendar": """
+        calendar day_name isleap leapdays month month_name monthcalendar monthrange weekday
+    """,
+    "cmath": """
+        acos asin atan cos cosh e exp inf isclose isfinite log log10 phase pi polar rect sin sqrt
+        tan
+    """,
+    "collections": """
+        ChainMap Counter OrderedDict defaultdict deque
+    """,
+    "copy": """
+        copy deepcopy
+    """,
+    "csv": """
+        DictReader reader
+    """,
+    "datetime": """
+        MAXYEAR MINYEAR UTC date datetime time timedelta timezone
+    """,
+    "decimal": """
+        Decimal ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_EVEN ROUND_HALF_UP ROUND_UP
+    """,
+    "fractions": """
+        Fraction
+    """,
+    "functools": """
+        reduce
+    """,
+    "hashlib": """
+        blake2b blake2s md5 sha1 sha224 sha256 sha384 sha3_256 sha512
+    """,
+    "heapq": """
+        heapify heappop heappush heappushpop heapreplace merge nlargest nsmallest
+    """,
+    "io": """
+        StringIO
+    """,
+    "itertools": """
+        accumulate chain combinations combinations_with_replacement compress count cycle dropwhile
+        filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee
+        zip_longest
+    """,
+    "itertools.chain": """
+        from_iterable
+    """,
+    "json": """
+        JSONDecodeError dumps load loads
+    """,
+    "math": """
+        acos acosh asin asinh atan atan2 atanh cbrt ceil comb copysign cos cosh degrees dist e erf
+        erfc exp exp2 expm1 fabs factorial floor fmod frexp fsum gamma gcd hypot inf isclose
+        isfinite isinf isnan isqrt lcm ldexp lgamma log log10 log1p log2 modf nan nextafter perm pi
+        pow prod radians remainder sin sinh sqrt tan tanh tau trunc ulp
+    """,
+    "numpy": """
+        __version__ abs absolute all allclose amax amin angle any append arange arccos arccosh
+        arcsin arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort argwhere around
+        array array_equal array_split asarray atleast_1d atleast_2d average bincount bitwise_and
+        bitwise_or bitwise_xor bool_ broadcast_to cbrt ceil clip column_stack concatenate conj
+        convolve copy corrcoef correlate cos cosh count_nonzero cov cross cumprod cumsum datetime64
+        deg2rad degrees delete diag diagonal diff digitize divide divmod dot dsplit dstack e ediff1d
+        einsum empty empty_like equal exp exp2 expand_dims expm1 eye fabs finfo flatnonzero flip
+        fliplr flipud float16 float32 float64 floor floor_divide fmax fmin fmod full full_like gcd
+        geomspace gradient greater greater_equal histogram histogram2d hsplit hstack hypot identity
+        iinfo imag in1d inf inner insert int16 int32 int64 int8 interp intersect1d invert isclose
+        isfinite isin isinf isnan isnat isreal isscalar ix_ kron lcm less less_equal linspace log
+        log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor logspace matmul
+        max maximum mean median meshgrid min minimum mod modf moveaxis multiply nan nan_to_num
+        nanargmax nanargmin nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod
+        nanquantile nanstd nansum nanvar ndarray ndenumerate ndim newaxis nonzero not_equal ones
+        ones_like outer pad partition percentile pi poly1d polyfit polyval power prod ptp quantile
+        rad2deg radians ravel real reciprocal remainder repeat reshape resize roll rollaxis rot90
+        round searchsorted select setdiff1d setxor1d shape sign sin sinc sinh size sort split sqrt
+        square squeeze stack std subtract sum swapaxes take tan tanh tensordot tile timedelta64
+        trace transpose trapezoid trapz tri tril triu trunc uint16 uint32 uint64 uint8 union1d
+        unique vander var vdot vsplit vstack where zeros zeros_like
+    """,
+    "numpy.fft": """
+        fft fft2 fftfreq fftshift ifft ifft2 irfft rfft rfftfreq
+    """,
+    "numpy.linalg": """
+        cond det eig eigh eigvals inv lstsq matrix_rank norm pinv qr slogdet solve svd
+    """,
+    "numpy.random": """
+        beta binomial choice default_rng exponential gamma normal permutation poisson rand randint
+        randn random seed shuffle uniform
+    """,
+    "os": """
+        cpu_count getcwd linesep name sep
+    """,
+    "os.path": """
+        basename dirname exists getsize isdir isfile join normpath sep split splitext
+    """,
+    "pandas": """
+        Categorical CategoricalDtype DataFrame DatetimeIndex Grouper Index Int64Dtype Interval
+        MultiIndex NA NaT Period PeriodIndex RangeIndex Series StringDtype Timedelta Timestamp
+        __version__ bdate_range concat cut date_range factorize get_dummies isna isnull melt merge
+        merge_asof notna notnull period_range pivot qcut timedelta_range to_datetime to_numeric
+        to_timedelta unique
+    """,
+    "platform": """
+        machine python_version release system
+    """,
+    "random": """
+        Random betavariate choice choices expovariate gammavariate gauss getrandbits normalvariate
+        randint random randrange sample seed shuffle triangular uniform
+    """,
+    "re": """
+        A ASCII DOTALL I IGNORECASE M MULTILINE S VERBOSE X compile escape findall finditer
+        fullmatch match search split sub subn
+    """,
+    "statistics": """
+        NormalDist correlation covariance fmean geometric_mean harmonic_mean linear_regression mean
+        median median_grouped median_high median_low mode multimode pstdev pvariance quantiles stdev
+        variance
+    """,
+    "string": """
+        ascii_letters ascii_lowercase ascii_uppercase digits hexdigits printable punctuation
+        whitespace
+    """,
+    "sys": """
+        byteorder getsizeof maxsize platform version version_info
+    """,
+    "textwrap": """
+        dedent fill indent shorten wrap
+    """,
+    "time": """
+        asctime ctime gmtime localtime mktime monotonic perf_counter perf_counter_ns process_time
+        sleep strftime strptime time time_ns
+    """,
+    "typing": """
+        Any Callable Dict Iterable Iterator List Optional Sequence Set Tuple Union
+    """,
+    "unicodedata": """
+        bidirectional category combining lookup name normalize numeric
+    """,
+}
+#: Functions, classes and constants of modules, by their full names.
+MEMBERS: Final = frozenset(
+    f"{module}.{name}" for module, names in _BY_MODULE.items() for name in names.split()
+)
+#: Modules whose import does nothing but make their members known.
+MODULES: Final = (frozenset(_BY_MODULE) - {"itertools.chain"}) | {"glob"}
+#: Readers of files: the first argument must be the literal name of a plain file of the working directory.
+READERS: Final = _words("pandas.read_csv pandas.read_table pandas.read_excel pandas.read_json")
+#: Listers of names: with no argument, or the literal name of a folder within the working directory.
+LISTERS: Final = _words("os.listdir glob.glob")
+#: Harmless functions whose results have methods that are not.
+MAKERS: Final = _words("pathlib.Path pathlib.Path.cwd pathlib.Path.home pathlib.PurePath")
+#: Attributes and methods of built-in types, of what MEMBERS make, and of tables and arrays.
+ATTRIBUTES: Final = _words(
+    """
+        T __name__ abs add add_prefix add_suffix all any append appendleft argmax argmin args
+        argsort array as_integer_ratio asfreq asof assign astimezone astype at at_time autocorr axes
+        between between_time bfill binomial bit_length capitalize case_when casefold cat categories
+        ceil center choice clear clip close codes columns combine_first compare conjugate contains
+        convert_dtypes copy corr corrwith count cov cumcount cummax cummin cumprod cumsum date day
+        day_name day_of_week day_of_year dayofweek dayofyear days days_in_month daysinmonth decode
+        denominator describe diagonal diff difference difference_update digest discard div divide
+        dot drop drop_duplicates droplevel dropna dt dtype dtypes duplicated elements empty encode
+        end endswith eq equals ewm expanding expandtabs explode exponential extend extendleft
+        extract extractall factorize ffill fieldnames fill fillna filter find findall finditer first
+        first_valid_index flat flatten floor floordiv freq from_dict from_iterable from_records
+        fromhex fromisoformat fromkeys fromtimestamp fullmatch ge get get_dummies get_group
+        get_level_values get_loc group groupby groupdict groups gt hasnans head hex hexdigest hour
+        iat identical idxmax idxmin iloc imag index indices infer_objects insert integers intercept
+        interpolate intersection intersection_update is_integer is_leap_year is_monotonic_decreasing
+        is_monotonic_increasing is_month_end is_month_start is_quarter_end is_quarter_start
+        is_unique is_year_end is_year_start isalnum isalpha isascii isdecimal isdigit isdisjoint
+        isidentifier isin islower isna isnull isnumeric isocalendar isoformat isoweekday isprintable
+        isspace issubset issuperset istitle isupper item items itemsize iterrows itertuples join
+        keys kurt kurtosis last last_valid_index le left len length levels line_num ljust loc lower
+        lstrip lt maketrans map mask match max maxlen mean median melt memory_usage merge
+        microsecond microseconds min minute mod mode month month_name most_common mul multiply name
+        names nbytes ndim ne ngroup nlargest nonzero normal normalize notna notnull now nsmallest
+        nth numerator nunique ohlc pad partition pattern pct_change permutation pivot poisson pop
+        popitem popleft pow prod product quantile quantize quarter radd random rank ravel rdiv read
+        readline readlines real reindex remove removeprefix removesuffix rename rename_axis repeat
+        replace resample reset_index reshape reverse rfind right rindex rjust rmul rolling rotate
+        round rpartition rsplit rstrip rsub sample search searchsorted second seconds select_dtypes
+        sem set_axis set_index setdefault shape shift shuffle size skew slice slope sort sort_index
+        sort_values span split splitlines squeeze stack standard_normal start startswith std stdev
+        str strftime strides string strip strptime sub subn subtract sum swapaxes swapcase swaplevel
+        symmetric_difference tail take time timestamp timetuple title to_dict to_frame to_list
+        to_numpy to_period to_pydatetime to_timestamp today tolist total total_seconds trace
+        translate transpose truediv truncate tz tz_convert tz_localize tzinfo uniform union unique
+        unstack update upper utc utcnow value value_counts values var variance week weekday where xs
+        year zfill
+    """
+)
+#: Methods that are understood in some calls only; the reader of calls says in which.
+RESTRICTED: Final = _words(
+    """
+        agg aggregate apply format info pivot_table to_string transform
+    """
+)
+#: What such methods may be asked to compute, by name.
+REDUCTIONS: Final = _words(
+    """
+        all any count cummax cummin cumprod cumsum describe first idxmax idxmin last max mean median
+        min mode nth nunique prod rank sem size skew std sum var
+    """
+)
+#: Named arguments of known functions and methods.
+KEYWORDS: Final = _words(
+    """
+        a allow_nan ambiguous as_index ascending assume_unique atol axis b base bins by case center
+        closed col_level columns comment cond convert_dtypes copy count counts cum_weights data day
+        dayfirst days ddof decimal deep default deg delimiter digest_size drop drop_first dropna
+        dtype dtypes dummy_na duplicates encoding end end_date endpoint ensure_ascii equal_nan
+        errors escapechar exclude expand fieldnames fill_method fill_value fillchar fillvalue flags
+        float_format flush format frac freq full group_keys header high hour hours how id_vars
+        ignore_index include include_lowest indent index index_col indicator initial inplace
+        interpolation join justify k keep keep_default_na keepdims key keys label labels left_index
+        left_on level limit line_width lines loc low low_memory lower mapper margins margins_name
+        mask max_cols max_colwidth max_rows maxlen maxsplit memory_usage method microsecond
+        microseconds milliseconds min_count min_periods minute minutes month mu n na na_rep
+        na_values name names ndmin newline nonexistent normalize nrows num numeric_only observed on
+        order orient origin other p parse_dates pat percentiles periods population precision prefix
+        prefix_sep q quotechar r random_state raw regex repeat repl replace reps result_type retbins
+        return_counts return_index return_inverse reverse right right_index right_on rowvar rtol
+        scale second seconds sep separators shape sheet_name show_counts show_dimensions side sigma
+        size skipfooter skipinitialspace skipkeys skipna skiprows sort sort_keys squeeze start
+        start_date step stop strict subset suffixes thousands thresh timespec to_replace tz tzinfo
+        unit upper usecols usedforsecurity utc validate value value_name value_vars values var_name
+        verbose weekday weeks weights width window x y year z
+    """
+)
+#: Modules whose functions cannot change what names mean in other code, although they do other things.
+STEADY: Final = _words(
+    """
+        PIL argparse bs4 collections csv datetime glob gzip html httpx io itertools json logging
+        lxml math matplotlib numpy openpyxl os pandas pathlib platform plotly random re requests
+        scipy seaborn shutil sklearn socket sqlite3 statistics statsmodels string subprocess tarfile
+        tempfile time tqdm urllib uuid webbrowser xml yaml zipfile
+    """
+)
+#: Parts of names that say that a member of such a module can change it all the same.
+UNSTEADY: Final = _words(
+    """
+        builtins chdir ctypes ctypeslib eval f2py fchdir get_option importlib load pickle query
+        read_pickle register_converters runpy set_option sys test
+    """
+)
+#: How parts of names begin that say the same: functions that have other code call what they are given.
+UNSTEADY_BEGINNINGS: Final = ("_", "set", "register", "install", "patch")
+#: Modules of STEADY with functions that put what they are given into collections.
+KEEPERS: Final = _words("collections itertools numpy pandas random scipy sklearn statsmodels")
+#: Methods that only write or send what they are given.
+WRITERS: Final = _words("write writelines writerow writerows send sendall savefig execute")
+#: What pandas and numpy try to import on the way, beside the standard library.
+BESIDES: Final = _words(
+    """
+        IPython backports bottleneck bs4 calamine cython dateutil fastparquet fsspec gcsfs html5lib
+        hypothesis jinja2 lxml matplotlib numba numexpr numpy odf openpyxl pandas pyarrow pyreadstat
+        pytest python_calamine pytz pyxlsb s3fs scipy sitecustomize six sqlalchemy tables tabulate
+        tzdata usercustomize xarray xlrd zstandard
+    """
+)
