@@ -37,6 +37,8 @@ _QUIET = 0.06
 _STANDSTILL = 3
 #: How long a finished run waits for the mark of its end, where the program closed or lost its terminal.
 _MARK_PATIENCE = 1.0
+#: A line that is typed is kept by a terminal up to so many bytes at least: 4,095 on Linux, 1,023 on macOS.
+_LONGEST_LINE = 1000
 #: Displays that name a file.
 _PLACES = ("path", "page")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
@@ -190,6 +192,7 @@ class Run:
             self._report(Displayed(str(event.get("format")), str(event.get("content"))))
         elif kind == "input":
             self._flush()
+            self._process.terminal.take_any_line(False)
             self._waiting = "told"
             prompt = event.get("prompt", _ESCAPES.sub("", self._last_line))
             self._report(InputRequested(str(prompt), masked=bool(event.get("masked"))))
@@ -236,6 +239,8 @@ class Run:
     def typed(self, text: str) -> None:
         """Somebody typed: look soon whether the program still waits, or waits for another line."""
         self._answered = self._answered or any(end in text for end in "\n\r\x04")
+        if max(map(len, text.encode("utf-8", "replace").split(b"\n"))) > _LONGEST_LINE:
+            self._process.terminal.take_any_line()
         self._look_at = time.monotonic() + 0.01
 
     def _look(self, now: float) -> None:
@@ -269,6 +274,7 @@ class Run:
             return
         self._sighted = 0
         if asks:
+            self._process.terminal.take_any_line(False)
             self._waiting, self._masked, self._answered = "seen", masked, False
             self._flush(now)
             self._report(InputRequested(_ESCAPES.sub("", self._last_line), masked))
@@ -286,6 +292,7 @@ class Run:
     def _receive(self) -> None:
         if self._waiting:
             self._flush()
+            self._process.terminal.take_any_line(False)
             self._waiting = ""
             self._look_at = time.monotonic() + 0.02
             self._report(InputReceived())

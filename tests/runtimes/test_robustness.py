@@ -340,6 +340,23 @@ def test_input_of_many_lines_arrives_whole(computer: Computer) -> None:
     assert played.text.endswith("300000 read\n")
 
 
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("python", "print(len(input('name? ')))\nprint(input('again? '))"),
+        ("python", "import getpass\nprint(len(getpass.getpass('name? ')))\nprint(input('again? '))"),
+        ("python", "import sys\nprint(len(sys.stdin.readline()) - 1)\nprint(input('again? '))"),
+        ("shell", "read -p 'name? ' name; echo ${#name}; read -p 'again? ' again; echo $again"),
+        ("shell", "perl -e '$_ = <STDIN>; print length($_) - 1, \"\\n\"; print scalar <STDIN>'"),
+    ],
+)
+def test_an_answer_of_any_length_arrives_whole(computer: Computer, language: str, code: str) -> None:
+    # A line can be corrected again after that: the backspace takes the x away.
+    played = play(computer, language, code, answers=("a" * 100_000 + "\n", "bx\x7fc\n"))
+    assert (played.state, "100000\n" in played.text) == ("finished", True)
+    assert played.text.endswith("bc\n")
+
+
 def test_runs_of_several_languages_do_not_disturb_each_other(make: Make) -> None:
     computer = make()
     for language, code in (("python", "x = 1"), ("shell", "x=2"), ("javascript", "x = 3; void 0")):
