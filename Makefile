@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # What to give the program, as in: make run ARGS="--demo"
 ARGS ?=
 
-.PHONY: run test test-twice test-quick lint types check format wheel clean
+.PHONY: run test test-twice test-quick lock lint types check format wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/oi-tui $(ARGS)
@@ -21,7 +21,7 @@ test-twice: $(VENV)/.installed-dev
 
 # What runs in a minute, on any machine: the unit tests and a few of the screens.
 test-quick: $(VENV)/.installed-dev
-	$(BIN)/pytest -m "not slow" tests/unit tests/pilot/test_keys.py tests/pilot/test_prompt.py $(ARGS)
+	$(BIN)/pytest -m "not slow" tests/unit tests/pilot/test_prompt.py tests/pilot/test_titles.py $(ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
@@ -38,6 +38,11 @@ format: $(VENV)/.installed-dev
 
 wheel: $(VENV)/.installed-dev
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+# Every dependency with its hashes, for those who install exactly one set; needs uv.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --no-annotate --upgrade --output-file requirements.lock pyproject.toml
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

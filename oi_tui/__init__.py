@@ -1,17 +1,29 @@
 """Open Interpreter as a full-screen terminal application."""
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from oi_tui.api import OpenInterpreter
 
 __version__ = "0.1.0"
+#: Code runs on pseudo-terminals, which Windows does not have.
+_WINDOWS = (
+    "oi-tui runs on Linux and macOS, not on Windows itself: install WSL (wsl --install) and start it there."
+)
 __all__ = ["OpenInterpreter", "__version__"]
+
+
+def system_problem() -> str | None:
+    """Why the program cannot run on this system, in a sentence; None where it can."""
+    return _WINDOWS if sys.platform == "win32" else None
 
 
 def __getattr__(name: str) -> object:
     """Import the Python API when it is first asked for, so that `oi-tui --help` stays quick."""
     if name == "OpenInterpreter":
+        if problem := system_problem():
+            raise ImportError(problem)
         from oi_tui.api import OpenInterpreter
 
         return OpenInterpreter

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from oi_tui import __version__
+from oi_tui import __version__, system_problem
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,6 +18,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         with contextlib.suppress(BrokenPipeError):
             print(f"oi-tui {__version__}", flush=True)  # noqa: T201
         return 0
+    if problem := system_problem():
+        print(problem, file=sys.stderr)  # noqa: T201
+        return 2
     # What is made until the first frame is made to stay, and looking through it for garbage takes a tenth of
     # the time until then. The screen turns the collector on once it is ready; what has no screen, at once.
     gc.disable()

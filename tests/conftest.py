@@ -43,6 +43,11 @@ UNWANTED = (
 )
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers for each processor: half of the time a test waits for another process."""
+    return 2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2 * (os.cpu_count() or 1)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose programs are not here, before anything is made for it."""

@@ -1,5 +1,6 @@
 """Waiting for what is to become true on a screen."""
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -18,4 +19,6 @@ async def until(pilot: Pilot[None], condition: Callable[[], object], seconds: fl
             strips = pilot.app.screen._compositor.render_strips()
             shown = "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
             raise AssertionError(f"it did not come to pass within {seconds:.0f} s\n{shown}")
-        await pilot.pause(0.02)
+        # A pause would go through the queue of every widget again.
+        await asyncio.sleep(0.01)
+    await pilot.pause()

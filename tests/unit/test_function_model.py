@@ -182,6 +182,8 @@ def test_the_budget_is_that_of_all_turns(interpreter: OpenInterpreter) -> None:
 
 PROFILE = """
 from interpreter import interpreter
+
+pytestmark = pytest.mark.slow
 calls = []
 def model(messages, model, max_tokens):
     print("noise that goes nowhere")

@@ -9,6 +9,8 @@ import pytest
 
 from tests.kill_points import DEEDS
 
+pytestmark = pytest.mark.slow
+
 #: At least so many calls are tried.
 FEWEST = {"import": 40, "delete": 20, "export": 25, "restoring": 30, "listing": 25}
 

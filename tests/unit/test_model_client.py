@@ -31,6 +31,8 @@ from tests.servers import openai_server as server
 from tests.servers.openai_server import Call, ModelServer, Say, Think
 from tests.unit.conftest import environment
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 
 

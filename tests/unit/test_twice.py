@@ -61,6 +61,7 @@ def test_too_many_failures_are_no_accident() -> None:
     assert "too many" in written
 
 
+@pytest.mark.slow
 def test_the_real_pytest_is_run_twice_with_workers_and_without_a_cache(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
     (tmp_path / "test_it.py").write_text(
