@@ -161,6 +161,37 @@ class ConversationDesk(ABC):
             session.grants.clear()
             self.tell("Every piece of code is asked for.")
 
+    def switch_sandbox(self, on: bool | None) -> None:
+        """Hold programs in the working directory, or let them out after a question."""
+        computer, now = self._workspace.computer, self._workspace.profile.sandbox
+        on = not now if on is None else on
+        if on == now:
+            self.tell(f"The sandbox is already {'on' if on else 'off'}.")
+        elif on:
+            self.aside(computer.why_no_sandbox, self._enclose)
+        else:
+            details = (
+                "Approved code can then do whatever you can do: read all your files, use the network.",
+            )
+            self.confirm("Switch the sandbox off?", details, self._let_out)
+
+    def _enclose(self, problem: str | None) -> None:
+        if problem:
+            self.tell(f"The sandbox stays off: {problem}", warning=True)
+            return
+        self._use_sandbox(True)
+        folder = one_line(str(self._workspace.computer.cwd), 200)
+        self.tell(
+            f"The sandbox is on: programs can change {folder} and nothing else. The languages begin anew."
+        )
+
+    def _let_out(self) -> None:
+        self._use_sandbox(False)
+        self.tell("The sandbox is off. The languages begin anew. %sandbox on holds them again.", warning=True)
+
+    def _use_sandbox(self, on: bool) -> None:
+        self.take_profile(self._workspace.profile.with_changes("changed", sandbox=on))
+
     def switch_verbose(self, on: bool | None, *, words: bool) -> None:
         """Note in the log, and show, what goes on; with `words` what is said to the model, too."""
         profile = self._workspace.profile

@@ -70,6 +70,9 @@ class Languages(ports.Computer, Protocol):
     def why_nothing_runs(self) -> str | None:
         """Why the sandbox, if it is asked for, cannot be had, in sentences; may take a moment."""
 
+    def why_no_sandbox(self) -> str | None:
+        """Why the sandbox could not be had if it were switched on, in sentences; may take a moment."""
+
     def use_sandbox(self, on: bool, private: Sequence[Path]) -> None:
         """Hold programs there from now on, where nothing of ours can be seen, or do not."""
 

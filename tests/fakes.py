@@ -70,6 +70,7 @@ class Computer:
         self.interrupted = threading.Event()
         self.sandbox = False
         self.limits: str | None = None
+        self.no_sandbox: str | None = None
         self.running = threading.Event()
 
     def resolve(self, name: str) -> str | None:
@@ -113,6 +114,9 @@ class Computer:
 
     def look_at(self, language: str, name: str) -> Detail | None:
         return self.details.get((language, name))
+
+    def why_no_sandbox(self) -> str | None:
+        return self.no_sandbox
 
     def take_losses(self) -> Sequence[Loss]:
         losses, self.losses = self.losses, []

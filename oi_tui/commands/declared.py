@@ -68,6 +68,13 @@ def _auto_run(desk: Desk, argument: str) -> None:
     desk.switch_auto_run(on_off(argument))
 
 
+@command(
+    "sandbox", "Hold programs in this folder, or let them out; the languages begin anew", usage="[on|off]"
+)
+def _sandbox(desk: Desk, argument: str) -> None:
+    desk.switch_sandbox(on_off(argument))
+
+
 @command("permissions", "What runs without a question; take it back")
 def _permissions(desk: Desk, _: str) -> None:
     desk.open_permissions()

@@ -189,6 +189,11 @@ class Computer:
         walls = self._walls()
         return walls.problem() if walls else None
 
+    def why_no_sandbox(self) -> str | None:
+        """Why the sandbox could not be had if it were switched on, in words; None when it could."""
+        problem = Sandbox(self._cwd, self._private, limits=self._limits).finding()
+        return "{}. {}".format(*problem) if problem else None
+
     def _refusal(self, declared: Language) -> str | None:
         """Why the sandbox lets nothing run in a language, in sentences; None when it does, or is off."""
         walls = self._walls()

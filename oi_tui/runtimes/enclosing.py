@@ -9,7 +9,14 @@ from oi_tui.runtimes.limits import USUAL, Limits
 
 
 class NoSandboxError(RuntimeError):
-    """The sandbox is asked for and cannot be had; the message says why, and what to do, in sentences."""
+    """The sandbox is asked for and cannot be had; the message says why, and what to do, in sentences.
+
+    `finding` has what is wrong and what to do apart, where both are known.
+    """
+
+    def __init__(self, message: str, finding: tuple[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.finding = finding or (message, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,13 +87,18 @@ class Sandbox:
 
     def problem(self) -> str | None:
         """Why nothing can run, and what to do, in sentences; None when it can. Tried once, by doing it."""
+        found = self.finding()
+        return str(_refusal(*found)) if found else None
+
+    def finding(self) -> tuple[str, str] | None:
+        """As `problem`, but what is wrong, as a part of a sentence, and what to do apart."""
+        if unkept := self.limits.problem():
+            return unkept, "Leave them out here."
         try:
             self.folder()
-            if unkept := self.limits.problem():
-                raise _refusal(unkept, "Leave them out there.")
-            return why_not()
         except NoSandboxError as error:
-            return str(error)
+            return error.finding
+        return finding()
 
     def enclose(self, program: str, argv: Sequence[str], env: Mapping[str, str], channel: Path) -> Enclosed:
         """How to start `argv`, by which `program` runs, inside. Raises NoSandboxError."""
@@ -134,9 +139,12 @@ class Sandbox:
                 f"the working directory, {self.cwd}, is gone", "Start in another folder."
             ) from None
         home = Path.home().resolve()
-        if folder == Path("/") or folder in home.parents:
+        if folder == Path("/") or folder == home or folder in home.parents:
+            what = "is your home folder" if folder == home else "holds everything"
             raise _refusal(
-                f"the working directory, {folder}, holds everything", "Start in a folder of a project."
+                f"the working directory, {folder}, {what}, so a sandbox there would hold nothing back",
+                "Start in a folder for this work: mkdir -p ~/oi-tui-work && cd ~/oi-tui-work && oi-tui "
+                "--sandbox.",
             )
         if any(folder.is_relative_to(each) for each in _NO_FOLDERS) and not any(
             folder.parent.is_relative_to(each) for each in _BUT
@@ -221,5 +229,6 @@ def _mechanism() -> Mechanism:
 def _refusal(reason: str, fix: str) -> NoSandboxError:
     return NoSandboxError(
         f"The sandbox is on and cannot be had, so nothing runs: {reason}. {fix} "
-        "Or switch the setting sandbox off."
+        "Or switch the setting sandbox off.",
+        (reason, fix),
     )

@@ -26,7 +26,10 @@ _BEFORE = (
     "This is how a model's code runs here: you see all of it, and nothing happens before you say so. "
     "Try it with this harmless piece: y runs it, e changes it first, n rejects it, escape skips this."
 )
-_AFTER = "That was all: nothing runs without your word. Now say what you want; f1 shows keys and commands."
+_AFTER = (
+    "That was all: nothing runs without your word. %sandbox on also holds code in this folder. Now say "
+    "what you want; f1 shows keys and commands."
+)
 NO_MODEL = (
     "There is no model yet; %model (ctrl+l) chooses one. Meanwhile this is a console: ! runs a shell "
     "command, %python CODE runs Python, and so with the other languages."

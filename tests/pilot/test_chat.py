@@ -12,6 +12,7 @@ from oi_tui.app import OiTui
 from oi_tui.engine.llm import Fault, Text
 from oi_tui.engine.profile import Profile
 from oi_tui.screens.chat import Chat
+from oi_tui.screens.confirm import Confirm
 from oi_tui.screens.workbench import Workbench
 from oi_tui.widgets.blocks import NoticeBlock
 from oi_tui.workspace import Workspace
@@ -180,6 +181,35 @@ async def test_undo_puts_the_message_back_into_the_prompt() -> None:
         await desk.type("%undo")
         await desk.until(lambda: desk.prompt == "first")
         assert desk.bench.session.messages == ()
+
+
+def noticed(desk: Desk, words: str) -> bool:
+    notices = (each for each in desk.bench.conversation.transcript.blocks if isinstance(each, NoticeBlock))
+    return any(words in each.text for each in notices)
+
+
+async def test_the_sandbox_is_switched_off_only_after_a_question() -> None:
+    async with sitting() as desk:
+        await desk.type("%sandbox on")
+        await desk.until(lambda: desk.computer.sandbox)
+        await desk.until(lambda: noticed(desk, "The sandbox is on: programs can change"))
+        for answer, left in (("n", True), ("y", False)):
+            await desk.type("%sandbox off")
+            await desk.until(lambda: isinstance(desk.app.screen, Confirm))
+            question = desk.app.screen
+            assert isinstance(question, Confirm)
+            await desk.until(lambda question=question: question.armed)
+            await desk.pilot.press(answer)
+            await desk.until(lambda: isinstance(desk.app.screen, Chat))
+            await desk.until(lambda left=left: desk.computer.sandbox is left)
+
+
+async def test_a_sandbox_that_cannot_be_had_stays_off() -> None:
+    async with sitting() as desk:
+        desk.computer.no_sandbox = "there is no bubblewrap. Install it."
+        await desk.type("%sandbox on")
+        await desk.until(lambda: noticed(desk, "The sandbox stays off: there is no bubblewrap."))
+        assert not desk.computer.sandbox
 
 
 async def test_auto_run_is_said_and_can_be_taken_back() -> None:

@@ -102,14 +102,20 @@ def test_the_working_directory_is_as_anywhere(walled: Computer, project: Path, l
     assert (project / "out").read_text() == "x"
 
 
+def keep_ours_below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have our own folders in a folder that is no home."""
+    monkeypatch.delenv("OI_TUI_HOME")
+    for name, place in (("CONFIG", ".config"), ("DATA", ".local/share"), ("STATE", ".local/state")):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(folder / place))
+
+
 @pytest.mark.parametrize("holds", ["home", "above"])
 def test_what_is_ours_is_out_of_reach_also_where_it_lies_in_the_working_directory(
     make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, holds: str
 ) -> None:
     home = tmp_path / "person"
     home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.delenv("OI_TUI_HOME")
+    keep_ours_below(home, monkeypatch)
     ours = (paths.config() / "profiles" / "default.yaml", paths.data() / "keys", paths.state() / "log")
     if holds == "home":
         ours[0].parent.mkdir(parents=True)
@@ -135,8 +141,7 @@ def test_the_folders_above_what_is_ours_stay_where_they_are(
 ) -> None:
     home = tmp_path / "person"
     (home / ".config").mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.delenv("OI_TUI_HOME")
+    keep_ours_below(home, monkeypatch)
     walled = make(cwd=home, sandbox=True)
     code = (
         "mv .config .moved; mkdir -p .config/oi-tui/profiles; "
@@ -164,6 +169,20 @@ def test_a_working_directory_that_holds_the_system_is_refused(make: Make, folder
     assert (played.state, played.text) == ("failed", "")
     assert folder in played.reason
     assert "nothing runs" in played.reason
+
+
+def test_a_home_folder_is_refused_with_a_way_out(make: Make, tmp_path: Path) -> None:
+    home = make(cwd=Path.home(), sandbox=True)
+    played = play(home, "shell", "echo ran")
+    assert (played.state, played.text) == ("failed", "")
+    assert "is your home folder" in played.reason
+    assert "mkdir -p ~/oi-tui-work && cd ~/oi-tui-work" in played.reason
+    # Not switched on yet, the same is known before anything ends.
+    told = make(cwd=Path.home()).why_no_sandbox()
+    assert told
+    assert "is your home folder" in told
+    assert "nothing runs" not in told
+    assert make(cwd=tmp_path).why_no_sandbox() is None
 
 
 def test_a_profile_in_the_working_directory_is_refused(make: Make, project: Path) -> None:

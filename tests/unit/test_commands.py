@@ -28,6 +28,8 @@ class Desk:
         ("%auto_run", ("switch_auto_run", (None,))),
         ("%auto_run on", ("switch_auto_run", (True,))),
         ("%auto_run off", ("switch_auto_run", (False,))),
+        ("%sandbox", ("switch_sandbox", (None,))),
+        ("%sandbox off", ("switch_sandbox", (False,))),
         ("%model  openai/x ", ("open_models", ("openai/x",))),
         ("%run python print(1)", ("run_by_hand", ("python", "print(1)"))),
         ("%% ls -l", ("run_by_hand", ("shell", "ls -l"))),
