@@ -53,6 +53,7 @@ class ApiComputer(SettingGroup):
                 sandbox=profile.sandbox,
                 passed=profile.pass_environment,
                 writable=profile.sandbox_writable,
+                hosts=profile.sandbox_hosts,
                 limits=Limits(
                     profile.sandbox_memory,
                     profile.sandbox_processes,

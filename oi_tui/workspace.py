@@ -120,6 +120,7 @@ class Workspace:
             private=self._private,
             passed=profile.pass_environment,
             writable=profile.sandbox_writable,
+            hosts=profile.sandbox_hosts,
             limits=Limits(
                 profile.sandbox_memory,
                 profile.sandbox_processes,

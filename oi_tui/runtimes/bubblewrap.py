@@ -101,7 +101,7 @@ def enclose(wanted: Wanted) -> Enclosed:
     try:
         view = _View(wanted, made)
         number = str(_memory(seccomp.filter_program(), made))
-        start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT", _kernel_limits(wanted))
+        start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT", *_settings(wanted))
         options = (*_NAMESPACES, *view.options, "--seccomp", number, "--chdir", str(wanted.cwd))
         return Enclosed((bwrap, *options, "--", *start, *wanted.argv), wanted.env, tuple(made))
     except BaseException:
@@ -288,10 +288,11 @@ def _memory(data: bytes, made: list[int]) -> int:
     return number
 
 
-def _kernel_limits(wanted: Wanted) -> str:
-    """What the first program inside sets for itself and all after it: processes, bytes of data, of a file."""
+def _settings(wanted: Wanted) -> tuple[str, str]:
+    """What the first program inside is told: the kernel's limits, and where the proxy is."""
     limits = wanted.limits
-    return f"{limits.most_processes},{limits.memory},{limits.disk}"
+    kernel = f"{limits.most_processes},{limits.memory},{limits.disk}"
+    return kernel, str(wanted.gateway or "-")
 
 
 def _directly(wanted: Wanted) -> Enclosed:

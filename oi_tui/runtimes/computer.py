@@ -20,12 +20,18 @@ from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.sandbox import Sandbox
 from oi_tui.runtimes.standing import Standing
 from oi_tui.runtimes.variables import Detail, Memory, Variable
+from oi_tui.text import one_line
 
 #: What the model should know.
 _ENCLOSED = (
-    "Code runs in a sandbox: there is no network, only files of the working directory can be read and "
-    "written, beside temporary ones, and nothing can be installed. Files that other programs run by "
+    "Code runs in a sandbox: only files of the working directory can be read and written, beside temporary "
+    "ones. Files that other programs run by "
     "themselves (.git/hooks, .envrc, .vscode and the like) are read-only."
+)
+_NO_NETWORK = "There is no network, and nothing can be installed."
+_SOME_NETWORK = (
+    "There is no network but for these hosts, by the proxy in HTTPS_PROXY: {}. What %pip installs is there "
+    "until Python is restarted."
 )
 #: What the model should know of variables; only their names are in it.
 _HELD_BACK = (
@@ -40,7 +46,7 @@ class Computer:
     `cwd` is where they start (default: the current directory), `python` and `shell` the person's choice of
     programs, `hidden` the names of environment variables that no program gets to see, `passed` those secrets
     that the sandbox lets in, `writable` the protected files that code in it may write, `limits`
-    how much it may use, and `active_line` says
+    how much it may use, `hosts` those that it reaches, and `active_line` says
     whether runs report the line they are at. `declared` is every language that may run, whether or not its
     program is here. Runs come one at a time; all else may come from any thread.
     """
@@ -59,6 +65,7 @@ class Computer:
         passed: Sequence[str] = (),
         writable: Sequence[str] = (),
         limits: Limits = USUAL,
+        hosts: Sequence[str] = (),
     ) -> None:
         self._cwd = paths.typed(cwd).absolute() if cwd else Path.cwd()
         self._choices = Choices(python, shell)
@@ -70,6 +77,9 @@ class Computer:
         self._passed = tuple(passed)
         self._writable = tuple(writable)
         self._limits = limits
+        self._hosts = tuple(hosts)
+        #: Hosts that the sandbox did not let programs reach, until that was said.
+        self._refused: deque[str] = deque(maxlen=100)
         self._size = 80, 24
         self._lock = threading.Lock()
         self._runtimes: dict[str, Runtime] = {}
@@ -111,7 +121,8 @@ class Computer:
         """What the languages that are here want the model to know."""
         notes = (each.note for each in self._declared if each.note and self._program(each))
         held_back = (_HELD_BACK.format(", ".join(sorted(self._hidden))),) if self._hidden else ()
-        return (*notes, *((_ENCLOSED,) if self._enclosed else ()), *held_back)
+        network = _SOME_NETWORK.format(", ".join(self._hosts)) if self._hosts else _NO_NETWORK
+        return (*notes, *((f"{_ENCLOSED} {network}",) if self._enclosed else ()), *held_back)
 
     def missing(self, language: str) -> str | None:
         """Why a language that is known cannot run, and how to get it, in sentences; None when it can."""
@@ -191,7 +202,7 @@ class Computer:
 
     def why_no_sandbox(self) -> str | None:
         """Why the sandbox could not be had if it were switched on, in words; None when it could."""
-        problem = Sandbox(self._cwd, self._private, limits=self._limits).finding()
+        problem = Sandbox(self._cwd, self._private, limits=self._limits, hosts=self._hosts).finding()
         return "{}. {}".format(*problem) if problem else None
 
     def _refusal(self, declared: Language) -> str | None:
@@ -210,7 +221,16 @@ class Computer:
         if not self._enclosed:
             return None
         programs = tuple(filter(None, map(self._program, self._declared)))
-        return Sandbox(self._cwd, self._private, programs, self._passed, self._writable, self._limits)
+        return Sandbox(
+            self._cwd,
+            self._private,
+            programs,
+            self._passed,
+            self._writable,
+            self._limits,
+            self._hosts,
+            self._refused.append,
+        )
 
     def run(self, language: str, code: str) -> Generator[Report, None, None]:
         """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first."""
@@ -239,6 +259,17 @@ class Computer:
         finally:
             self._running = None
 
+    def _refused_hosts(self) -> str | None:
+        """Say which hosts programs could not reach, since the last time; None for none."""
+        hosts = []
+        with contextlib.suppress(IndexError):
+            while True:
+                hosts.append(one_line(self._refused.popleft(), 100))
+        if not hosts:
+            return None
+        names = ", ".join(list(dict.fromkeys(hosts))[:8])
+        return f"the sandbox did not let the program reach {names}; the setting sandbox_hosts names the hosts"
+
     def take_losses(self) -> tuple[Loss, ...]:
         """The languages that ended between runs, with what they remembered; each is given once."""
         found = []
@@ -263,6 +294,8 @@ class Computer:
                 if isinstance(report, RunEnded):
                     if changed := watch.changed():
                         yield Printed(f"\r\noi-tui: this run {changed}\r\n")
+                    if refused := self._refused_hosts():
+                        yield Printed(f"\r\noi-tui: {refused}\r\n")
                     if timer and timer.finished.is_set() and minutes:
                         yield Printed(
                             f"\r\noi-tui: this run came to the sandbox's limit of {minutes:g} minutes "

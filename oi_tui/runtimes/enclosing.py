@@ -40,6 +40,8 @@ class Wanted:
     #: Folders there that nobody inside may rename.
     pinned: tuple[Path, ...] = ()
     limits: Limits = USUAL
+    #: The socket of the proxy by which it reaches some hosts; None for no network.
+    gateway: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 from oi_tui.runtimes import processes
 from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
 from oi_tui.runtimes.enclosing import Enclosed
+from oi_tui.runtimes.gateway import Gateway
 from oi_tui.runtimes.limits import LimitWatch
 from oi_tui.runtimes.marks import MarkReader, spell
 from oi_tui.runtimes.sandbox import Sandbox
@@ -92,9 +93,11 @@ class LanguageProcess:
         self.enclosed = sandbox is not None
         env = {**env, _TOKEN: self._token}
         start = Enclosed(tuple(argv), env)
+        self._gateway: Gateway | None = None
         if sandbox:
             start = sandbox.enclose(program, argv, env, channel.folder)
         try:
+            self._gateway = sandbox.open_gateway(channel.folder) if sandbox else None
             self.terminal = Terminal(
                 start.argv,
                 folder=channel.folder,
@@ -384,6 +387,8 @@ class LanguageProcess:
         self._closed.set()
         if self._limits:
             self._limits.close()
+        if self._gateway:
+            self._gateway.close()
         self._idle.set()
         self.wake()
         self._thread.join(10)

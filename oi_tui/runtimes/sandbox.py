@@ -18,7 +18,7 @@ working directory after the language began.
 import os
 import stat
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from oi_tui import paths
 from oi_tui.privacy import held_back
 from oi_tui.runtimes import protected
 from oi_tui.runtimes.enclosing import Enclosed, Mechanism, NoSandboxError, Wanted
+from oi_tui.runtimes.gateway import Gateway
 from oi_tui.runtimes.limits import USUAL, Limits
 
 #: Variables that lead to something outside, or to a folder that is not there.
@@ -64,6 +65,12 @@ _OUTWARD = frozenset(
 )
 #: Places that are no folders of files, or that hold the way to every service of the system.
 _NO_FOLDERS = ("/proc", "/sys", "/dev", "/run")
+#: Where `drivers/forwarder.py` listens.
+_PROXY = "http://127.0.0.1:3128"
+_PROXIES = {
+    **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _PROXY),
+    **dict.fromkeys(("no_proxy", "NO_PROXY"), "127.0.0.1,localhost,::1"),
+}
 _FILES = (".yaml", ".yml", ".py", ".json")
 _BUT = ("/dev/shm", "/run/media")
 
@@ -84,6 +91,10 @@ class Sandbox:
     #: Files that would be read-only, by name or path, and may be written all the same.
     writable: tuple[str, ...] = ()
     limits: Limits = USUAL
+    #: The only hosts that programs reach, as `pypi.org` and `*.example.com`.
+    hosts: tuple[str, ...] = ()
+    #: Is told the others that they asked for.
+    refused: Callable[[str], object] = lambda _: None
 
     def problem(self) -> str | None:
         """Why nothing can run, and what to do, in sentences; None when it can. Tried once, by doing it."""
@@ -94,6 +105,8 @@ class Sandbox:
         """As `problem`, but what is wrong, as a part of a sentence, and what to do apart."""
         if unkept := self.limits.problem():
             return unkept, "Leave them out here."
+        if self.hosts and not sys.platform.startswith("linux"):
+            return "sandbox_hosts cannot be kept on this system", "Leave them out here."
         try:
             self.folder()
         except NoSandboxError as error:
@@ -109,6 +122,8 @@ class Sandbox:
             del inside[name]
         # So that drivers, and whoever else wants to, can say why something fails.
         inside["OI_TUI_SANDBOX"] = "on"
+        if self.hosts:
+            inside |= _PROXIES
         mechanism = _mechanism()
         guarded = protected.find(self.folder(), self.writable)
         for name in ("CACHE", "CONFIG", "DATA", "STATE"):
@@ -125,8 +140,13 @@ class Sandbox:
                 guarded.read_only,
                 guarded.pinned,
                 self.limits,
+                gateway_in(channel).resolve() if self.hosts else None,
             )
         )
+
+    def open_gateway(self, channel: Path) -> Gateway | None:
+        """Let programs inside reach the hosts that are named; None where none is. Raises OSError."""
+        return Gateway(gateway_in(channel), self.hosts, self.refused) if self.hosts else None
 
     def folder(self) -> Path:
         """The working directory by its real name. Raises NoSandboxError where it is none for a sandbox."""
@@ -181,6 +201,11 @@ class Sandbox:
             # A file that is kept elsewhere and linked here is ours as well.
             named += [each for each in (*config.glob("*"), *config.glob("*/*")) if each.is_symlink()]
         return list(dict.fromkeys(each.resolve() for each in named))
+
+
+def gateway_in(channel: Path) -> Path:
+    """Where the socket of the proxy is."""
+    return channel / "gateway"
 
 
 def why_not() -> str | None:

@@ -310,6 +310,9 @@ EFFECTS: dict[str, Effect] = {
     ),
     "sandbox": Effect(ran("shell", "grep NoNewPrivs /proc/self/status; ls -a ~")),
     "sandbox_writable": Effect(in_a_sandbox("echo x >.envrc"), (".envrc",), {"sandbox": True}),
+    "sandbox_hosts": Effect(
+        in_a_sandbox("echo $HTTPS_PROXY"), ("*.example.com", "127.0.0.1:8000"), {"sandbox": True}
+    ),
     "sandbox_memory": Effect(limits, 1.5, {"sandbox": True}),
     "sandbox_processes": Effect(limits, 30, {"sandbox": True}),
     "sandbox_disk": Effect(limits, 1.5, {"sandbox": True}),

@@ -5,6 +5,19 @@ from dataclasses import dataclass
 
 from oi_tui.engine.settings import setting
 
+_HOST = re.compile(
+    r"(?:\*\.)?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?(?::\d{1,5})?"
+    r"|\[[0-9a-f:.]+\](?::\d{1,5})?",
+    re.IGNORECASE,
+)
+
+
+def host_pattern(text: str) -> str | None:
+    """Say what the text must be unless it names a host, or all below one."""
+    if _HOST.fullmatch(text):
+        return None
+    return "a host (pypi.org), a host with a port (127.0.0.1:8000), or all below one (*.example.com)"
+
 
 def variable_pattern(text: str) -> str | None:
     """Say what the text must be unless it names a variable, or the beginning of some."""
@@ -53,6 +66,16 @@ class RunningSettings:
         key="sandbox_writable",
         section="Running code",
         later="with the next start",
+        long=True,
+    )
+    sandbox_hosts: tuple[str, ...] = setting(
+        (),
+        "The only hosts that programs in the sandbox reach: pypi.org, *.example.com, 127.0.0.1:8000. %pip "
+        "needs pypi.org and files.pythonhosted.org. Private addresses are refused unless they are named.",
+        later="with the next start",
+        key="sandbox_hosts",
+        section="Running code",
+        must=host_pattern,
         long=True,
     )
     sandbox_memory: float | None = setting(

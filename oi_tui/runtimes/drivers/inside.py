@@ -1,9 +1,10 @@
 """The first program in the sandbox: takes the terminal, reports itself, and becomes the language.
 
-Imported, with the arguments `REPORT LIMITS PROGRAM ARGUMENT...` where REPORT is the number of a socket, and
-LIMITS are those of the kernel: processes, bytes of memory, and bytes of a file, with commas between. Whoever
-reads there is told by the kernel which number the process has outside. It leads a session of its own inside,
-so that what is typed and interrupted reaches it and its children, but never the wrapper around them.
+Imported, with the arguments `REPORT LIMITS GATEWAY PROGRAM ARGUMENT...`. REPORT is the number of a socket:
+whoever reads there is told by the kernel which number the process has outside. LIMITS are those of the
+kernel, with commas between: processes, bytes of memory, bytes of a file. GATEWAY is the socket of the proxy
+outside, or `-`. The language leads a session of its own inside, so that what is typed and interrupted
+reaches it and its children, but never the wrapper around them.
 """
 
 # mypy: ignore-errors
@@ -17,7 +18,7 @@ import termios
 
 def main() -> None:
     """Become the program."""
-    report, limits, argv = int(sys.argv[1]), sys.argv[2].split(","), sys.argv[3:]
+    report, limits, gateway, argv = int(sys.argv[1]), sys.argv[2].split(","), sys.argv[3], sys.argv[4:]
     try:
         kinds = resource.RLIMIT_NPROC, resource.RLIMIT_DATA, resource.RLIMIT_FSIZE
         for kind, wanted in zip(kinds, map(int, limits)):
@@ -25,6 +26,10 @@ def main() -> None:
             # Nobody may have more than they were given before.
             number = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
             resource.setrlimit(kind, (number, number))
+        if gateway != "-":
+            import forwarder
+
+            forwarder.begin(gateway)
         os.setsid()
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
         os.write(report, b"!")

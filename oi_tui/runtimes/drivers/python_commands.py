@@ -149,7 +149,14 @@ class Commands:
             else:
                 print("This environment has no pip; Python puts its own there first.")
                 self.program([sys.executable, "-m", "ensurepip"])
+        if os.environ.get("OI_TUI_SANDBOX") and words[:1] == ["install"]:
+            # What is installed cannot be changed from here; temporary files can.
+            folder = os.path.join(tempfile.gettempdir(), "packages")
+            command += ["--target", folder]
+            if folder not in sys.path:
+                sys.path.append(folder)
         self._or_fail(command)
+        importlib.invalidate_caches()
 
     def conda(self, words):
         """Install by conda or mamba, into the environment of this Python where that is one of theirs."""
@@ -165,5 +172,8 @@ class Commands:
         status = self.program(words).returncode
         if status:
             if os.environ.get("OI_TUI_SANDBOX"):
-                print("The sandbox is on, so there is no network, and packages cannot be changed.")
+                if os.environ.get("HTTPS_PROXY"):
+                    print("The sandbox is on: only the hosts of the setting sandbox_hosts can be reached.")
+                else:
+                    print("The sandbox is on, so there is no network. The setting sandbox_hosts names hosts.")
             raise SystemExit(status)

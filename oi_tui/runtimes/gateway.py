@@ -1,0 +1,227 @@
+"""The way out of the sandbox: a proxy that connects to the hosts that a person named, and to no other.
+
+A program inside has a network of its own, with nobody else in it. What it asks of the proxy there comes here
+over a socket in the file system. Names are resolved here, so that no name can lead to an address that is
+private: this machine, the local network, or the service of a cloud that gives out its keys.
+"""
+
+import contextlib
+import ipaddress
+import re
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+#: A head of a request that is longer is no request.
+_LONGEST_HEAD = 65_536
+_PIECE = 65_536
+#: In seconds, to connect, and for the head of a request.
+_PATIENCE = 20.0
+_USUAL_PORTS = (80, 443)
+_Address = tuple[str, int]
+Resolve = Callable[[str, int], list[str]]
+
+
+class _RefusedError(Exception):
+    """The request cannot be carried out; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    host: str
+    port: int
+    #: What is sent on before the rest; nothing for a tunnel.
+    first: bytes
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+class Gateway:
+    """Listens on a socket in the file system until it is closed. `refused` is told each host of that kind."""
+
+    def __init__(
+        self,
+        path: Path,
+        hosts: Sequence[str],
+        refused: Callable[[str], object],
+        resolve: Resolve = resolve,
+    ) -> None:
+        self._hosts = tuple(each.lower() for each in hosts)
+        self._refused = refused
+        self._resolve = resolve
+        self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._server.bind(str(path))
+        path.chmod(0o600)
+        self._server.listen(64)
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        threading.Thread(target=self._accept, name="sandbox gateway", daemon=True).start()
+
+    def close(self) -> None:
+        """End all connections."""
+        with self._lock:
+            ended = [self._server, *self._open]
+            self._open.clear()
+        for each in ended:
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._server.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._serve, args=(client,), name="sandbox request", daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with self._lock:
+            self._open.add(client)
+        try:
+            client.settimeout(_PATIENCE)
+            head, rest = _read_head(client)
+            request = _parse(head)
+            with self._connect(request) as server:
+                with self._lock:
+                    self._open.add(server)
+                if request.first:
+                    server.sendall(request.first + rest)
+                else:
+                    client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                    server.sendall(rest)
+                _relay(client, server)
+                with self._lock:
+                    self._open.discard(server)
+        except _RefusedError as error:
+            _answer(client, 403, str(error))
+        except OSError as error:
+            _answer(client, 502, f"The host cannot be reached: {error.strerror or error}.")
+        finally:
+            with self._lock:
+                self._open.discard(client)
+            client.close()
+
+    def _connect(self, request: _Request) -> socket.socket:
+        if not self._is_named(request.host, request.port):
+            self._refused(_written(request))
+            raise _RefusedError(
+                f"The sandbox does not let programs reach {_written(request)}. "
+                "The user can name the host in the setting sandbox_hosts."
+            )
+        addresses = self._resolve(request.host, request.port)
+        for address in addresses:
+            if not _is_public(address) and not self._is_named(address, request.port):
+                self._refused(f"{_written(request)} (the private address {address})")
+                raise _RefusedError(
+                    f"{request.host} leads to the private address {address}. "
+                    "The user can name that address, too, in the setting sandbox_hosts."
+                )
+        return _first_that_answers(addresses, request.port)
+
+    def _is_named(self, host: str, port: int) -> bool:
+        return any(_fits(pattern, host, port) for pattern in self._hosts)
+
+
+def _first_that_answers(addresses: Sequence[str], port: int) -> socket.socket:
+    failure: OSError = OSError("it has no address")
+    for address in addresses:
+        try:
+            return socket.create_connection((address, port), _PATIENCE)
+        except OSError as error:
+            failure = error
+    raise failure
+
+
+def _fits(pattern: str, host: str, port: int) -> bool:
+    name, colon, number = pattern.rpartition(":")
+    if not colon or not number.isdigit() or (":" in name and not name.endswith("]")):
+        name, number = pattern, ""
+    if port not in ((int(number),) if number else _USUAL_PORTS):
+        return False
+    name = name.strip("[]")
+    return host.endswith(name[1:]) if name.startswith("*.") else host == name
+
+
+def _is_public(address: str) -> bool:
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
+    return found.is_global and not found.is_multicast and (mapped is None or mapped.is_global)
+
+
+def _written(request: _Request) -> str:
+    return request.host if request.port in _USUAL_PORTS else f"{request.host}:{request.port}"
+
+
+def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = client.recv(_PIECE)
+        if not piece or len(data) > _LONGEST_HEAD:
+            raise _RefusedError("That is no request to a proxy.")
+        data += piece
+    head, _, rest = data.partition(b"\r\n\r\n")
+    return head, rest
+
+
+def _parse(head: bytes) -> _Request:
+    """What is asked for. Raises _RefusedError."""
+    line, _, fields = head.partition(b"\r\n")
+    words = line.decode("latin-1").split(" ")
+    try:
+        method, target, version = words
+        parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
+        host, port = (parts.hostname or "").rstrip("."), parts.port or 80
+        known = method == "CONNECT" or parts.scheme == "http"
+        if not (host and known and version.startswith("HTTP/1")):
+            raise ValueError
+    except ValueError:
+        raise _RefusedError("That is no request to a proxy.") from None
+    if method == "CONNECT":
+        return _Request(host, port, b"")
+    kept = [each for each in fields.split(b"\r\n") if not _HOP.match(each)]
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    first = f"{method} {path} {version}".encode("latin-1")
+    return _Request(host, port, b"\r\n".join([first, *kept, b"Connection: close", b"", b""]))
+
+
+_HOP = re.compile(rb"(?i)(proxy-[a-z-]+|connection|keep-alive)\s*:|$")
+
+
+def _relay(one: socket.socket, other: socket.socket) -> None:
+    """Carry what comes from each side to the other until both have ended."""
+    for each in (one, other):
+        each.settimeout(None)
+    back = threading.Thread(target=_carry, args=(other, one), daemon=True)
+    back.start()
+    _carry(one, other)
+    back.join()
+
+
+def _carry(source: socket.socket, target: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while piece := source.recv(_PIECE):
+            target.sendall(piece)
+    with contextlib.suppress(OSError):
+        target.shutdown(socket.SHUT_WR)
+
+
+def _answer(client: socket.socket, status: int, words: str) -> None:
+    body = f"oi-tui: {words}\n".encode()
+    reason = "Forbidden by the sandbox" if status == 403 else "Bad Gateway"
+    head = (
+        f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    with contextlib.suppress(OSError):
+        client.sendall(head.encode() + body)
