@@ -91,7 +91,7 @@ class Sandbox:
     #: Files that would be read-only, by name or path, and may be written all the same.
     writable: tuple[str, ...] = ()
     limits: Limits = USUAL
-    #: The only hosts that programs reach, as `pypi.org` and `*.example.com`.
+    #: The only hosts that programs reach, as `www.example.com` and `*.example.com`.
     hosts: tuple[str, ...] = ()
     #: Is told the others that they asked for.
     refused: Callable[[str], object] = lambda _: None

@@ -16,7 +16,7 @@ def host_pattern(text: str) -> str | None:
     """Say what the text must be unless it names a host, or all below one."""
     if _HOST.fullmatch(text):
         return None
-    return "a host (pypi.org), a host with a port (127.0.0.1:8000), or all below one (*.example.com)"
+    return "a host (www.example.com), a host with a port (127.0.0.1:8000), or all below one (*.example.com)"
 
 
 def variable_pattern(text: str) -> str | None:
@@ -70,8 +70,8 @@ class RunningSettings:
     )
     sandbox_hosts: tuple[str, ...] = setting(
         (),
-        "The only hosts that programs in the sandbox reach: pypi.org, *.example.com, 127.0.0.1:8000. %pip "
-        "needs pypi.org and files.pythonhosted.org. Private addresses are refused unless they are named.",
+        "The only hosts that programs in the sandbox reach: www.example.com, *.example.com, 127.0.0.1:8000. "
+        "%pip needs those of your package index. Private addresses are refused unless they are named.",
         later="with the next start",
         key="sandbox_hosts",
         section="Running code",
