@@ -16,6 +16,7 @@ from oi_tui.engine.events import (
     MessageGrew,
     MessageRecorded,
     MessageStarted,
+    Noticed,
     Run,
     RunReported,
     TurnEnded,
@@ -225,6 +226,10 @@ class OpenInterpreter(SettingGroup):
             case MessageRecorded(Message(type="code", seconds=float())):
                 yield from writer.piece("computer", "console", "active_line", None)
                 yield from writer.end()
+            case Noticed(text):
+                yield from writer.notice(text)
+            case TurnEnded("paused", str(reason), setting) if setting != "max_budget":
+                yield from writer.notice(reason)
             case TurnEnded():
                 yield from writer.end()
 

@@ -36,6 +36,11 @@ class ChunkWriter:
         yield from self.start(role, kind, format)
         yield {**_head(role, kind, format), "content": content}
 
+    def notice(self, text: str) -> Iterator[Chunk]:
+        """Tell a person something that is no part of the conversation, such as that a reply was cut off."""
+        yield from self.piece("computer", "message", "notice", text)
+        yield from self.end()
+
     def end(self) -> Iterator[Chunk]:
         """Close the open block."""
         if self._open:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from oi_tui.engine.events import Event, Noticed, UsageReported
+from oi_tui.engine.known_windows import KnownWindows
 from oi_tui.engine.ledger import Ledger
 from oi_tui.engine.llm import Usage
 from oi_tui.engine.model_facts import ModelFacts
@@ -23,6 +24,8 @@ class Account:
     """The books of a session. `ledger` says what all requests so far took."""
 
     def __init__(self) -> None:
+        #: What was learned of how much models take in; the Python API keeps it from chat to chat.
+        self.windows = KnownWindows()
         self.ledger = Ledger()
         #: The estimated price of the request that was checked last, and of those that nobody reported.
         self._estimate = self._unreported = 0.0

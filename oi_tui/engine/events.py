@@ -59,6 +59,11 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryLoading:
+    """LiteLLM is still being loaded, so no request can be sent yet."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCalled:
     """A request is on its way to the model; words follow as they come."""
 
@@ -161,6 +166,7 @@ class TurnEnded:
 
 Event = (
     TurnStarted
+    | LibraryLoading
     | ModelCalled
     | MessageStarted
     | MessageGrew

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from oi_tui.engine import compaction, request_gate, request_writer
 from oi_tui.engine.account import Account
-from oi_tui.engine.events import Event, ModelCalled, Noticed, RetryScheduled, Steps
-from oi_tui.engine.known_windows import KnownWindows, check_size
+from oi_tui.engine.events import Event, LibraryLoading, ModelCalled, Noticed, RetryScheduled, Steps
+from oi_tui.engine.known_windows import check_size
 from oi_tui.engine.llm import CallPiece, Delta, Fault, Finish, Gap, Llm, LlmError, Reply, Request, Text, Usage
 from oi_tui.engine.message_writers import ReplyWriter
 from oi_tui.engine.model_facts import ModelFacts
@@ -22,6 +22,10 @@ from oi_tui.lmc import Message
 RETRIES = (1.0, 3.0, 8.0)
 #: A wait that the provider asks for is kept up to this length; beyond it the person decides.
 LONGEST_WAIT = 60.0
+
+
+#: A model about which nothing is known after so many seconds is waited for in the open.
+_MOMENT = 0.2
 
 
 #: Ends of a reply that a person should know of.
@@ -65,7 +69,7 @@ class Exchange:
         self._with_tools: set[str] = set()
         #: Calls in a row that could not be read.
         self._unreadable = 0
-        self._windows = KnownWindows()
+        self._windows = self.account.windows
         self._lock = threading.Lock()
         self._reply: Reply | None = None
 
@@ -86,7 +90,7 @@ class Exchange:
         #: The size of a request that was refused as too long, and the refusal.
         refused: tuple[int, Fault] | None = None
         for attempt in range(len(RETRIES) + 3):
-            facts = self._known(profile)
+            facts = yield from self._known(profile)
             written = self.written(messages, profile, languages, cwd, facts, notes)
             self.window = None if facts.window_assumed else written.window
             check_size(written, facts, profile.model)
@@ -122,7 +126,7 @@ class Exchange:
         """
         request_gate.check(profile)
         for attempt in range(len(RETRIES) + 2):
-            facts = self._known(profile)
+            facts = yield from self._known(profile)
             window = facts.context_window if facts.learned else profile.context_window or facts.context_window
             plan = compaction.plan(messages, profile, window, assumed=facts.window_assumed)
             if plan is None:
@@ -284,11 +288,14 @@ class Exchange:
             with self._lock:
                 self._reply = None
 
-    def _known(self, profile: Profile) -> ModelFacts:
-        """What is known of the model. Asking can take seconds while LiteLLM starts; a stop does not wait."""
+    def _known(self, profile: Profile) -> Steps[ModelFacts]:
+        """What is known of the model. Asking can take seconds while LiteLLM loads; a stop does not wait."""
         found: list[ModelFacts] = []
         asking = threading.Thread(target=lambda: found.append(self._facts(profile)), daemon=True)
         asking.start()
+        asking.join(_MOMENT)
+        if asking.is_alive():
+            yield LibraryLoading()
         while asking.is_alive():
             if self._stopped.is_set():
                 raise Stopped

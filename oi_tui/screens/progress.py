@@ -6,6 +6,7 @@ from collections.abc import Callable
 from oi_tui.engine.events import (
     ApprovalRequested,
     Event,
+    LibraryLoading,
     MessageRecorded,
     MessageStarted,
     ModelCalled,
@@ -56,6 +57,8 @@ class Progress:
     def follow(self, event: Event) -> None:
         """Take what the session tells."""
         match event:
+            case LibraryLoading():
+                self.now("loading LiteLLM")
             case ModelCalled() | MessageStarted(Message(type="reasoning")):
                 self.now("thinking")
             case MessageStarted(Message(type="code")):

@@ -9,7 +9,7 @@ import pytest
 from oi_tui import OpenInterpreter
 from oi_tui.api import TurnError
 from oi_tui.api_settings import ABSENT, ACTING, AT_THE_START
-from oi_tui.engine.llm import Text
+from oi_tui.engine.llm import CallPiece, Delta, Finish, Text
 from oi_tui.engine.profile import Profile, settings
 from oi_tui.engine.settings import ProfileError, Setting
 from tests.fakes import Llm, call
@@ -275,3 +275,36 @@ def test_what_is_no_message_is_refused(interpreter: OpenInterpreter) -> None:
     with pytest.raises(TypeError, match="messages must be dictionaries"):
         interpreter.messages = ["hello"]  # type: ignore[list-item]
     assert interpreter.messages == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        ([Text("Half of"), Finish("length")], "max_tokens"),
+        ([Text("Half of"), Finish("content_filter")], "content filter"),
+        ([Text("Half of"), Finish("missing")], "may be cut off"),
+    ],
+)
+def test_what_is_wrong_with_a_reply_comes_as_a_notice(reply: list[Delta], says: str) -> None:
+    with OpenInterpreter(llm=Llm(reply)) as interpreter:
+        chunks = list(interpreter.chat("Go", stream=True))
+        [notice] = [each for each in chunks if each.get("format") == "notice" and "content" in each]
+        assert says in notice["content"]
+        assert (notice["role"], notice["type"]) == ("computer", "message")
+        assert [each["content"] for each in interpreter.messages] == ["Go", "Half of"]
+
+
+def test_calls_that_cannot_be_read_and_messages_left_out_are_noticed() -> None:
+    broken = [CallPiece(0, "c1", "execute", "{{{")]
+    with OpenInterpreter(llm=Llm(broken, broken, [Text("ok")])) as interpreter:
+        interpreter.messages = [
+            {"role": role, "type": "message", "content": "x" * 9000}
+            for _ in range(20)
+            for role in ("user", "assistant")
+        ]
+        told = ""
+        for _ in range(2):
+            chunks = interpreter.chat("Go", stream=True)
+            told += "".join(each.get("content", "") for each in chunks if each.get("format") == "notice")
+    assert "32,000 tokens are assumed" in told
+    assert "is shown as it came" in told

@@ -1,12 +1,14 @@
 """How much a model takes in: assumed where nobody knows, learned from a refusal, and kept to."""
 
+import itertools
 import json
+import threading
 from typing import Any
 
 import pytest
 
 from oi_tui.engine import faults
-from oi_tui.engine.events import Noticed, TurnEnded
+from oi_tui.engine.events import LibraryLoading, Noticed, TurnEnded
 from oi_tui.engine.llm import Fault, Text
 from oi_tui.engine.model_client import ModelProcess
 from oi_tui.engine.model_facts import ModelFacts
@@ -17,7 +19,8 @@ from oi_tui.engine.store import Store
 from oi_tui.engine.troubles import Attempt
 from oi_tui.engine.window import tokens
 from oi_tui.lmc import Message
-from tests.fakes import Computer
+from oi_tui.screens.progress import Progress
+from tests.fakes import Computer, Llm
 from tests.servers import openai_server as server
 from tests.servers.openai_server import ModelServer, Say
 from tests.unit.test_session import Tried, make, of, work
@@ -273,3 +276,24 @@ def test_a_real_refusal_over_http_is_learned_from(models: ModelProcess, served: 
     assert list(session.turn("hi"))[-1] == TurnEnded("done")
     first, second = (len(json.dumps(each.request)) for each in served.exchanges)
     assert second < 4096 * 4 < first
+
+
+def test_loading_is_called_loading() -> None:
+    loaded = threading.Event()
+
+    def facts(_profile: Profile) -> ModelFacts:
+        assert loaded.wait(30)
+        return ModelFacts()
+
+    llm, journal = Llm([Text("one")]), Store.unsaved(cwd="/", model="m")
+    session = Session(Profile(model="openai/m"), llm, Computer(), journal, facts=facts)
+    progress = Progress(lambda: None)
+    doing = []
+    for event in session.turn("hi"):
+        progress.follow(event)
+        doing.append(progress.doing)
+        if isinstance(event, LibraryLoading):
+            assert llm.requests == []
+            loaded.set()
+    steps = [each for each, _ in itertools.groupby(doing) if each]
+    assert steps == ["loading LiteLLM", "thinking", "writing"]
