@@ -215,7 +215,7 @@ ATTRIBUTES: Final = _words(
         denominator describe diagonal diff difference difference_update digest discard div divide
         dot drop drop_duplicates droplevel dropna dt dtype dtypes duplicated elements empty encode
         end endswith eq equals ewm expanding expandtabs explode exponential extend extendleft
-        extract extractall factorize ffill fieldnames fill fillna filter find findall finditer first
+        extract extractall factorize ffill fieldnames fill fillna find findall finditer first
         first_valid_index flat flatten floor floordiv freq from_dict from_iterable from_records
         fromhex fromisoformat fromkeys fromtimestamp fullmatch ge get get_dummies get_group
         get_level_values get_loc group groupby groupdict groups gt hasnans head hex hexdigest hour
@@ -247,7 +247,7 @@ ATTRIBUTES: Final = _words(
 #: Methods that are understood in some calls only; the reader of calls says in which.
 RESTRICTED: Final = _words(
     """
-        agg aggregate apply format info pivot_table to_string transform
+        agg aggregate apply filter format info pivot_table to_string transform
     """
 )
 #: What such methods may be asked to compute, by name.
@@ -261,7 +261,7 @@ REDUCTIONS: Final = _words(
 KEYWORDS: Final = _words(
     """
         a allow_nan ambiguous as_index ascending assume_unique atol axis b base bins by case center
-        closed col_level columns comment cond convert_dtypes copy count counts cum_weights data day
+        closed col_level like columns comment cond convert_dtypes copy count counts cum_weights data day
         dayfirst days ddof decimal deep default deg delimiter digest_size drop drop_first dropna
         dtype dtypes dummy_na duplicates encoding end end_date endpoint ensure_ascii equal_nan
         errors escapechar exclude expand fieldnames fill_method fill_value fillchar fillvalue flags

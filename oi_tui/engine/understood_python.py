@@ -632,6 +632,9 @@ class _Reader:
             case "format":
                 fine = _is_simple_format(function.value)
                 self._arguments(call, any_name=fine)
+            case "filter":
+                fine = not call.args or (len(call.args) == 1 and self._is_filter(call.args[0]))
+                self._arguments(call)
             case "to_string" | "info":
                 fine = not call.args
                 self._arguments(call)
@@ -643,6 +646,12 @@ class _Reader:
             case _:
                 fine = self._is_aggregation(call)
         return _PLAIN if fine else self._note(f"{shown}(…)")
+
+    def _is_filter(self, node: ast.expr) -> bool:
+        """Whether it is a function or a list, and not a text: groups take that for a method's name."""
+        return isinstance(node, ast.Lambda | ast.List) or (
+            isinstance(node, ast.Name) and self._computes(node)
+        )
 
     def _expressions_of(self, call: ast.Call, but: str) -> None:
         for keyword in call.keywords:

@@ -526,6 +526,7 @@ HARMLESS_PYTHON = [
     "import io, pandas as pd\npd.read_csv(io.StringIO('a,b\\n1,2'))",
     "import numpy as np\na = np.arange(6).reshape(2, 3)\nprint(a.mean(axis=0), np.linalg.norm(a), a.T @ a)",
     "import numpy as np\nnp.random.default_rng(1).normal(size=3)",
+    "import pandas as pd\ndf = pd.DataFrame()\ndf.filter(['a'])\ndf.filter(like='a')\ndf.groupby('a').filter(lambda g: len(g))",
     "from pathlib import Path\nprint(Path.cwd() / 'a', Path('a.csv'))",
     "open('a.csv').read()",
     "with open('b.txt', encoding='utf-8') as f:\n    for line in f:\n        print(line.strip())",
@@ -708,6 +709,10 @@ LISTED_PYTHON = [
     "df.apply('to_csv', args=('canary',))",
     "df.apply('sum', axis=x)",
     "df.transform('to_csv')",
+    "df.groupby('a')['b'].filter('to_csv', True, 'canary')",
+    "df.filter('to_csv')",
+    "df.filter(x)",
+    "df.filter(func='to_csv')",
     "df.pivot_table(aggfunc='to_csv')",
     "df.pivot_table('a', 'b', 'c', 'to_csv')",
     "f = df.agg\nf('to_csv')",
@@ -784,6 +789,23 @@ def test_python_that_is_not_listed_changes_nothing_when_it_really_runs(folder: P
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert done.returncode == 0, done.stderr
+    assert state_of(folder) == before
+
+
+def test_no_known_function_or_method_does_harm_whatever_it_is_given(folder: Path) -> None:
+    before = state_of(folder)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.unit.known_python_audit"],
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        timeout=200,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    calls, *harm = done.stdout.splitlines()
+    assert int(calls) > 5_000
+    assert harm == []
     assert state_of(folder) == before
 
 
