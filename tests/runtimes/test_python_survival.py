@@ -154,3 +154,40 @@ def test_a_trace_function_sees_the_cells_and_little_of_what_runs_them(computer: 
     code = "sys.settrace(None)\n'<cell 2>' in seen, any('traceback' in name for name in seen)"
     assert play(computer, "python", code).text == "(True, False)\n"
     is_as_new(computer)
+
+
+@pytest.mark.parametrize(
+    ("redirect", "place", "way_back"),
+    [
+        ("sys.stdout = open('kept.txt', 'w')", "{}/kept.txt", "sys.stdout = sys.__stdout__"),
+        ("os.dup2(os.open('kept.txt', os.O_WRONLY | os.O_CREAT), 1)", "{}/kept.txt", "os.dup2(0, 1)"),
+        ("sys.stdout = io.StringIO()", "memory", "sys.stdout = sys.__stdout__"),
+        ("sys.stdout = open(os.devnull, 'w')", "/dev/null", "sys.stdout = sys.__stdout__"),
+    ],
+)
+def test_output_that_was_sent_elsewhere_for_good_is_told_of(
+    computer: Computer, redirect: str, place: str, way_back: str
+) -> None:
+    play(computer, "python", "import sys, os, io")
+    told = (
+        f"(Python's output goes to {place.format(computer.cwd)} since cell 2; {way_back} brings it back.)\n"
+    )
+    assert play(computer, "python", f"_ = {redirect}" if "dup2" in redirect else redirect).text == told
+    assert play(computer, "python", "print('unseen')").text == told
+    assert play(computer, "python", f"_ = {way_back}" if "dup2" in way_back else way_back).text == ""
+    assert play(computer, "python", "print('seen')").text.endswith("seen\n")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()): print('x')",
+        "import sys\nclass Both:\n    def write(self, text): return sys.__stdout__.write(text)\n    def flush(self): 0\nsys.stdout = Both()",
+        "import os; os.close(1)",
+        "import sys; sys.stdout.close()",
+        "import sys; del sys.stdout",
+    ],
+)
+def test_nothing_is_told_of_output_that_still_arrives(computer: Computer, code: str) -> None:
+    assert "goes to" not in play(computer, "python", code).text
+    assert play(computer, "python", "print('seen')").text == "seen\n"

@@ -50,7 +50,8 @@ class Driver:
         self._tasks = None
         self._resting = self._stopped_early = False
         self._pid = getpid()
-        self._trace = None
+        self._trace = self._output = None
+        self._device = fstat(self.channel.terminal).st_rdev
         self._recursion = sys.getrecursionlimit()
         self._stdout, self._stderr, self._stdin = sys.stdout, sys.stderr, sys.stdin
         self._saved = dict(vars(builtins))
@@ -162,9 +163,26 @@ class Driver:
                     step()
                 except (Exception, KeyboardInterrupt, Stopped):
                     self._print_trouble()
+            self._tell_where_output_goes()
         finally:
             names = _newest(self.module.__dict__)
             self.channel.send("finished", placed=True, nonce=nonce, state=state, reason=reason, names=names)
+
+    def _tell_where_output_goes(self):
+        stream = getattr(sys, "stdout", None)
+        if stream is self._stdout and self._is_on_terminal():
+            self._output = None
+            return
+        if self._output is None:
+            self._output = import_quietly("python_output").Output(self.channel.terminal)
+        self.print_plainly(self._output.remark(self._cells))
+
+    def _is_on_terminal(self):
+        """Whether descriptor 1 is what it was, which is so nearly always and is seen at once."""
+        try:
+            return fstat(1).st_rdev == self._device
+        except OSError:
+            return True
 
     def _run_file(self, path, stopped):
         try:
