@@ -1,0 +1,240 @@
+"""Every way out of the sandbox that we know of, tried by one program in one sandbox."""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui import paths
+from oi_tui.runtimes import Computer, sandbox
+from tests.runtimes.playing import play
+
+pytestmark = [
+    pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not())),
+    pytest.mark.skipif(sys.platform != "linux", reason="these are ways out of Linux"),
+]
+#: Each function is an attempt; one that returns without an error has got out.
+PROBES = r'''
+import ctypes, fcntl, mmap, os, signal, socket, struct, subprocess, termios
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+def checked(result):
+    if result == -1 or result is None:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+def call(number, *arguments):
+    return checked(LIBC.syscall(ctypes.c_long(number), *[ctypes.c_long(each) for each in arguments]))
+
+ARM = os.uname().machine == "aarch64"
+
+def number(intel, arm):
+    return arm if ARM else intel
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read(1)
+
+def write(path):
+    with open(path, "ab") as file:
+        file.write(b"x")
+
+def connected(path):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(path)
+
+def some(paths, act):
+    """One of those that are there is enough."""
+    there = [each for each in paths if os.path.exists(each)]
+    if not there:
+        raise OSError("none is there")
+    for each in there:
+        act(each)
+
+# -- files
+def a_file_of_the_person(): read(SECRET)
+def a_file_of_the_person_written(): write(SECRET)
+def a_new_file_outside(): write(OUTSIDE + "/new")
+def a_link_to_a_file_outside():
+    os.symlink(SECRET, "link"); read("link")
+def a_hard_link_to_a_file_outside(): os.link(SECRET, "hard")
+def a_file_by_the_root_of_a_process(): read("/proc/1/root" + SECRET)
+def a_file_by_the_folder_of_a_process(): read(f"/proc/{os.getppid()}/cwd/../outside/secret")
+def a_file_by_its_handle(): call(number(304, 265), -100, 0, 0)
+def a_file_above_by_its_folder():
+    folder = os.open("..", os.O_RDONLY); os.stat("outside/secret", dir_fd=folder)
+def our_settings(): write(CONFIG + "/default.yaml")
+def our_settings_that_are_not_there_yet():
+    os.makedirs(CONFIG + "/profiles"); write(CONFIG + "/profiles/x.yaml")
+    raise OSError("whether they got out is seen from outside")
+def our_programs(): write(PACKAGE)
+def the_interpreter(): write(os.path.join(sys.prefix, "new.pth"))
+def a_program_of_the_system(): write("/usr/bin/new")
+def passwords_of_the_system(): read("/etc/shadow")
+def users_of_the_system(): write("/etc/passwd")
+def a_start_file_of_shells():
+    write(os.path.expanduser("~/.bashrc"))
+    raise OSError("whether it got out is seen from outside")
+def a_table_of_tasks(): write("/etc/cron.d/x")
+def a_new_device():
+    os.mknod("disk", 0o60600, os.makedev(254, 0)); read("disk")
+def a_disk(): some(["/dev/sda", "/dev/vda", "/dev/nvme0n1", "/dev/loop0", "/dev/mem", "/dev/kmsg"], read)
+
+# -- the kernel
+def a_setting_of_the_kernel(): write("/proc/sys/kernel/hostname")
+def a_helper_of_the_kernel(): write("/proc/sys/kernel/core_pattern")
+def the_trigger_of_the_kernel(): write("/proc/sysrq-trigger")
+def the_system_of_devices(): write("/sys/kernel/uevent_helper")
+def control_groups():
+    some(["/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/memory/notify_on_release"], write)
+def a_mount(): checked(LIBC.mount(b"none", b"/tmp", b"tmpfs", 0, None))
+def a_mount_made_writable(): checked(LIBC.mount(None, b"/usr", None, 32 | 4096, None))
+def an_unmount(): checked(LIBC.umount2(b"/etc/passwd", 2))
+def a_newer_mount(): call(428, -100, 0, 1)
+def another_root(): call(number(155, 41), 0, 0)
+def a_user_namespace(): checked(LIBC.unshare(0x10000000))
+def a_user_namespace_by_clone(): call(number(56, 220), 0x10000000 | signal.SIGCHLD, 0, 0, 0, 0)
+def a_namespace_of_mounts(): checked(LIBC.unshare(0x00020000))
+def the_namespace_of_another():
+    handle = os.open("/proc/1/ns/net", os.O_RDONLY); call(number(308, 268), handle, 0)
+def a_newer_clone(): call(435, 0, 0)
+def rings_of_io(): call(425, 1, 0)
+def faults_of_pages(): call(number(323, 282), 0)
+def keys_of_the_session(): call(number(250, 219), 0, -3, 0)
+def a_program_in_the_kernel(): call(number(321, 280), 0, 0, 0)
+def events_of_performance(): call(number(298, 241), 0, 0, -1, -1, 0)
+def a_module(): call(number(175, 105), 0, 0, 0)
+def another_kernel(): call(number(246, 104), 0, 0, 0, 0, 0)
+def a_reboot(): call(number(169, 142), 0xFEE1DEAD, 672274793, 0, 0)
+def another_clock():
+    import time; time.clock_settime(time.CLOCK_REALTIME, time.time())
+def another_name_of_the_machine_outside(): socket.sethostname("x")
+def becoming_somebody_else(): os.setuid(12345)
+def a_program_with_more_rights():
+    if os.path.exists("/usr/bin/su") or os.path.exists("/bin/su"):
+        status = open("/proc/self/status").read()
+        assert "NoNewPrivs:\t1" not in status
+    raise OSError("there are none")
+def a_capability():
+    told = open("/proc/self/status").read()
+    sets = [line.split()[1] for line in told.splitlines() if line.startswith(("CapEff", "CapBnd"))]
+    assert any(each.strip("0") for each in sets)
+
+# -- processes
+def the_process_outside(): os.kill(OUTSIDE_PID, 0)
+def the_memory_of_the_process_outside(): read(f"/proc/{OUTSIDE_PID}/mem")
+def the_environment_of_the_process_outside(): read(f"/proc/{OUTSIDE_PID}/environ")
+def tracing_the_process_outside(): call(number(101, 117), 16, OUTSIDE_PID, 0, 0)
+def a_better_place_for_processors(): os.nice(-5)
+
+# -- sockets
+def a_socket_outside(): connected(SOCKET)
+def an_abstract_socket(): connected("\0" + ABSTRACT)
+def a_server_on_this_machine(): socket.create_connection(("127.0.0.1", PORT), 2).close()
+def a_server_elsewhere(): socket.create_connection(("192.0.2.1", 80), 2).close()
+def names_of_hosts(): socket.getaddrinfo("example.com", 80)
+def raw_packets(): socket.socket(socket.AF_INET, socket.SOCK_RAW, 1)
+def packets_of_devices(): socket.socket(17, socket.SOCK_RAW)
+def the_machine_below(): socket.socket(40, socket.SOCK_STREAM)
+def the_radio(): socket.socket(31, socket.SOCK_RAW, 1)
+def the_kernels_ciphers(): socket.socket(38, socket.SOCK_SEQPACKET)
+def services_of_the_system():
+    some(["/run/docker.sock", "/var/run/docker.sock", "/run/dbus/system_bus_socket", "/run/podman/podman",
+          f"/run/user/{os.getuid()}/bus", "/tmp/.X11-unix/X0", "/run/systemd/private"], connected)
+def an_agent_of_keys(): connected(os.environ["SSH_AUTH_SOCK"])
+def a_display(): os.environ["DISPLAY"]
+def a_bus(): os.environ["DBUS_SESSION_BUS_ADDRESS"]
+def a_key(): os.environ["OPENAI_API_KEY"]
+
+# -- the terminal
+def typing_for_somebody(): fcntl.ioctl(0, termios.TIOCSTI, b"x")
+def typing_for_somebody_by_a_longer_number():
+    checked(LIBC.ioctl(0, ctypes.c_ulong(0x1_0000_5412), ctypes.c_char_p(b"x")))
+def pasting_for_somebody(): fcntl.ioctl(0, 0x541C, b"\3")
+def the_terminal_outside():
+    # What has that name here is the program's own terminal.
+    assert os.stat("/dev/console").st_rdev != os.fstat(0).st_rdev
+    os.open("/dev/console", os.O_RDWR)
+def terminals_of_others():
+    some([f"/dev/pts/{each}" for each in range(1, 64)], lambda path: os.open(path, os.O_RDWR | os.O_NOCTTY))
+
+def try_all(known):
+    found, names = [], []
+    for name, probe in list(known.items()):
+        code = getattr(probe, "__code__", None)
+        if code is None or code.co_argcount or name in ("try_all",) or name.startswith("_"):
+            continue
+        names.append(name)
+        try:
+            probe()
+            found.append(name)
+        except (OSError, KeyError, AssertionError, ValueError, OverflowError):
+            pass
+    return found, names
+'''
+
+
+@pytest.fixture
+def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
+    """What code could reach outside, if it could."""
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    (folder / "secret").write_text("s3cret")
+    abstract = f"oi-tui-{os.getpid()}"
+    with contextlib.ExitStack() as stack:
+        servers = []
+        for address in (str(folder / "socket"), f"\0{abstract}", str(folder / "agent")):
+            server = stack.enter_context(socket.socket(socket.AF_UNIX))
+            server.bind(address)
+            server.listen()
+            servers.append(server)
+        web = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        process = subprocess.Popen(["sleep", "100"])
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(folder / "agent"))
+        monkeypatch.setenv("DISPLAY", ":0")
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/x")
+        monkeypatch.setenv("OPENAI_API_KEY", "canary")
+        yield {
+            "SECRET": str(folder / "secret"),
+            "OUTSIDE": str(folder),
+            "SOCKET": str(folder / "socket"),
+            "ABSTRACT": abstract,
+            "PORT": web.getsockname()[1],
+            # No process inside has so large a number.
+            "OUTSIDE_PID": process.pid,
+            "CONFIG": str(paths.config()),
+            "PACKAGE": str(Path(paths.__file__)),
+        }
+
+
+def test_no_way_out_is_open(
+    make: Callable[..., Computer], tmp_path: Path, outside: dict[str, object]
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "probes.py").write_text(PROBES)
+    walled = make(cwd=project, sandbox=True)
+    before = Path(paths.__file__).read_bytes()
+    code = (
+        f"import json, sys\nknown = json.loads({json.dumps(json.dumps(outside))})\n"
+        "known['sys'] = sys\nexec(open('probes.py').read(), known)\n"
+        "print('RESULT' + json.dumps(known['try_all'](known)))"
+    )
+    played = play(walled, "python", code)
+    found, names = json.loads(played.text.partition("RESULT")[2].splitlines()[0])
+    assert found == [], found
+    assert not (paths.profiles() / "x.yaml").exists()
+    assert not (Path.home() / ".bashrc").exists()
+    assert len(names) >= 60, names
+    assert Path(paths.__file__).read_bytes() == before
+    assert Path(str(outside["SECRET"])).read_text() == "s3cret"
