@@ -32,6 +32,8 @@ OF_LANGUAGE = {
 #: Languages that need no program: what runs the tests runs them too.
 ALWAYS = ("python", "html", "react")
 SHELLS = ("bash", "dash", "fish", "sh", "zsh")
+#: What all tests of a folder need: the demo model's code is for a shell, too.
+OF_FOLDER = {"e2e": ("bash",)}
 #: What is asked for by a word that is no program's name.
 SANDBOX = "sandbox"
 
@@ -70,6 +72,7 @@ def need_language(computer: Computer, language: str) -> None:
 
 def needed_by(item: pytest.Item) -> Iterator[str]:
     """What a collected test says that it needs."""
+    yield from OF_FOLDER.get(item.path.parent.name, ())
     for mark in item.iter_markers("needs"):
         yield from mark.args
     parameters = getattr(getattr(item, "callspec", None), "params", {})

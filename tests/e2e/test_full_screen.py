@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program, messages
 from tests.terminal import framed
@@ -31,6 +33,7 @@ def numbered(folder: Path) -> None:
     (folder / "lines.txt").write_text("".join(f"this is line {n}\n" for n in range(1, 501)))
 
 
+@pytest.mark.needs("less")
 def test_less_pages_searches_and_leaves_nothing_behind(start: Start, workplace: Path) -> None:
     numbered(workplace)
     program = begun(start, "less lines.txt; echo less has ended")
@@ -53,6 +56,7 @@ def test_less_pages_searches_and_leaves_nothing_behind(start: Start, workplace: 
     program.idle()
 
 
+@pytest.mark.needs("vi")
 def test_vi_writes_a_file(start: Start, workplace: Path) -> None:
     program = begun(start, "vi note.txt")
     within(program, "~")
@@ -76,6 +80,7 @@ def test_vi_writes_a_file(start: Start, workplace: Path) -> None:
     assert (workplace / "note.txt").read_text(encoding="utf-8") == "first line\nwörld 日本\n"
 
 
+@pytest.mark.needs("less")
 def test_the_way_back_and_in_again(start: Start, workplace: Path) -> None:
     numbered(workplace)
     program = begun(start, "less lines.txt")
@@ -96,6 +101,7 @@ def test_the_way_back_and_in_again(start: Start, workplace: Path) -> None:
     program.idle()
 
 
+@pytest.mark.needs("less")
 def test_the_program_follows_the_size_of_the_window(start: Start, workplace: Path) -> None:
     numbered(workplace)
     program = begun(start, "less lines.txt; stty size")
@@ -126,6 +132,7 @@ def test_a_program_that_dies_on_the_alternate_screen_gives_the_screen_back(
     outside(program, "alive again")
 
 
+@pytest.mark.needs("less", "vi")
 def test_several_programs_of_one_run_have_the_screen_one_after_the_other(
     start: Start, workplace: Path
 ) -> None:
@@ -142,6 +149,7 @@ def test_several_programs_of_one_run_have_the_screen_one_after_the_other(
     program.idle()
 
 
+@pytest.mark.needs("less")
 def test_nothing_opens_under_the_fingers_of_somebody_who_types(start: Start, workplace: Path) -> None:
     numbered(workplace)
     program = begun(start, "sleep 1; less lines.txt")
@@ -169,6 +177,7 @@ def test_a_plain_program_can_be_used_by_its_terminal_too(start: Start) -> None:
     program.wait_for("No program is running")
 
 
+@pytest.mark.needs("less")
 def test_what_a_full_screen_program_drew_is_not_told_to_the_model(start: Start, workplace: Path) -> None:
     numbered(workplace)
     program = begun(start, "less lines.txt")
