@@ -15,6 +15,8 @@ from oi_tui.engine.llm import CallPiece, Delta, Finish, LlmError, Reasoning, Req
 from oi_tui.engine.profile import Profile
 from oi_tui.engine.trust import Shown
 
+pytestmark = pytest.mark.slow
+
 REQUEST = Request(model="custom", messages=[{"role": "user", "content": "Hi"}], max_tokens=9)
 
 
@@ -182,8 +184,6 @@ def test_the_budget_is_that_of_all_turns(interpreter: OpenInterpreter) -> None:
 
 PROFILE = """
 from interpreter import interpreter
-
-pytestmark = pytest.mark.slow
 calls = []
 def model(messages, model, max_tokens):
     print("noise that goes nowhere")

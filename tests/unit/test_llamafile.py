@@ -18,12 +18,12 @@ from oi_tui.engine.model_client import ModelProcess
 from tests import processes
 from tests.servers.files import FileServer
 
+pytestmark = pytest.mark.slow
+
 CONTENT = os.urandom(1_200_000)
 #: What stands in for a llamafile: takes the same flags and speaks the same format.
 STAND_IN = f"""#!{sys.executable}
 import http.server, json, os, subprocess, sys
-
-pytestmark = pytest.mark.slow
 port = int(sys.argv[sys.argv.index("--port") + 1])
 assert "--server" in sys.argv and "--nobrowser" in sys.argv
 child = subprocess.Popen(["sleep", "60"])
