@@ -13,6 +13,7 @@ from oi_tui.engine.llm import CallPiece, Delta, Fault, Finish, Gap, Llm, LlmErro
 from oi_tui.engine.message_writers import ReplyWriter
 from oi_tui.engine.model_facts import ModelFacts
 from oi_tui.engine.profile import Profile
+from oi_tui.engine.recent import recent
 from oi_tui.engine.reply_parser import ReplyParser
 from oi_tui.engine.request_writer import Written
 from oi_tui.engine.window import CHARACTERS
@@ -168,8 +169,10 @@ class Exchange:
         """The request as it would be sent now."""
         if facts.learned:
             profile = replace(profile, context_window=None)
+        window = profile.context_window or facts.context_window
+        newest, older = recent(messages, window) if window else (messages, 0)
         written = request_writer.write(
-            messages,
+            newest,
             profile,
             languages,
             tools=self._manner(profile, facts)[0],
@@ -180,6 +183,7 @@ class Exchange:
             longest_reply=facts.longest_reply,
             pictures=self._pictures,
         )
+        written = replace(written, left_out=written.left_out + older)
         if facts.window_assumed:
             # No server is to set memory aside for a window that nobody asked for.
             written = replace(written, request=replace(written.request, context_window=None))
