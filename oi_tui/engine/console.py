@@ -9,7 +9,9 @@ from typing import TextIO
 KEPT = 100_000
 #: Characters that the file of one run may take; what a runaway program prints beyond them is let go.
 FILE_LIMIT = 1_000_000_000
-_KEPT_IN = re.compile("^… [0-9,]+ lines not shown; (?:all|most) of it is in (.+) …$", re.MULTILINE)
+_KEPT_IN = re.compile(
+    "^… [0-9,]+ (?:lines?|characters) not shown; (?:all|most) of it is in (.+) …$", re.MULTILINE
+)
 
 
 class ConsoleText:
@@ -26,7 +28,7 @@ class ConsoleText:
         self._tail: list[str] = []
         self._head_size = 0
         self._tail_size = 0
-        self._newlines = 0
+        self._newlines = self._size = 0
         self._file: TextIO | None = None
         self._file_size = 0
         self._path: Path | None = None
@@ -47,6 +49,7 @@ class ConsoleText:
     def write(self, text: str) -> None:
         """Take the next piece of output."""
         self._newlines += text.count("\n")
+        self._size += len(text)
         room = KEPT - self._head_size
         if room > 0:
             self._head.append(text[:room])
@@ -69,14 +72,19 @@ class ConsoleText:
         if self.whole:
             return head
         joined = head + "".join(self._tail)
-        first = head[: KEPT // 2]
-        first = first[: first.rfind("\n") + 1] or first + "\n"
-        last = joined[-KEPT // 2 :]
-        last = last[last.find("\n") + 1 :] if "\n" in last[:-1] else last
-        missing = self._newlines - first.count("\n") - last.count("\n")
+        first, last = head[: KEPT // 2], joined[-KEPT // 2 :]
+        # Ends are cut between lines, unless one line is so long that little else would be left.
+        end, start = first.rfind("\n") + 1, last.find("\n") + 1
+        if end >= len(first) // 2 and 0 < start <= len(last) // 2:
+            first, last = first[:end], last[start:]
+            count = max(self._newlines - first.count("\n") - last.count("\n"), 1)
+            missing = f"{count:,} line{'s' * (count != 1)}"
+        else:
+            missing = f"{self._size - len(first) - len(last):,} characters"
+            first += "\n"
         most = "most" if self._file_size >= FILE_LIMIT else "all"
         where = f"; {most} of it is in {self._path}" if self._path else ""
-        return f"{first}… {max(missing, 1):,} lines not shown{where} …\n{last}"
+        return f"{first}… {missing} not shown{where} …\n{last}"
 
     def close(self) -> None:
         """Finish the file, if there is one."""

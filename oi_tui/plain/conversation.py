@@ -26,6 +26,7 @@ from oi_tui.plain.alarm import Alarm
 from oi_tui.plain.desk import PlainDesk
 from oi_tui.plain.keyboard import Keyboard
 from oi_tui.plain.story import PlainStory
+from oi_tui.several_lines import is_open, without_quotes
 from oi_tui.text import one_line
 from oi_tui.turn import Turn
 from oi_tui.workspace import Workspace
@@ -93,8 +94,26 @@ class PlainConversation:
                 return
             for event in self._workspace.session.tell_losses():
                 self.story.tell(event)
-            if line.strip():
-                self.take(line.strip())
+            try:
+                text = self._with_more_lines(line).strip()
+            except KeyboardInterrupt:
+                self._alarm.interrupted = False
+                self.story.note("\nThe message was not sent.")
+                continue
+            if text:
+                self.take(text)
+
+    def _with_more_lines(self, line: str) -> str:
+        """Return a message that three quotation marks begin, with its lines up to the next three.
+
+        The end of input ends it too. KeyboardInterrupt gets through.
+        """
+        if not self._workspace.profile.multi_line:
+            return line
+        lines = [line]
+        while is_open("\n".join(lines)) and (more := self.keyboard.prompt("... ", self._sent)) is not None:
+            lines.append(more)
+        return without_quotes("\n".join(lines))
 
     def take(self, text: str) -> None:
         """Carry out a command, or say a message."""

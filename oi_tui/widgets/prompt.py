@@ -14,6 +14,7 @@ from textual.widgets.text_area import TextAreaTheme
 
 from oi_tui import commands
 from oi_tui.recall import Recall
+from oi_tui.several_lines import is_open, without_quotes
 from oi_tui.text import one_line, prose
 from oi_tui.widgets.choice import Choice, Query
 from oi_tui.widgets.completions import Offer
@@ -29,7 +30,6 @@ BURST = 0.02
 HELD = 0.05
 
 #: Begins and ends a message of several lines.
-_QUOTES = '"""'
 
 
 class Prompt(PromptText):
@@ -250,17 +250,10 @@ class Prompt(PromptText):
             self.refresh()
 
     def _send(self) -> None:
-        if self.multi_line and self.text.count(_QUOTES) % 2:
+        if self.multi_line and is_open(self.text):
             self.insert("\n")
             return
-        text = self.text.strip()
-        if (
-            self.multi_line
-            and text.count(_QUOTES) == 2
-            and text.startswith(_QUOTES)
-            and text.endswith(_QUOTES)
-        ):
-            text = text[len(_QUOTES) : -len(_QUOTES)].strip()
+        text = without_quotes(self.text) if self.multi_line else self.text.strip()
         self._close_offers()
         if not text:
             return

@@ -186,8 +186,10 @@ class TerminalText:
     def _grow(self, text: str) -> None:
         line = self._open + text
         if len(line) > _REWRITTEN:
-            if "\r" in text:
-                line = "\r".join(line.rsplit("\r", _VERSIONS)[1:])
+            versions = line.rsplit("\r", _VERSIONS) if "\r" in text else []
+            # Fewer are no rewriting: a long line ends with a carriage return too.
+            if len(versions) > _VERSIONS:
+                line = "\r".join(versions[1:])
             if "\b" in text:
                 line = re.sub(r"[^\b\r]\b", "", line)
         self._open = _shortened(line)

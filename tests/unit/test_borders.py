@@ -31,6 +31,7 @@ LEVELS: tuple[frozenset[str], ...] = (
             "external_editor",
             "history",
             "recall",
+            "several_lines",
             "files",
             "mentions",
             "usage",

@@ -1,5 +1,6 @@
 """A program's output: the same however it is cut, bounded, coloured, and nothing but text."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.color import Color
@@ -127,6 +128,20 @@ def test_of_a_flood_the_beginning_and_the_end_are_kept_and_the_rest_is_counted()
     assert output.spans(output.head_count - 1)[0][0] == f"line {HEAD_LINES - 1}"
     assert output.spans(output.line_count - 1)[0][0] == "line 99999"
     assert f"… {output.lines_not_kept} lines not shown …" in output.plain()
+
+
+@pytest.mark.parametrize("length", [9_000, 2_000_000])
+@pytest.mark.parametrize("end", ["", "\r\n", "\r", "\n"])
+@pytest.mark.parametrize("cut", [0, 1, 2, 100])
+def test_of_a_long_line_the_ends_are_shown_however_it_ends(length: int, end: str, cut: int) -> None:
+    line = f"begin{'x' * length}close{end}"
+    output = TerminalText()
+    output.feed(line[: len(line) - cut])
+    output.feed(line[len(line) - cut :])
+    shown = output.plain().rstrip("\n")
+    assert shown.startswith("beginxxx")
+    assert shown.endswith("xxxclose")
+    assert length < 10_000 or "characters not shown" in shown
 
 
 def test_one_chunk_gives_what_many_give() -> None:

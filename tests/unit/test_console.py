@@ -1,0 +1,42 @@
+"""What a program prints, kept at both ends."""
+
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.console import KEPT, ConsoleText, file_of
+
+
+def kept(text: str, folder: Path | None) -> str:
+    """What is recorded of a text that comes in pieces."""
+    with ConsoleText("run", folder) as console:
+        for start in range(0, len(text), 60_000):
+            console.write(text[start : start + 60_000])
+        return console.content()
+
+
+@pytest.mark.parametrize("before", ["", "\r\n", "start\n"])
+@pytest.mark.parametrize("after", ["", "\r\n", "\r\n\r\n", "\nend"])
+def test_of_one_long_line_both_ends_are_kept_and_the_rest_is_counted(
+    before: str, after: str, tmp_path: Path
+) -> None:
+    text = f"{before}begin{'x' * 2_000_000}close{after}"
+    content = kept(text, tmp_path)
+    head, mark, tail = content.partition("\n… ")
+    assert head == text[: KEPT // 2]
+    mark, _, tail = tail.partition(" …\n")
+    assert mark == f"{len(text) - KEPT:,} characters not shown; all of it is in {tmp_path / 'run.txt'}"
+    assert tail == text[-KEPT // 2 :]
+    assert file_of(content, tmp_path) == tmp_path / "run.txt"
+    assert (tmp_path / "run.txt").read_bytes().decode() == text
+
+
+def test_of_many_lines_whole_ones_are_kept(tmp_path: Path) -> None:
+    content = kept("".join(f"line {n}\n" for n in range(100_000)), tmp_path)
+    head, _, rest = content.partition("… ")
+    mark, _, tail = rest.partition(" …\n")
+    count = int(mark.partition(" lines not shown")[0].replace(",", ""))
+    assert head.count("\n") + count + tail.count("\n") == 100_000
+    assert head.endswith("\n")
+    assert tail.startswith("line ")
+    assert file_of(content, tmp_path) is not None
