@@ -327,34 +327,3 @@ def test_ctrl_c_ends_a_flood_at_once(start: Start) -> None:
     program.wait_for(lambda _: last_line(program) == ">")
     program.say("%python print(6 * 7)")
     program.wait_for("| 42")
-
-
-def test_three_quotation_marks_begin_and_end_a_message_of_several_lines(start: Start) -> None:
-    with ModelServer(*[spoken(Say(f"Read {number}.")) for number in range(3)]) as server:
-        program = spoken_to(start, *at(server))
-        for line in ('"""', "line one", "", "  line two", '"""'):
-            program.say(line)
-        program.wait_for("Read 0.")
-        wait_until(lambda: last_line(program) == ">", 30)
-        program.say('see """x')
-        program.say('y""" there')
-        program.wait_for("Read 1.")
-        wait_until(lambda: last_line(program) == ">", 30)
-        program.say('"""')
-        program.say("never sent")
-        program.press("ctrl+c")
-        program.wait_for("The message was not sent.")
-        said = [request["messages"][-1]["content"] for request in server.requests]
-    assert said == ["line one\n\n  line two", 'see """x\ny""" there']
-
-
-def test_lines_of_a_pipe_may_be_one_message() -> None:
-    with ModelServer(spoken(Say("Read."))) as server:
-        ended = piped("--plain", *at(server), said='"""\nline one\nline two\n"""\n')
-        said = [request["messages"][-1]["content"] for request in server.requests]
-    assert said == ["line one\nline two"]
-    assert ended.returncode == 0
-    with ModelServer(*[spoken(Say("Read."))] * 2) as server:
-        piped("--plain", "--no-multi-line", *at(server), said='"""\nline one\n')
-        said = [request["messages"][-1]["content"] for request in server.requests]
-    assert said == ['"""', "line one"]
