@@ -244,6 +244,8 @@ ATTRIBUTES: Final = _words(
         year zfill
     """
 )
+#: Attributes that code may set; those of arrays that say how memory is read are none of them.
+SETTABLE: Final = _words("columns index name names")
 #: Methods that are understood in some calls only; the reader of calls says in which.
 RESTRICTED: Final = _words(
     """

@@ -340,8 +340,9 @@ class _Reader:
                 if kind != _PLAIN:
                     self._note("…[…] = something not checked")
             case ast.Attribute(value, name):
-                self._expression(value)
-                self._note(f".{name} = …")
+                plain = {self._expression(value), kind} == {_PLAIN}
+                if not plain or name not in known.SETTABLE:
+                    self._note(f".{name} = …", steady=plain and not _is_odd(name))
             case _:
                 self._note("…  = …")
 
