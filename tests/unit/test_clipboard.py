@@ -71,6 +71,7 @@ def test_a_tool_that_fails_leaves_it_to_the_terminal(bare: pytest.MonkeyPatch) -
     assert app.copied == ["x"]
 
 
+@pytest.mark.needs("sh", "cat")
 def test_in_tmux_its_buffer_takes_the_text_of_any_length(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = tool(tmp_path / "bin", "tmux", f'echo "$@" >{tmp_path}/words; cat >{tmp_path}/given')
     bare.setenv("PATH", f"{folder}:{os.environ['PATH']}")

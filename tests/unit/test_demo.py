@@ -187,12 +187,14 @@ def test_a_mistake_on_purpose_is_repaired_after_the_traceback(session: Session) 
     assert said(messages) == "Repaired: **3 kinds of fruit for 4.50**."
 
 
+@pytest.mark.needs("bash")
 def test_the_shell_is_asked_about_the_machine(session: Session) -> None:
     messages = work(session, "shell: what machine is this")
     assert states(messages) == ["finished", "finished"]
     assert "kB." in said(messages)
 
 
+@pytest.mark.needs("node", "bash")
 def test_javascript_counts_the_kinds_of_files(session: Session) -> None:
     messages = work(session, "javascript")
     assert states(messages) == ["finished", "finished"]
@@ -213,6 +215,7 @@ def test_going_on_with_nothing_is_explained(session: Session) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=[task.phrase for task in TASKS])
+@pytest.mark.needs("bash", "node")
 def test_a_rejection_leads_to_another_way_that_works(session: Session, task) -> None:
     request = task.phrase.replace("NAME", "prices")
     messages = work(session, request, lambda _: Reject("too long for me"), typed="Ada\n")

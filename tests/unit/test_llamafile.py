@@ -18,7 +18,7 @@ from oi_tui.engine.model_client import ModelProcess
 from tests import processes
 from tests.servers.files import FileServer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("sleep")]
 
 CONTENT = os.urandom(1_200_000)
 #: What stands in for a llamafile: takes the same flags and speaks the same format.

@@ -406,6 +406,7 @@ def test_ollama_says_how_to_get_a_model(models: ModelProcess, served: ModelServe
     assert "ollama pull nope" in fault.sentence
 
 
+@pytest.mark.needs("openssl")
 def test_a_certificate_that_nobody_knows(models: ModelProcess, tmp_path: Path) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
     subprocess.run(

@@ -179,6 +179,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="this needs the /proc
 
 
 @linux
+@pytest.mark.needs("bash")
 def test_run_code_finds_no_key_in_any_process_of_ours() -> None:
     secrets = {"HF_TOKEN": "canary-4711", "DATABASE_URL": "postgres://me:canary-4711@db/x", "LOOK": LOOK}
     environment = {**os.environ, **secrets}

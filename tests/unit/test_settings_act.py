@@ -34,6 +34,7 @@ from oi_tui.replies import Answers
 from oi_tui.runtimes import sandbox
 from oi_tui.screens.chat import Chat
 from oi_tui.workspace import Workspace
+from tests import programs
 from tests.fakes import Computer, Llm, call
 from tests.pilot.test_chat import sitting
 from tests.setting_values import other_value
@@ -379,8 +380,13 @@ def by_file(before: Profile, each: Setting, after: Profile) -> Profile:
     return before.with_changes("profile", **{each.name: getattr(found, each.name)})
 
 
+#: What is seen of these is what a shell does.
+SEEN_IN_SHELL = ("sandbox", "sandbox_hosts", "sandbox_writable", "share_keys", "pass_environment")
+
+
 @pytest.mark.parametrize("each", settings(), ids=lambda each: each.name)
 def test_a_setting_is_seen_to_act(each: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs.need(*(("bash",) if each.name in SEEN_IN_SHELL else ()))
     assert each.name in EFFECTS, "say here how this setting can be seen to act"
     monkeypatch.setenv("CANARY_API_KEY", "canary-in-environment")
     effect = EFFECTS[each.name]
