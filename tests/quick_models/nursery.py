@@ -66,7 +66,7 @@ def _serve(address: str) -> None:
 
 
 def _become_model_process(connection: socket.socket) -> None:
-    from oi_tui.engine import model_process
+    from oi_tui.engine import child_environment, model_process
 
     status = 1
     try:
@@ -77,6 +77,7 @@ def _become_model_process(connection: socket.socket) -> None:
         os.setsid()
         os.chdir("/")
         threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+        child_environment.receive()
         model_process.main()
         status = 0
     finally:
