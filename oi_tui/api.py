@@ -1,10 +1,11 @@
 """The Python API: Open Interpreter's own, on the engine that drives the screen."""
 
+import threading
 from collections.abc import Generator, Iterable, Iterator
 from typing import Any, ClassVar, Literal, overload
 
 from oi_tui import log
-from oi_tui.api_chunks import Chunk, ChunkWriter, confirmation, from_message, to_message
+from oi_tui.api_chunks import Chunk, ChunkWriter, confirmation, from_messages, to_message
 from oi_tui.api_chunks import display as show
 from oi_tui.api_computer import ApiComputer
 from oi_tui.api_settings import ApiSettings, SettingGroup
@@ -97,6 +98,7 @@ class OpenInterpreter(SettingGroup):
         )
         self._known = KnownModels(table)
         self._account = Account()
+        self._turn = threading.Lock()
         # `self.llm = ...` is refused, so that no limit is lost with the group.
         vars(self).update(llm=LlmSettings(self._settings), computer=ApiComputer(self._settings))
         for name, value in settings.items():
@@ -162,6 +164,17 @@ class OpenInterpreter(SettingGroup):
         self.close()
 
     def _stream(self, message: str | Chunk | None) -> Generator[Chunk, None, None]:
+        if not self._turn.acquire(blocking=False):
+            raise TurnError(
+                "Another chat() of this OpenInterpreter is in progress. "
+                "Wait for its end, close its stream, or use a second OpenInterpreter."
+            )
+        try:
+            yield from self._one_turn(message)
+        finally:
+            self._turn.release()
+
+    def _one_turn(self, message: str | Chunk | None) -> Generator[Chunk, None, None]:
         session = self._begin()
         prompt = to_message(message) if isinstance(message, dict) else message
         writer = ChunkWriter()
@@ -181,7 +194,7 @@ class OpenInterpreter(SettingGroup):
                 pass
             raise
         finally:
-            self.messages = [from_message(each) for each in session.messages]
+            self.messages = from_messages(session.messages)
 
     def _begin(self) -> Session:
         self.computer.declare()

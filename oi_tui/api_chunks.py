@@ -1,14 +1,18 @@
 """Messages and their pieces as Open Interpreter 0.4.3 shapes them."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from oi_tui.engine.records import message_from
 from oi_tui.lmc import Message
 from oi_tui.text import visible
 
 #: A message or a piece of one, as Open Interpreter 0.4.3 shapes them.
 Chunk = dict[str, Any]
 _FIELDS = ("role", "type", "format", "content", "recipient")
+#: Fields of ours that decide what the model is told of a message.
+_TOLD = ("parent", "state", "decision", "proposed", "reason", "seconds", "call", "covers", "reply")
 
 
 class ChunkWriter:
@@ -74,13 +78,33 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     known.setdefault("role", "user")
     known.setdefault("type", "message")
     known["content"] = str(known.get("content", ""))
-    return Message(**known, unknown={name: chunk[name] for name in chunk if name not in _FIELDS})
+    found = message_from({"created": time.time(), **chunk, **known})
+    return found or Message(**known, unknown={name: chunk[name] for name in chunk if name not in _FIELDS})
+
+
+def from_messages(messages: Sequence[Message]) -> list[Chunk]:
+    """The messages as dictionaries; a reply that is one message between a person's needs no id."""
+    neighbours = [None, *messages, None]
+    return [
+        from_message(message.but(reply=None) if _stands_alone(before, message, after) else message)
+        for before, message, after in zip(neighbours, messages, neighbours[2:], strict=False)
+    ]
+
+
+def _stands_alone(before: Message | None, message: Message, after: Message | None) -> bool:
+    beside = (each for each in (before, after) if each is not None)
+    return message.type == "message" and all(each.role == "user" for each in beside)
 
 
 def from_message(message: Message) -> Chunk:
-    """A message as a dictionary with the original's fields only."""
-    values = ((name, getattr(message, name)) for name in _FIELDS)
-    return {name: value for name, value in values if value is not None}
+    """A message as a dictionary: the original's fields, and what the model must be told again.
+
+    Without the latter a rejected piece of code would look as if it had run.
+    """
+    values = ((name, getattr(message, name)) for name in (*_FIELDS, *_TOLD))
+    found = {name: value for name, value in values if value is not None}
+    linked = message.type == "code" and message.role != "computer"
+    return {**message.unknown, **found, **({"id": message.id} if linked or message.covers else {})}
 
 
 def _head(role: str, kind: str, format: str | None) -> Chunk:

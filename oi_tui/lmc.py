@@ -75,6 +75,8 @@ class Message:
     call: str | None = None
     #: Of a summary: the id of the last message that it stands for when the model is asked.
     covers: str | None = None
+    #: Which reply of the model this is part of; None for other messages and in older conversations.
+    reply: str | None = None
     #: Fields of a stored record that this version does not know; kept so that saving loses nothing.
     unknown: Mapping[str, Any] = field(default_factory=dict)
 

@@ -14,7 +14,7 @@ from oi_tui.engine.parts import (
     Thought,
     Unreadable,
 )
-from oi_tui.lmc import Displayed, Message, MessageType, Printed
+from oi_tui.lmc import Displayed, Message, MessageType, Printed, new_id
 from oi_tui.text import whole
 
 
@@ -26,6 +26,7 @@ class ReplyWriter:
         #: How many calls could not be understood.
         self.unreadable = 0
         self._resolve = resolve
+        self._reply = new_id()
         self._open: Message | None = None
         self._content: list[str] = []
         self._torn = False
@@ -54,6 +55,7 @@ class ReplyWriter:
                         format=self._resolve(language) or language,
                         state="writing",
                         call=call,
+                        reply=self._reply,
                     )
                 )
             case CodeGrew(text):
@@ -81,7 +83,7 @@ class ReplyWriter:
             if not text.strip():
                 return
             yield from self._close()
-            yield from self._begin(Message(role="assistant", type=kind))
+            yield from self._begin(Message(role="assistant", type=kind, reply=self._reply))
         yield from self._grow(text)
 
     def _begin(self, message: Message) -> Iterator[Event]:

@@ -243,6 +243,7 @@ def message_from(stored: Mapping[str, Any]) -> Message | None:
         seconds=_number(stored.get("seconds")),
         call=_text(stored.get("call")),
         covers=_text(stored.get("covers")),
+        reply=_text(stored.get("reply")),
         unknown={key: value for key, value in stored.items() if key not in _KNOWN_FIELDS},
     )
 

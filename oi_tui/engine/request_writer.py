@@ -24,6 +24,7 @@ _BEFORE = "(The conversation begins with your own words.)"
 _MOST_IMAGES = 20
 _MOST_BYTES = 15_000_000
 _GOOGLE = re.compile("gemini|vertex")
+_NO_EMPTY_TEXT = re.compile("^gemini|^vertex|claude|^anthropic/|^bedrock/")
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
@@ -154,8 +155,12 @@ class _Conversation:
         latest: str | None = None
         # All of a reply is recorded before any of its code runs.
         after_run: set[str] = set()
+        #: The last result of each piece of code, by its place in the conversation.
+        last_result: dict[str, int] = {}
+        places: dict[str, int] = {}
         ran = False
-        for message in seen:
+        for place, message in enumerate(seen):
+            places[message.id] = place
             if message.role != "computer":
                 spoken.append(message)
                 if ran:
@@ -169,12 +174,16 @@ class _Conversation:
                 spoken.append(message)
             else:
                 self._results.setdefault(parent, []).append(message)
+                last_result[parent] = place
                 latest = parent
         units = [Unit(True, True, 1, [_summarised(_sound(summary))])] if summary else []
         reply: list[Message] = []
         for message in spoken:
             if message.role == "assistant" or message.type == "code":
-                if reply and (message.id in after_run or _begins_reply(reply[-1], message)):
+                runs_later = bool(reply) and last_result.get(reply[-1].id, -1) > places[message.id]
+                if reply and _begins_reply(
+                    reply[-1], message, after_run=message.id in after_run, runs_later=runs_later
+                ):
                     units.append(self._reply(reply))
                     reply = []
                 reply.append(message)
@@ -267,8 +276,9 @@ class _Conversation:
         said: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
         if calls:
             said["tool_calls"] = calls
-            if not said["content"] and _GOOGLE.match(self._profile.model):
-                said["content"] = None  # It takes no empty text.
+            if not said["content"] and _NO_EMPTY_TEXT.search(self._profile.model):
+                # Google refuses an empty text, and LiteLLM puts words of its own in its place for Claude.
+                said["content"] = None
         if calls or said["content"]:
             unit.messages.append(said)
         unit.messages += answers
@@ -332,9 +342,17 @@ def _summarised(summary: Message) -> dict[str, Any]:
     return {"role": "user", "content": f"What was said and done before, in short:\n\n{summary.content}"}
 
 
-def _begins_reply(before: Message, message: Message) -> bool:
-    """Whether a message is of another reply than the one before it, with no run in between."""
-    if before.type != "code":
+def _begins_reply(before: Message, message: Message, *, after_run: bool, runs_later: bool) -> bool:
+    """Whether a message belongs to another reply than the one before it.
+
+    Conversations of earlier versions do not say. There, words that stand before the result of a piece of code
+    belong to the reply with that code (`runs_later`), and what follows a result (`after_run`) does not.
+    """
+    if before.reply and message.reply:
+        return before.reply != message.reply
+    if after_run or before.type != "code":
+        return after_run
+    if runs_later:
         return False
     return message.type != "code" or (before.state == "rejected" and message.state != "skipped")
 

@@ -484,3 +484,44 @@ def test_writing_is_linear_in_the_length_of_the_conversation() -> None:
         return process_time() - began
 
     assert min(seconds(2000) for _ in range(2)) < min(seconds(500) for _ in range(3)) * 8 + 0.05
+
+
+@pytest.mark.parametrize("call", [None, "call_1"], ids=["text", "tools"])
+@pytest.mark.parametrize("reply", [None, "r1"], ids=["older file", "with reply ids"])
+def test_words_after_code_go_with_their_reply_and_the_result_comes_last(
+    call: str | None, reply: str | None
+) -> None:
+    first, after = code("1", call, reply=reply), said("That shows it.").but(reply=reply)
+    found = sent(
+        [user("Go"), said("See:").but(reply=reply), first, after, printed("one", first)], tools=bool(call)
+    )
+    assert [m["role"] for m in found] == ["user", "assistant", "tool" if call else "user"]
+    assert found[1]["content"].startswith("See:")
+    assert found[1]["content"].endswith("That shows it.")
+    assert "one" in found[-1]["content"]
+
+
+@pytest.mark.parametrize("state", ["finished", "failed", "rejected", "interrupted", "skipped", "lost"])
+@pytest.mark.parametrize("tools", [True, False])
+def test_no_request_asks_to_go_on_after_a_reply_with_code(state: str, tools: bool) -> None:
+    first, second = (code(text, text, reply="r", state=state) for text in "ab")
+    after = said("Words.").but(reply="r")
+    found = sent([user("Go"), first, said("And").but(reply="r"), second, after], tools=tools)
+    assert found[-1]["role"] == ("tool" if tools else "user")
+    assert "Go on from where" not in json.dumps(found)
+    assert sum(m["role"] == "assistant" for m in found) == 1
+
+
+def test_replies_without_words_or_results_between_them_stay_apart() -> None:
+    first, second = code("a", "x", reply="1", state="rejected"), code("b", "y", reply="2")
+    roles = [m["role"] for m in sent([user("Go"), first, second, printed("2", second)])]
+    assert roles == ["user", "assistant", "tool", "assistant", "tool"]
+
+
+@pytest.mark.parametrize(
+    "model", ["anthropic/claude-x", "bedrock/anthropic.claude-x", "openrouter/x/claude-y"]
+)
+def test_claude_gets_no_empty_text_beside_a_call(model: str) -> None:
+    """LiteLLM would put a sentence of its own in the place of an empty text."""
+    reply = sent([user("Go"), code("1")], model=model)[1]
+    assert reply["content"] is None
