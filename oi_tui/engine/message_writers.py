@@ -12,6 +12,7 @@ from oi_tui.engine.parts import (
     Part,
     Said,
     Thought,
+    ThoughtsClosed,
     Unreadable,
 )
 from oi_tui.lmc import Displayed, Message, MessageType, Printed, new_id
@@ -29,6 +30,8 @@ class ReplyWriter:
         self._reply = new_id()
         self._open: Message | None = None
         self._content: list[str] = []
+        #: What the text of the reply said so far, without tool calls.
+        self._text: list[Message] = []
         self._torn = False
 
     def tear(self, *, call: bool) -> None:
@@ -45,6 +48,9 @@ class ReplyWriter:
                 yield from self._say("message", text)
             case Thought(text):
                 yield from self._say("reasoning", text)
+            case ThoughtsClosed():
+                yield from self._close()
+                yield from self._withdraw()
             case CodeStarted(language, call):
                 yield from self._close()
                 self._torn = self._torn and call is not None
@@ -86,6 +92,14 @@ class ReplyWriter:
             yield from self._begin(Message(role="assistant", type=kind, reply=self._reply))
         yield from self._grow(text)
 
+    def _withdraw(self) -> Iterator[Event]:
+        """Make thoughts of the text so far: its words are not sent again, and its code is never offered."""
+        text, self._text = self._text, []
+        thought = {message.id for message in text}
+        self.codes = [code for code in self.codes if code.id not in thought]
+        for message in text:
+            yield MessageRecorded(_as_thought(message))
+
     def _begin(self, message: Message) -> Iterator[Event]:
         self._open = message
         self._content = []
@@ -104,7 +118,18 @@ class ReplyWriter:
         if message.type == "code":
             message = message.but(state="queued" if complete and not self._torn else "unfinished")
             self.codes.append(message)
+        if message.type != "reasoning" and message.call is None:
+            self._text.append(message)
         yield MessageRecorded(message)
+
+
+def _as_thought(message: Message) -> Message:
+    """Text that turned out to be a thought; code keeps its place on the screen, but can never run."""
+    if message.type != "code":
+        return message.but(recipient="user")
+    return message.but(
+        state="skipped", recipient="user", reason="The model wrote this in its thoughts; it was not offered."
+    )
 
 
 class RunWriter:

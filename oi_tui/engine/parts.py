@@ -21,6 +21,11 @@ class Thought:
 
 
 @dataclass(frozen=True, slots=True)
+class ThoughtsClosed:
+    """A thought ends that nobody saw begin: all text of the reply before this was part of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class CodeStarted:
     """Code begins. `language` is the model's word for it, `call` the id of the tool call that carries it."""
 
@@ -49,7 +54,7 @@ class Unreadable:
     raw: str
 
 
-Part = Said | Thought | CodeStarted | CodeGrew | CodeEnded | Unreadable
+Part = Said | Thought | ThoughtsClosed | CodeStarted | CodeGrew | CodeEnded | Unreadable
 
 
 def join(parts: Iterable[Part]) -> list[Part]:

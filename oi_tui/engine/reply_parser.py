@@ -9,7 +9,8 @@ The rules, the same however the reply is cut into pieces:
   string if it is evidently Python or shell (see `parts.guess`). Other blocks are prose with all that is in
   them.
 - A fence closes where Markdown says, except within a Python string or a shell document that spans lines.
-- What stands between think tags is a thought. Template tokens outside of code are dropped.
+- What stands between think tags is a thought, and so is all text before a closing tag that stands alone.
+  Template tokens outside of code are dropped.
 - Nothing else is: every other character of the reply comes out in one of the parts.
 """
 
@@ -26,6 +27,7 @@ from oi_tui.engine.parts import (
     Part,
     Said,
     Thought,
+    ThoughtsClosed,
     Unreadable,
     join,
 )
@@ -42,6 +44,7 @@ __all__ = [
     "ReplyParser",
     "Said",
     "Thought",
+    "ThoughtsClosed",
     "Unreadable",
     "join",
 ]

@@ -17,7 +17,7 @@ from oi_tui.engine.fences import (
     only_shown,
     words,
 )
-from oi_tui.engine.parts import Part, Said, Thought
+from oi_tui.engine.parts import Part, Said, Thought, ThoughtsClosed
 from oi_tui.engine.tokens import (
     CALLS_PERHAPS,
     CHANNEL_END,
@@ -173,6 +173,8 @@ class TextReader:
                 self._closing = _END_MARKS, " \t\r\n</seo>"
             elif kind == "think":
                 self._state, self._thought_end = self._thought, THOUGHT_END
+            elif kind == "close":
+                self._parts.append(ThoughtsClosed())
         return True
 
     def _unsure(self, match: re.Match[str]) -> bool:

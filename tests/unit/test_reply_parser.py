@@ -12,7 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from oi_tui.engine.events import MessageRecorded
 from oi_tui.engine.llm import CallPiece, Delta, Finish, Reasoning, Text
+from oi_tui.engine.message_writers import ReplyWriter
 from oi_tui.engine.reply_parser import (
     CodeEnded,
     CodeGrew,
@@ -21,9 +23,11 @@ from oi_tui.engine.reply_parser import (
     ReplyParser,
     Said,
     Thought,
+    ThoughtsClosed,
     Unreadable,
     join,
 )
+from oi_tui.lmc import Message
 from oi_tui.runtimes import languages
 
 REPLIES = sorted((Path(__file__).parent / "replies").glob("*.json"))
@@ -50,6 +54,8 @@ def told(parts: Sequence[Part]) -> list[list[Any]]:
                 lines.append(["thought", text])
             case Unreadable(raw):
                 lines.append(["unreadable", raw])
+            case ThoughtsClosed():
+                lines.append(["thoughts closed"])
             case CodeStarted(language, call):
                 lines.append(["code", language, call, ""])
             case CodeGrew(text):
@@ -306,3 +312,50 @@ def test_arguments_of_a_megabyte_are_read_in_linear_time() -> None:
     once = min(seconds(call(50_000), fences=False) for _ in range(3))
     four = min(seconds(call(200_000), fences=False) for _ in range(2))
     assert four < once * 8 + 0.01
+
+
+CLOSINGS = [
+    "</think>",
+    "</thinking>",
+    "</reasoning>",
+    "</thought>",
+    "[/THINK]",
+    "\u25c1/think\u25b7",
+    "<|END_THINKING|>",
+]
+
+
+@pytest.mark.parametrize("closing", [*CLOSINGS, "</seed:think>", "<|end_of_thought|>"])
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize("opening", ["", "<think>one</think>", "<think>one <think>two</think>"])
+def test_code_before_a_closing_tag_is_never_offered(closing: str, size: int, opening: str) -> None:
+    """Templates that open the thought themselves leave only its end in the reply."""
+    thought = "I could do this:\n```python\nerase()\n```\nbut no.\n"
+    text = f"{opening}{thought}{closing}\nSo:\n```python\nprint(1)\n```\n"
+    codes, messages = written([Text(text[at : at + size]) for at in range(0, len(text), size)])
+    assert [code.content.strip() for code in codes] == ["print(1)"]
+    erase = next(message for message in messages if message.type == "code" and "erase" in message.content)
+    assert (erase.state, erase.recipient) == ("skipped", "user")
+    sent = [m.content for m in messages if m.type == "message" and m.recipient is None]
+    assert not any("could" in words or "but no" in words for words in sent)
+
+
+def test_a_tool_call_before_a_closing_tag_is_still_a_call() -> None:
+    call = CallPiece(0, "c", "execute", '{"language": "python", "code": "1"}')
+    codes, _ = written([Text("Hm."), call, Text("</think>Done.")])
+    assert [code.content for code in codes] == ["1"]
+
+
+def test_a_closing_tag_that_is_quoted_withdraws_nothing() -> None:
+    codes, _ = written([Text("```python\nprint(1)\n```\nThe tag `</think>` ends it.")])
+    assert [code.content.strip() for code in codes] == ["print(1)"]
+
+
+def written(deltas: Sequence[Delta]) -> tuple[list[Message], list[Message]]:
+    """The code that is offered, and all messages of the reply as they are at its end."""
+    resolve = lambda word: LANGUAGES.get(word.strip().lower())  # noqa: E731
+    parser, writer = ReplyParser(resolve, fences=True), ReplyWriter(resolve)
+    found = [part for delta in deltas for part in parser.feed(delta)] + parser.finish()
+    events = [event for part in found for event in writer.take(part)] + list(writer.finish(cut=False))
+    messages = {e.message.id: e.message for e in events if isinstance(e, MessageRecorded)}
+    return writer.codes, list(messages.values())
