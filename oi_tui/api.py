@@ -82,7 +82,9 @@ class OpenInterpreter(SettingGroup):
     """
 
     _title = "interpreter"
-    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_process", "_known", "_account", "_messages"})
+    _own: ClassVar[frozenset[str]] = frozenset(
+        {"_settings", "_process", "_known", "_account", "_turn", "_messages"}
+    )
     llm: LlmSettings
     computer: ApiComputer
 
