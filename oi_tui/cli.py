@@ -68,7 +68,11 @@ def parser() -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,
     )
     made.add_argument(
-        "-p", "--profile", metavar="NAME", help="use this profile: a name, a path with a /, or an address"
+        "-p",
+        "--profile",
+        nargs="?",
+        metavar="NAME",
+        help="use this profile: a name, a path with a /, or an address; without a NAME list them",
     )
     made.add_argument("--demo", action="store_true", help="use the scripted demo model: no key, no network")
     made.add_argument("--conversations", action="store_true", help="choose a saved conversation first")
@@ -152,7 +156,7 @@ def _started(arguments: list[str]) -> int:
     words = _words(rest, made)
     if "doctor" in given:
         return _examine(given)
-    if "profiles" in given:
+    if "profiles" in given or ("profile" in given and given.profile is None):
         return _list_profiles()
     if "reset_profile" in given:
         return _reset_profile(given.reset_profile)
@@ -163,6 +167,7 @@ def _started(arguments: list[str]) -> int:
     for secret in (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", ""))):
         _hide_argument(secret)
     profile, path = read_profile(given)
+    _refuse_contradiction(profile)
     profile = replace(profile, unknown=(*profile.unknown, *notes))
     resume = _conversation(given.resume, profile) if "resume" in given else None
     without_screen = "stdin" in given or "plain" in given or not _has_screen()
@@ -180,6 +185,14 @@ def _started(arguments: list[str]) -> int:
     from oi_tui.app import run
 
     return run(profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given)
+
+
+def _refuse_contradiction(profile: Profile) -> None:
+    """Refuse to start offline with the address of a server elsewhere."""
+    from oi_tui.engine import reach
+
+    if profile.offline and profile.api_base and (refusal := reach.refusal(profile)):
+        raise ProfileError(refusal.sentence, key="llm.api_base")
 
 
 def _examine(given: argparse.Namespace) -> int:

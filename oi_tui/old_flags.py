@@ -7,6 +7,7 @@ from oi_tui.text import one_line
 
 #: Flags that stand for others.
 _MEANT = {
+    "--config-file": ("--profile",),
     "--codestral": ("--profile", "codestral"),
     "--groq": ("--profile", "groq"),
     "--llama3": ("--local", "--model", "ollama_chat/llama3.1"),
@@ -25,13 +26,26 @@ _NO_SERVER = (
 )
 
 
+#: Flags that ask for what is not here, and what to use instead.
+_REFUSED = {
+    "--server": _NO_SERVER,
+    "--config": "oi-tui: there is no flag --config; --profiles lists the profiles and opens their folder",
+    "--use-containers": "oi-tui: there are no containers here; --sandbox holds programs in this folder",
+    "--tools": "oi-tui: there is no flag --tools; --languages names the only languages that may be used",
+}
+#: Flags that were switches once.
+_SAFE = ("--safe", "--safe-mode", "-safe")
+
+
 def translated(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """The arguments as they are meant here, and in sentences what has nothing to do."""
     result: list[str] = []
     notes = []
-    for argument in arguments:
+    for number, argument in enumerate(arguments):
         flag = argument.replace("_", "-")
-        if flag in _MEANT:
+        if flag in _SAFE and (number + 1 == len(arguments) or arguments[number + 1].startswith("-")):
+            result += [argument, "ask"]
+        elif flag in _MEANT:
             result += _MEANT[flag]
         elif flag in _NEEDLESS:
             notes.append(_NEEDLESS[flag])
@@ -43,8 +57,10 @@ def translated(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 def answered(arguments: Sequence[str]) -> int | None:
     """Answer a flag that starts nothing. Returns the exit code; None when there is no such flag."""
     for argument in arguments:
-        if argument == "--server":
-            print(_NO_SERVER, file=sys.stderr)  # noqa: T201
+        if argument == "--":
+            return None
+        if refusal := _REFUSED.get(argument.replace("_", "-").partition("=")[0]):
+            print(refusal, file=sys.stderr)  # noqa: T201
             return 2
         if argument.replace("_", "-") == "--local-models":
             print("\n".join(_local_models()))  # noqa: T201

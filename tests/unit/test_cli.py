@@ -272,6 +272,43 @@ def test_there_is_no_server_and_that_is_said(capsys: pytest.CaptureFixture[str],
     assert started == []
 
 
+@pytest.mark.parametrize("flag", ["--config", "--use_containers", "--tools=interpreter"])
+def test_flags_for_what_is_not_here_are_refused_with_what_is(
+    flag: str, capsys: pytest.CaptureFixture[str], started: list[Any]
+) -> None:
+    assert "--" in refused(capsys, flag)
+    assert started == []
+
+
+@pytest.mark.parametrize("arguments", [["--safe"], ["--safe_mode", "-y"], ["-y", "-safe"], ["--safe", "ask"]])
+def test_safe_without_a_value_asks(arguments: list[str], started: list[Any]) -> None:
+    assert cli.main(arguments) == 7
+    assert started[0][0].safe_mode == "ask"
+
+
+@pytest.mark.parametrize("arguments", [["--profile"], ["-p"], ["-y", "--profile", "--plain"]])
+def test_profile_without_a_name_lists_them(
+    arguments: list[str], started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(arguments) == 0
+    assert "Profiles in " in capsys.readouterr().out
+    assert started == []
+
+
+def test_the_older_flag_for_a_profile_names_one(started: list[Any]) -> None:
+    assert cli.main(["--config_file", "safe"]) == 7
+    assert started[0][1]["profile_path"].name == "safe.yaml"
+
+
+def test_offline_with_a_server_elsewhere_stops_the_start(
+    started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, "--offline", "-m", "openai/x", "-ab", "https://models.example.com/v1")
+    assert said.startswith("llm.api_base: offline is on, and openai/x would be asked at models.example.com")
+    assert started == []
+    assert cli.main(["--offline", "-m", "openai/x", "-ab", "http://127.0.0.1:1/v1"]) == 7
+
+
 def test_local_models_are_listed_with_ways_to_get_some(
     capsys: pytest.CaptureFixture[str], started: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
