@@ -16,6 +16,7 @@ from oi_tui.engine.earlier_code import EarlierCode
 from oi_tui.engine.events import ApprovalRequested, Run
 from oi_tui.engine.grants import Grant, Grants, offers
 from oi_tui.engine.look_through import look_through
+from oi_tui.engine.readable_files import why_not_readable
 from oi_tui.text import names
 from tests.fakes import call
 from tests.unit.test_session import make, of, work
@@ -54,6 +55,8 @@ ls -la
 ls -l data
 ls *.csv
 ls a.csv b.txt
+ls *.pem
+cat dat*
 cat a.csv
 cat a.csv b.txt | sort | uniq -c | sort -rn | head -5
 cat a*.csv
@@ -551,6 +554,7 @@ LISTED_PYTHON = [
     "open('.env')",
     "open('server.pem')",
     "open('keys/my_secret.txt')",
+    "open('data')",
     "open('out')",
     "open('private')",
     "open('up/x')",
@@ -1013,6 +1017,18 @@ def test_a_program_in_the_folder_that_the_shell_would_start_is_listed(
         assert nothing_listed("shell", "cat", tmp_path)
 
 
+def test_only_plain_files_are_read_and_folders_only_listed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "token").mkdir()
+    (tmp_path / "a.csv").write_text("")
+    (tmp_path / "same").symlink_to("a.csv")
+    assert {name: bool(why_not_readable(name, tmp_path)) for name in ("pipe", "token", "a.csv", "same", ".")} == {
+        "pipe": True, "token": True, "a.csv": False, "same": False, ".": True
+    }  # fmt: skip
+    assert not why_not_readable("token", tmp_path, listing=True)
+    assert why_not_readable("pipe", tmp_path, listing=True)
+
+
 def test_a_folder_that_is_not_there_hides_nothing(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     assert nothing_listed("python", "open('a.csv')", gone)
@@ -1053,6 +1069,48 @@ def test_the_words_of_the_grant_say_what_it_matches() -> None:
     grant = Grant("unremarkable", "python")
     assert grant.words == "python code with no findings"
     assert grant.offer == "python code with no findings: every part known, nothing listed"
+
+
+@pytest.mark.parametrize(
+    ("grant", "words"),
+    [
+        (Grant("code", "python", "a"), "this python code again (1 line: a)"),
+        (Grant("code", "python", "\n a\n"), "this python code again (2 lines: a)"),
+        (Grant("code", "python", "a" * 40), f"this python code again (1 line: {'a' * 40})"),
+        (Grant("code", "python", "a" * 41), f"this python code again (1 line: {'a' * 39}…)"),
+        (Grant("count", "python", left=1), "the next piece of python"),
+        (Grant("count", "python", left=2), "the next 2 pieces of python"),
+        (Grant("language", "python"), "all python"),
+    ],
+)
+def test_the_words_of_each_grant_say_what_it_matches(grant: Grant, words: str) -> None:
+    assert grant.words == words
+
+
+def test_a_grant_that_is_used_up_or_for_another_language_covers_nothing(folder: Path) -> None:
+    assert not Grant("count", "python").covers("python", "1", folder)
+    assert Grant("count", "python", left=1).covers("python", "1", folder)
+    assert not Grant("everything", "python").covers("python", "1", folder)
+    for scope in ("code", "count", "unremarkable", "language"):
+        assert not Grant(scope, "shell", "1", left=1).covers("python", "1", folder)
+    assert not Grant("code", "python", "1").covers("python", "1 ", folder)
+
+
+def test_of_two_grants_that_say_the_same_one_stays_and_is_revoked_once() -> None:
+    grants = Grants()
+    for code in ("a", "b", "a"):
+        grants.give(Grant("code", "python", code))
+    assert [each.code for each in grants] == ["b", "a"]
+    assert grants
+    assert grants.revoke(Grant("code", "python", "a"))
+    assert not grants.revoke(Grant("code", "python", "a"))
+    assert not grants.revoke(Grant("everything", ""))
+    grants.give(Grant("everything", "python"))
+    assert [each.scope for each in grants.in_force] == ["everything", "code"]
+    assert grants.revoke(Grant("everything", ""))
+    assert not grants.everything
+    grants.clear()
+    assert not grants
 
 
 def test_the_narrowest_grant_is_used_and_a_count_is_spent_last(folder: Path) -> None:
