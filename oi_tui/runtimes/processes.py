@@ -161,6 +161,21 @@ def reads_terminal(pids: Iterable[int], terminal: int) -> bool | None:
     return answer
 
 
+def output_of(pid: int, seconds: float) -> str | None:
+    """The file that the standard output of a process goes to; None where that is no file, or not known.
+
+    A shell may lend its output to a command of its own for a moment; it gets so many seconds to take it back.
+    """
+    until = time.monotonic() + seconds
+    while pid and time.monotonic() < until:
+        with contextlib.suppress(OSError):
+            place = Path("/proc", str(pid), "fd", "1")
+            if place.is_file():
+                return str(place.readlink())
+        time.sleep(0.005)
+    return None
+
+
 def reads_file(pid: int, path: Path) -> bool:
     """Whether the main thread of a process sleeps in reading this file; False where that is not known."""
     if not _LINUX or _CALLS is None:

@@ -381,8 +381,11 @@ class PtyRuntime:
 
     def _drop(self, process: LanguageProcess) -> None:
         """Let an ended process go, with what it saved for the next one."""
-        with contextlib.suppress(OSError):
+        try:
             self._memory = process.channel.put_away("state")
+        except OSError:
+            # What an earlier one saved is out of date.
+            self._memory = b""
         self.later = [item for item in self.later if not isinstance(item, Ended)]
         self.names = ()
         with self._lock:

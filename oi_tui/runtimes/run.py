@@ -94,6 +94,8 @@ class Run:
             process, self._nonce, self._language, runtime.stop_signal, self._report, self._at_stake()
         )
         self.leaving = False
+        #: Whether the language said that its output no longer goes to the terminal.
+        self._away = False
 
     def start(self, news: str | None, stopped: threading.Event) -> None:
         """Hand the code over, unless somebody stopped it before."""
@@ -315,6 +317,7 @@ class Run:
         status = event.get("status")
         self._runtime.names = names_in(event.get("names"))
         self.leaving = bool(event.get("leaving"))
+        self._away = bool(event.get("away"))
         state, reason = event.get("state"), event.get("reason")
         if isinstance(status, int):
             state = "failed" if status else "finished"
@@ -348,9 +351,18 @@ class Run:
         self._receive()
         if self._line:
             self._report(LineReached(None))
-        if self._news:
-            reason = f"{reason}; {self._news}" if reason else self._news
+        news = [each for each in (reason, self._news, self._elsewhere()) if each]
+        reason = "; ".join(news) or None
         self._report(RunEnded(state, time.monotonic() - self._began, reason))
+
+    def _elsewhere(self) -> str | None:
+        """What to know where the language's output goes to a file: the next cell would print nothing here."""
+        if not self._away or self.leaving or self._process.ended:
+            return None
+        place = processes.output_of(self._process.pid, seconds=0.1)
+        if place is None:
+            return None
+        return f"the output of {self._language.title} goes to {place}, and not here"
 
     # -- stopping
 

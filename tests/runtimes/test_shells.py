@@ -3,6 +3,7 @@
 # ruff: noqa: E501 - code of other languages, as it is
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -250,3 +251,56 @@ def test_a_plain_shell_lists_its_functions_too(make: Make) -> None:
     play(computer, "shell", "unset -f other; word=1")
     found = {each.name: each.type for each in computer.variables("shell")}
     assert found == {"greet": "function", "word": "string"}
+
+
+#: One after the other; what watches commands is the cells' alone, stays from cell to cell, and goes when told to.
+WATCHED = [
+    ("trap 'echo \"D $BASH_COMMAND\"' DEBUG", ""),
+    ("# nothing", ""),
+    ("echo one", "D echo one\none\n"),
+    ("for n in 1; do :; done", "D for n in 1\nD :\n"),
+    ("trap - DEBUG; echo two", "D trap - DEBUG\ntwo\n"),
+    ("echo three", "three\n"),
+    ("trap 'echo E' ERR", ""),
+    ("false; true", "E\n"),
+    ("trap - ERR; false; true", ""),
+    ("set -x", ""),
+    ("echo four; set +x", "++ echo four\nfour\n++ set +x\n"),
+    ("set -u; set -T; shopt -s extdebug; trap 'true' DEBUG", ""),
+    ("shopt -q extdebug && echo $-", "huBT\n"),
+    ("set +uT; shopt -u extdebug; trap - DEBUG", ""),
+    ("trap | grep -v EXIT; echo $-", "hBi\n"),
+]
+
+
+def test_traps_and_options_that_watch_commands_see_only_the_cells(computer: Computer) -> None:
+    for code, text in WATCHED:
+        played = play(computer, "shell", code)
+        assert played.state == "finished", code
+        assert played.text == text or code.startswith(("shopt -q", "trap |")), code
+
+
+def test_a_trap_sees_no_line_of_ours_after_a_failure_an_interrupt_or_an_exit(computer: Computer) -> None:
+    play(computer, "shell", "trap 'echo D' DEBUG")
+    assert play(computer, "shell", "false").text == "D\n"
+    assert play(computer, "shell", "echo go; sleep 60", stop_at="go\r\n").text.startswith("D\ngo\n")
+    assert play(computer, "shell", "trap - DEBUG; trap 'echo E' ERR; (exit 3)").text == "D\nE\n"
+    assert play(computer, "shell", "echo $?").text == "3\n"
+    assert play(computer, "shell", "exit 4").text == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
+def test_where_the_output_of_a_shell_goes_is_said(make: Make, tmp_path: Path, shell: str) -> None:
+    computer = make(shell=shell)
+    words = f"the output of Shell goes to {tmp_path}/written, and not here"
+    assert play(computer, "shell", f"exec >{tmp_path}/written").reason == words
+    played = play(computer, "shell", "echo hidden")
+    assert (played.state, played.text, played.reason) == ("finished", "", words)
+    assert play(computer, "shell", "exec >/dev/tty; echo seen").reason == ""
+
+
+def test_what_was_saved_earlier_is_not_taken_for_what_was_lost(computer: Computer) -> None:
+    play(computer, "shell", "kept=1; exit")
+    played = play(computer, "shell", "kept=2; kill -9 $$")
+    assert (played.state, "kept" in played.reason or "nothing" in played.reason) == ("lost", True)
+    assert play(computer, "shell", "echo [$kept]").text == "[]\n"

@@ -17,6 +17,8 @@ __oi_nonce=
 __oi_told=
 __oi_status=0
 __oi_left=
+# What is done first after each cell, by the shell itself and not in a function.
+__oi_hush=:
 unset OI_TUI_FOLDER PS1 PS2 HISTFILE MAILCHECK
 PS1=
 PS2=
@@ -45,7 +47,6 @@ __oi_reopen() {
 # The person's prompt, and what goes with one, is for a terminal where commands are typed; here it would stand
 # among the output.
 __oi_quiet() {
-	__oi_status=$?
 	PS1= PS2=
 	unset PROMPT_COMMAND 2>/dev/null
 	if [ -n "${ZSH_VERSION:-}" ]; then
@@ -68,8 +69,10 @@ __oi_end() {
 }
 
 __oi_tell() {
-	__oi_printf '{"event":"finished","nonce":"%s","mark":"%s.end","status":%d,"leaving":%d}\n' \
-		"$__oi_nonce" "$__oi_nonce" "$1" "$2" >|"$__oi_folder/events"
+	__oi_away=0
+	[ -t 1 ] || __oi_away=1
+	__oi_printf '{"event":"finished","nonce":"%s","mark":"%s.end","status":%d,"leaving":%d,"away":%d}\n' \
+		"$__oi_nonce" "$__oi_nonce" "$1" "$2" "$__oi_away" >|"$__oi_folder/events"
 	__oi_printf '\033]6973;%s.end\007' "$__oi_nonce" >|/dev/tty
 	__oi_told=$__oi_nonce
 }
@@ -81,7 +84,6 @@ if [ -n "${BASH_VERSION:-}" ]; then
 
 	# What can be kept when the shell leaves: the next one reads it back.
 	__oi_leave() {
-		__oi_status=$?
 		set +eux
 		PS1= PS2=
 		unset PROMPT_COMMAND
@@ -95,7 +97,54 @@ if [ -n "${BASH_VERSION:-}" ]; then
 		} >|"$__oi_folder/state" 2>/dev/null
 		__oi_tell "$__oi_status" 1
 	}
-	trap '{ __oi_leave; } 2>/dev/null' EXIT
+	trap '{ __oi_status=$?; eval "$__oi_hush"; __oi_leave; } >/dev/null 2>&1' EXIT
+
+	# Traps and options that watch commands are the cells': between two of them they are put aside. In a function
+	# bash would bring them back.
+	__oi_live= __oi_traps= __oi_failing= __oi_flags= __oi_extended=
+	__oi_hush='builtin trap -p DEBUG RETURN >|"$__oi_folder/traps"; builtin trap -p ERR >|"$__oi_folder/failing"; builtin trap - DEBUG ERR RETURN; __oi_put_aside'
+	__oi_put_aside() {
+		# Where the cell had no command, all is still put aside.
+		if [ -n "$__oi_live" ]; then
+			__oi_live=
+			__oi_traps=$(<"$__oi_folder/traps")
+			__oi_failing=$(<"$__oi_folder/failing")
+			__oi_flags=${-//[!TEuvx]/}
+			__oi_extended=
+			builtin shopt -q extdebug && __oi_extended=yes && builtin shopt -u extdebug
+		fi
+		builtin set +TEuvx
+	}
+	# A trap for commands of our own brings them back: at the first command of the cell, but what waits for failures
+	# before, since bash looks for that first.
+	__oi_restore='case $BASH_COMMAND in
+	*__oi_* | "builtin trap - DEBUG ERR RETURN") ;;
+	*"$__oi_folder/cell-"*) builtin eval "$__oi_failing" ;;
+	*)
+		builtin trap - DEBUG
+		builtin set +T
+		__oi_live=yes
+		builtin eval "$__oi_traps"
+		[ -z "$__oi_extended" ] || builtin shopt -s extdebug
+		__oi_found=$(builtin trap -p DEBUG)
+		[ -z "$__oi_found" ] || builtin eval "__oi_words=(${__oi_found#trap})"
+		[ -z "$__oi_found" ] || builtin eval "${__oi_words[1]}"
+		{ [ -z "$__oi_flags" ] || builtin set "-$__oi_flags"; } 2>/dev/null
+		;;
+	esac'
+	__oi_begin() {
+		__oi_nonce=$1
+		__oi_reopen
+		case $- in *e*) __oi_status=0 ;; esac
+		case $__oi_traps$__oi_failing$__oi_flags$__oi_extended in
+		*[![:space:]]*)
+			builtin set -T
+			builtin trap "$__oi_restore" DEBUG
+			;;
+		*) __oi_live=yes ;;
+		esac
+		return "$__oi_status"
+	}
 elif [ -n "${ZSH_VERSION:-}" ]; then
 	setopt hist_ignore_space interactive_comments no_bang_hist no_prompt_cr no_prompt_sp no_beep
 	# Without a trap no interrupt ends it.

@@ -9,7 +9,8 @@ from oi_tui.runtimes.versions import version_of
 
 # The space before them keeps requests out of the history of a shell that heeds it. A shell that was made to
 # forget our functions could tell no end any more: it leaves, and its own end is told.
-_END = " {{ __oi_end $? {nonce} || [ $? != 127 ] || exit 127; }} 2>/dev/null"
+_HUSH = ' {{ __oi_last=$?; eval "$__oi_hush"; }} >/dev/null 2>&1; '
+_END = _HUSH + "{{ __oi_end $__oi_last {nonce} || [ $? != 127 ] || exit 127; }} 2>/dev/null"
 _OPTIONS = {
     "bash": ("--noprofile", "--norc", "--noediting", "-i"),
     "zsh": ("-f", "-i", "-o", "no_zle", "-o", "no_prompt_cr", "-o", "no_prompt_sp"),
@@ -53,7 +54,7 @@ def request(nonce: str, path: Path) -> str:
     for errors, where the one before it closed that: within a command of our own that has another one.
     """
     errors = " { :; } 3>&2 2>/dev/null || exec 2>/dev/tty"
-    cell = f" \\. '{path}' </dev/tty; {{ __oi_quiet; }} 2>/dev/null"
+    cell = f" \\. '{path}' </dev/tty; {{ __oi_status=$?; eval \"$__oi_hush\"; __oi_quiet; }} >/dev/null 2>&1"
     return f"{errors}\n {{ __oi_begin {nonce}; }} 2>/dev/null\n{cell}\n{_END.format(nonce=nonce)}"
 
 
