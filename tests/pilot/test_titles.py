@@ -6,7 +6,9 @@ import pytest
 
 from oi_tui.engine import titles
 from oi_tui.engine.llm import Fault, Text, Usage
+from oi_tui.engine.model_facts import ModelFacts
 from oi_tui.screens import workbench
+from oi_tui.workspace import Workspace
 from tests.pilot.test_chat import Desk, sitting
 
 
@@ -80,7 +82,8 @@ async def test_a_turn_does_not_wait_for_a_title() -> None:
         assert title(desk) == "count"
 
 
-async def test_a_fault_is_silent_and_a_spent_budget_asks_for_nothing() -> None:
+async def test_a_fault_is_silent_and_a_spent_budget_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Workspace, "_facts", lambda *_: ModelFacts(prompt_price=1e-6))
     broken = [Fault("server", "It broke.")]
     async with sitting([Text("One.")], broken, model_titles=True) as desk:
         await desk.type("count")
