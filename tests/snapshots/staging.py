@@ -8,6 +8,7 @@ from textual.strip import Strip
 
 from oi_tui.app import OiTui
 from oi_tui.engine.llm import Text, Usage
+from oi_tui.engine.model_facts import ModelFacts
 from oi_tui.engine.profile import Profile
 from oi_tui.screens.chat import Chat
 from oi_tui.screens.workbench import Workbench
@@ -46,9 +47,17 @@ class Folder(Computer):
         return {"python": "Python 3.12.1", "shell": "bash 5.2"}[language]
 
 
+class Priced(Workspace):
+    """Knows what its model costs, as a budget wants it."""
+
+    def _facts(self, profile: Profile) -> ModelFacts:
+        return ModelFacts(prompt_price=2.5e-7, completion_price=1e-6)
+
+
 def screen(*replies: object, theme: str = "oi-dark", **settings: object) -> OiTui:
     profile = Profile(model="gpt-4o", theme=theme, **settings)
-    workspace = Workspace(profile, None, llm=Llm(*replies), computer=Folder())
+    kind = Priced if profile.max_budget is not None else Workspace
+    workspace = kind(profile, None, llm=Llm(*replies), computer=Folder())
     return OiTui(lambda: workspace, theme=theme)
 
 
