@@ -4,7 +4,8 @@ The first record is the header, `{"oi_tui": 1, "id": …, "created": …, "cwd":
 After it come `{"message": {…}}` (a known id replaces what was there, in its old place), `{"grow": ID,
 "at": N, "text": …}` (the message goes on with `text` after its first N characters), `{"forget": [ID, …]}`
 and `{"title": …}`. The order of records is the order of events; no time stamp decides anything. Every record
-ends with `"n"`, the number of messages so far, so that a list can tell it from the last bytes of the file.
+ends with `"n"`, the number of messages so far, so that a list can tell it from the last bytes of the file,
+and with `"crc"`, the CRC-32 of the record without it. Records of older files have none, and are read too.
 
 The header's number is the version that the records after it are written in. A file of an earlier version is
 never rewritten: its records are brought up to date as they are read, and before the first new record another
@@ -17,9 +18,10 @@ import contextlib
 import json
 import math
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 from oi_tui.engine.taken_back import MOST, TakenBack, taken_back
 from oi_tui.lmc import Decision, Message, MessageType, Role, State, new_id
@@ -32,6 +34,8 @@ UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any] | None]] = {}
 _KINDS = ("oi_tui", "message", "grow", "forget", "title")
 #: Where a record begins. Within a JSON string the quote would have a backslash in front of it.
 _RECORD_START = re.compile(r'\{"(?:' + "|".join(_KINDS) + r')":')
+#: The end of a record that has a checksum.
+_CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"\}$')
 _ROLES, _TYPES = frozenset(get_args(Role)), frozenset(get_args(MessageType))
 _STATES, _DECISIONS = frozenset(get_args(State)), frozenset(get_args(Decision))
 _KNOWN_FIELDS = frozenset(f.name for f in fields(Message)) - {"unknown"}
@@ -56,7 +60,7 @@ class Contents:
     taken_back: list[TakenBack] = field(default_factory=list)
     #: Records that this version does not know, as they stand in the file.
     foreign: list[bytes] = field(default_factory=list)
-    #: How many lines could not be read, or not wholly.
+    #: How many lines are not as they were written.
     damaged: int = 0
     #: The version of the newest records.
     version: int = VERSION
@@ -67,7 +71,10 @@ class Contents:
         found = []
         if self.damaged:
             lines = "1 line" if self.damaged == 1 else f"{self.damaged:,} lines"
-            found.append(f"{lines} of this conversation could not be read; the file is kept as it is.")
+            found.append(
+                f"This conversation's file is damaged in {lines}. What can be read is shown; "
+                "the file is kept as it is."
+            )
         if self.foreign:
             some = "1 entry" if len(self.foreign) == 1 else f"{len(self.foreign):,} entries"
             found.append(f"{some} of this conversation came from another version and cannot be shown.")
@@ -93,11 +100,20 @@ def parse(raw: bytes) -> Contents:
     """Read a journal's bytes. Never raises, whatever they are."""
     contents = Contents()
     growth = _Growth(contents.messages)
-    for line in _lines(raw):
-        line = line.strip(b"\0\r \t")
-        if line:
-            for record in _records(line, contents):
-                _apply(record, line, contents, growth)
+    has_checksums = False
+    for whole in _lines(raw):
+        line = whole.strip(b"\0\r \t")
+        if not line:
+            contents.damaged += b"\0" in whole
+            continue
+        found = _records(line)
+        is_sound = _matches_checksum(line)
+        # Among lines with a checksum, one that parses and has none was changed, or is another version's.
+        lost = is_sound is None and has_checksums and _is_known(found.records)
+        contents.damaged += found.torn or is_sound is False or lost
+        has_checksums = has_checksums or is_sound is not None
+        for record in found.records:
+            _apply(record, line, contents, growth)
     growth.settle()
     contents.messages = {key: _ended(message) for key, message in contents.messages.items()}
     return contents
@@ -123,16 +139,46 @@ def _up_to_date(record: dict[str, Any], version: int) -> dict[str, Any] | None:
     return found
 
 
-def _records(line: bytes, contents: Contents) -> Iterable[dict[str, Any]]:
-    """The records of a line: one, or what can be saved of a damaged line."""
+def _matches_checksum(line: bytes) -> bool | None:
+    """Whether a record is as it was written; None where it has no checksum."""
+    checksum = _CHECKSUM.search(line[-20:])
+    if checksum is None:
+        return None
+    written = memoryview(line)[: len(line) - len(checksum[0])]
+    return zlib.crc32(b"}", zlib.crc32(written)) == int(checksum[1], 16)
+
+
+def _is_known(found: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether all records are of kinds that this version writes."""
+    return all(
+        any(kind in record for kind in _KINDS)
+        and (not isinstance(record.get("message"), dict) or message_from(record["message"]) is not None)
+        for record in found
+    )
+
+
+class _Line(NamedTuple):
+    """The records of a line: one, or what can be saved of a torn line."""
+
+    records: list[dict[str, Any]]
+    torn: bool
+
+
+def _records(line: bytes) -> _Line:
+    found = _read_records(line)
+    for record in found.records:
+        record.pop("crc", None)
+    return found
+
+
+def _read_records(line: bytes) -> _Line:
     if line.startswith(b"{"):
         with contextlib.suppress(ValueError, RecursionError):
             record = json.loads(line)
             if isinstance(record, dict):
-                return [record]
-    contents.damaged += 1
+                return _Line([record], torn=False)
     if b'{"' not in line:  # as nearly all lines of a file that is not ours
-        return []
+        return _Line([], torn=True)
     text = line.decode("utf-8", "replace").replace("\0", "")
     decoder = json.JSONDecoder(strict=False)
     found, position = [], 0
@@ -142,7 +188,7 @@ def _records(line: bytes, contents: Contents) -> Iterable[dict[str, Any]]:
             found.append(record)
         except (ValueError, RecursionError):
             position = match.start() + 1
-    return found
+    return _Line(found, torn=True)
 
 
 class _Growth:
@@ -270,8 +316,9 @@ def _ended(message: Message) -> Message:
 
 
 def encoded(record: Mapping[str, object]) -> bytes:
-    """The record as a line of the file, with its newline."""
+    """The record as a line of the file, with its checksum and newline."""
     try:
-        return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:  # a lone surrogate
-        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        body = json.dumps(record, separators=(",", ":")).encode()
+    return b'%b,"crc":"%08x"}\n' % (body[:-1], zlib.crc32(body))

@@ -28,7 +28,7 @@ _CATALOGUE = "catalogue"
 #: Which conversation was used last, in a few bytes.
 _LAST, _SHORT = "last.json", 1_000
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
-_COUNT = re.compile(rb'"n":(\d{1,9})\}\s*$')
+_COUNT = re.compile(rb'"n":(\d{1,9})(?:,"crc":"[0-9a-f]{8}")?\}\s*$')
 #: No conversation is as large; a sparse file may say that it is.
 _MAX_BYTES = 1 << 30
 #: A deleted conversation can be restored for so many seconds.

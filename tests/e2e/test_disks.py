@@ -143,6 +143,6 @@ def test_a_damaged_conversation_opens_with_all_that_can_be_read(start: Start, da
     path.write_bytes(b"".join(lines))
     before = path.read_bytes()
     again = start("--demo", "--resume", rows=40)
-    again.wait_for("1 line of this conversation could not be read; the file is kept as it is.")
+    again.wait_for("This conversation's file is damaged in 1 line.")
     assert path.read_bytes() == before
     assert again.wait_for("│ three 42").count("42") >= 3

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import stat
@@ -217,8 +218,8 @@ def test_zeros_a_foreign_line_and_joined_lines_cost_only_themselves(store: Store
     lines[9] += lines.pop(10)
     found = records.parse(b"\n".join(lines))
     assert contents(list(found.messages.values())) == [t for i, t in enumerate(texts) if i not in (2, 6)]
-    assert found.damaged == 2
-    assert found.notices == ("2 lines of this conversation could not be read; the file is kept as it is.",)
+    assert found.damaged == 3
+    assert found.notices[0].startswith("This conversation's file is damaged in 3 lines.")
 
 
 def test_half_a_line_with_the_next_one_run_into_it_loses_only_the_half(store: Store) -> None:
@@ -233,12 +234,35 @@ def test_flipped_bits_never_cost_more_than_their_lines(store: Store) -> None:
     path, texts = sample(store)
     raw = path.read_bytes()
     chance = random.Random(3)
+    unnoticed = 0
     for _ in range(1000):
         flipped = bytearray(raw)
         at = chance.randrange(len(raw))
         flipped[at] ^= 1 << chance.randrange(8)
-        found = contents(list(records.parse(bytes(flipped)).messages.values()))
+        parsed = records.parse(bytes(flipped))
+        found = contents(list(parsed.messages.values()))
         assert sum(text in found for text in texts) >= len(texts) - 2
+        unnoticed += not parsed.notices
+    assert unnoticed <= 2  # only the first record's checksum can be lost without a trace
+
+
+def test_a_file_of_zeros_is_said_to_be_damaged() -> None:
+    assert records.parse(b"\0" * 5000).notices
+    assert records.parse(b"").notices == ()
+
+
+def test_records_without_checksums_from_before_are_sound(store: Store) -> None:
+    path, texts = sample(store)
+    old = re.sub(rb',"crc":"[0-9a-f]{8}"', b"", path.read_bytes())
+    parsed = records.parse(old)
+    assert contents(list(parsed.messages.values())) == texts
+    assert parsed.notices == ()
+    # What is added to such a file has checksums, and the whole is sound.
+    path.write_bytes(old)
+    opened, _ = store.open(path.stem)
+    opened.put(said("added"))
+    opened.close()
+    assert store.open(path.stem)[0].notices == ()
 
 
 @pytest.mark.parametrize(
