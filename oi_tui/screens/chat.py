@@ -236,7 +236,7 @@ class Chat(Screen[None]):
 
     def action_answer(self, word: str) -> None:
         """Answer from within the conversation; the panel's guard holds there, too."""
-        self.workbench.approval.choose(word)
+        self.workbench.approval.press(word)
 
     def action_edited(self) -> None:
         """The code is as it should be; ask again."""

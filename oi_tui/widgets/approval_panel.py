@@ -1,9 +1,11 @@
 """The question whether code may run, which only a deliberate key can answer."""
 
+import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -18,7 +20,7 @@ from oi_tui.engine.findings import Findings
 from oi_tui.engine.grants import Grant
 from oi_tui.text import names, one_line
 from oi_tui.widgets.approval_words import QUICK_REASONS, about, laid_out, of_stage
-from oi_tui.widgets.choices import Choice, OfferLine
+from oi_tui.widgets.choices import Choice, Clickable, OfferLine
 from oi_tui.widgets.keyboard import remapped
 from oi_tui.widgets.quiet import LOOK, SETTLE, Quiet
 from oi_tui.widgets.timing import later
@@ -102,6 +104,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self._findings = Findings()
         self._offers: tuple[Grant, ...] = ()
         self._quiet = Quiet()
+        self._armed_at = math.inf
         self._pressed = self._character = ""
         self._settle: TimerHandle | None = None
 
@@ -269,11 +272,29 @@ class ApprovalPanel(Widget, can_focus=True):
         event.stop()
         quick = self._settle is not None
         if self.armed and not quick and self._answers(event.key):
-            self._pressed = event.key
-            self._character = event.character
-            self._settle = later(self, SETTLE, self._settled)
+            self._begin_answer(event.key, event.character)
             return
         self._pass_on(event.character)
+
+    def press(self, word: str) -> None:
+        """Take the key of an answer that was pressed in the conversation; what is typed next comes here."""
+        if not self.armed:
+            return
+        self.screen.set_focus(self)
+        key = next(key for key, answer in self.keys.items() if answer == word)
+        if self._settle is None and self._answers(key):
+            self._begin_answer(key, key if len(key) == 1 else "")
+
+    def _begin_answer(self, key: str, character: str) -> None:
+        """Show which answer was pressed, and wait whether the letter stands alone."""
+        self._pressed, self._character = key, character
+        self._settle = later(self, SETTLE, self._settled)
+        self._mark_pressed()
+
+    def _mark_pressed(self) -> None:
+        answer = self.keys.get(self._pressed, self._pressed)
+        for choice in self.query(Clickable):
+            choice.set_class(bool(answer) and choice.word == answer, "-pressed")
 
     def _answers(self, key: str) -> bool:
         if self.stage == "always":
@@ -281,10 +302,12 @@ class ApprovalPanel(Widget, can_focus=True):
         word = self.keys.get(key)
         return self.stage == "asking" and word is not None and (word != "diff" or self.edited)
 
-    def on_choice_chosen(self, event: Choice.Chosen) -> None:
-        """Answer by mouse, under the same guard."""
+    @on(Clickable.Chosen)
+    def _answer_click(self, event: Clickable.Chosen) -> None:
+        """Answer by mouse: a click counts when the button went down after the panel was armed."""
         event.stop()
-        self.choose(event.word)
+        if event.pressed >= self._armed_at:
+            self.choose(event.word)
 
     def on_paste(self, event: events.Paste) -> None:
         """A paste never answers."""
@@ -327,6 +350,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self._settle = None
         if self.armed and self._request and self._answers(self._pressed):
             pressed, self._pressed = self._pressed, ""
+            self._mark_pressed()
             self.choose(self.keys.get(pressed, pressed))
         elif self._pressed:
             self._pass_on("")
@@ -337,6 +361,7 @@ class ApprovalPanel(Widget, can_focus=True):
             self._settle = None
         text = (self._character if self._pressed else "") + text
         self._pressed = ""
+        self._mark_pressed()
         self.armed = False
         if self.stage == "always":
             self.stage = "asking"
@@ -353,6 +378,7 @@ class ApprovalPanel(Widget, can_focus=True):
         if self.armed or self._request is None or self.stage != "asking":
             self._quiet.look()
         elif self._quiet.lasted(self.app):
+            self._armed_at = time.monotonic()
             self.armed = True
             self.post_message(self.Armed())
 

@@ -1,24 +1,43 @@
 """Answers that are shown with their keys, for the mouse as well."""
 
+import math
+
+from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
 
-class Choice(Static):
-    """One answer with its key. A click asks for it."""
+class Clickable(Static):
+    """An answer that a click asks for."""
 
     class Chosen(Message):
-        """The person pointed at the answer `word`."""
+        """The person clicked the answer `word`; the button went down at `pressed`, on the monotonic clock."""
 
-        def __init__(self, word: str) -> None:
+        def __init__(self, word: str, pressed: float) -> None:
             super().__init__()
             self.word = word
+            self.pressed = pressed
+
+    word = ""
+    _pressed = -math.inf
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Note when the button went down."""
+        self._pressed = event.time
+
+    def on_click(self) -> None:
+        """Ask for the answer; whoever shows it decides whether that counts."""
+        self.post_message(self.Chosen(self.word, self._pressed))
+
+
+class Choice(Clickable):
+    """One answer with its key."""
 
     def __init__(self, key: str, word: str) -> None:
         super().__init__(id=f"choice-{word}", classes="choice", markup=False)
         self._key = key
-        self._word = word
+        self.word = word
         self.say(word)
 
     def say(self, words: str, key: str = "") -> None:
@@ -26,22 +45,14 @@ class Choice(Static):
         self._key = key or self._key
         self.update(Content.assemble((f" {self._key} ", "reverse bold"), f" {words}"))
 
-    def on_click(self) -> None:
-        """Answer by mouse; whoever asks decides whether that counts."""
-        self.post_message(self.Chosen(self._word))
 
-
-class OfferLine(Static):
+class OfferLine(Clickable):
     """One thing that may be granted, with its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(id=f"offer-{number}", classes="offer", markup=False)
-        self._number = number
+        self.word = str(number)
 
     def show(self, words: str) -> None:
         """Say what it is."""
-        self.update(Content.assemble((f" {self._number} ", "reverse bold"), f" {words}"))
-
-    def on_click(self) -> None:
-        """Answer by mouse."""
-        self.post_message(Choice.Chosen(str(self._number)))
+        self.update(Content.assemble((f" {self.word} ", "reverse bold"), f" {words}"))

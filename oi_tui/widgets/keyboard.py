@@ -1,4 +1,4 @@
-"""When keys were pressed, and what they do at once."""
+"""When keys and mouse buttons were pressed, and what keys do at once."""
 
 import time
 from collections.abc import Mapping
@@ -20,8 +20,10 @@ class KeyboardClock(App[str]):
     All input passes here before any widget sees it, so nothing can be typed past the clock.
     """
 
-    #: On the monotonic clock, in seconds.
+    #: When a key was last pressed or something pasted, on the monotonic clock, in seconds.
     last_key = 0.0
+    #: The same for a mouse button, pressed or released.
+    last_click = 0.0
     #: Whether the terminal ever said that its window got or lost the focus.
     tells_focus = False
     #: The keys that the person chose, by the names of their bindings.
@@ -31,6 +33,8 @@ class KeyboardClock(App[str]):
         """Note the time, then go on as usual."""
         if isinstance(event, events.Key | events.Paste):
             self.last_key = time.monotonic()
+        if isinstance(event, events.MouseDown | events.MouseUp):
+            self.last_click = time.monotonic()
         if isinstance(event, events.Paste):
             # Most terminals send the end of a pasted line as the enter key does.
             event.text = event.text.replace("\r\n", "\n").replace("\r", "\n")
@@ -53,6 +57,11 @@ def remapped(app: App[Any]) -> Mapping[str, str]:
 def last_key(app: App[Any]) -> float:
     """When a key was last pressed, on the monotonic clock, in seconds."""
     return app.last_key if isinstance(app, KeyboardClock) else 0.0
+
+
+def last_activity(app: App[Any]) -> float:
+    """When a key or a mouse button was last pressed, on the monotonic clock, in seconds."""
+    return max(app.last_key, app.last_click) if isinstance(app, KeyboardClock) else 0.0
 
 
 def looks_away(app: App[Any]) -> bool:

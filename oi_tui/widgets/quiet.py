@@ -1,19 +1,19 @@
-"""When a key may answer a question: once it was seen for a moment, and nobody types."""
+"""When a key or a click may answer a question: once it was seen for a moment, and nobody types or clicks."""
 
 import time
 from typing import Any
 
 from textual.app import App
 
-from oi_tui.widgets.keyboard import last_key
+from oi_tui.widgets.keyboard import last_activity
 
-#: How long a question must have been visible, and the keyboard quiet, before a key can answer, in seconds.
+#: How long, in seconds, a question must have been visible and keyboard and mouse quiet before it is answered.
 QUIET = 0.5
 #: How often one looks whether that is so, in seconds.
 LOOK = 0.1
-#: An answer counts when no other key follows it this closely: text that is pasted without brackets,
-#: or sent by a machine, arrives faster than any finger.
-SETTLE = 0.08
+#: A letter answers when no other key follows it within this time, in seconds: a sentence that begins with it
+#: is text.
+SETTLE = 0.3
 
 
 class Quiet:
@@ -31,9 +31,9 @@ class Quiet:
         self._looked = time.monotonic()
 
     def lasted(self, app: App[Any]) -> bool:
-        """Whether the question was visible, and the keyboard quiet, for long enough."""
+        """Whether the question was visible, and keyboard and mouse quiet, for long enough."""
         now = time.monotonic()
         late, self._looked = now - self._looked > 3 * LOOK, now
         if late:  # the screen stood still, and keys of that time may not have been read yet
             self._since = now
-        return now - self._since >= QUIET and now - last_key(app) >= QUIET
+        return now - self._since >= QUIET and now - last_activity(app) >= QUIET

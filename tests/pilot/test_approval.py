@@ -1,10 +1,12 @@
 """The question can only be answered on purpose."""
 
+import asyncio
 import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from textual import events
@@ -190,6 +192,67 @@ async def test_a_word_that_begins_with_another_letter_is_text() -> None:
         await pilot.press(*"why")
         await until(pilot, lambda: app.query_one(Prompt).text == "why")
         assert app.answers == []
+
+
+async def test_a_sentence_that_begins_with_an_answer_is_text() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.armed and panel.has_focus)
+        for character in "yes but first tell me why":
+            app.post_message(events.Key("space" if character == " " else character, character))
+            await asyncio.sleep(0.02)
+        await until(pilot, lambda: app.query_one(Prompt).text == "yes but first tell me why")
+        assert app.answers == []
+
+
+async def test_the_answer_that_was_pressed_is_marked_until_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(approval_panel, "SETTLE", 30.0)
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.armed and panel.has_focus)
+        await pilot.press("y")
+        assert panel.query_one("#choice-run").has_class("-pressed")
+        await pilot.press("e")
+        assert not panel.query(".-pressed")
+        assert app.query_one(Prompt).text == "ye"
+
+
+async def test_a_click_pressed_and_released_after_the_panel_was_armed_answers() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.armed and panel.has_focus)
+        await until(pilot, lambda: panel.query_one("#choice-run").region)
+        await pilot.click("#choice-run")
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Run(CODE)]
+
+
+async def test_a_click_pressed_before_the_panel_was_armed_answers_nothing() -> None:
+    async with asked() as (app, pilot, panel):
+        await until(pilot, lambda: panel.query_one("#choice-run").region)
+        await pilot.mouse_down("#choice-run")
+        assert app.last_click > 0
+        app.last_click = -math.inf  # even if the press had not delayed the arming
+        await until(pilot, lambda: panel.armed)
+        await pilot.mouse_up("#choice-run")
+        await pilot.pause(0.1)
+        assert app.answers == []
+        await pilot.click("#choice-run")
+        await until(pilot, lambda: app.answers)
+
+
+async def test_clicking_delays_the_arming(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=time.monotonic())
+    monkeypatch.setattr(quiet, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    async with asked() as (app, _pilot, panel):
+        panel.wait_for_quiet()
+        for _ in range(40):  # four clicks a second, for ten seconds
+            clock.now += 0.25
+            app.last_click = clock.now
+            panel._quiet.look()
+            panel._arm_when_quiet()
+            assert not panel.armed
+        for _ in range(6):
+            clock.now += 0.1
+            panel._arm_when_quiet()
+        assert panel.armed
 
 
 @pytest.mark.parametrize("text", ["y", "y\r\ny\r\n", "a"])
