@@ -94,6 +94,56 @@ def one_line(text: str, limit: int = 300) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
+#: Languages that take a carriage return for the end of a line, in comments too.
+_RETURN_ENDS_LINES = frozenset(
+    {"python", "py", "javascript", "js", "typescript", "ts", "react", "jsx", "java", "lua", "powershell"}
+)
+_RETURN = re.compile("\r\n?")
+
+
+def with_line_ends(code: str, language: str | None) -> str:
+    r"""Return code with the line ends that its language sees: Python runs what follows a "\r" in a comment.
+
+    >>> with_line_ends("a()  # \rb()", "python")
+    'a()  # \nb()'
+    """
+    if "\r" not in code or (language or "").lower() not in _RETURN_ENDS_LINES:
+        return code
+    return _RETURN.sub("\n", code)
+
+
+#: Letters of other scripts that look like Latin ones, capital and small. Source: Unicode's confusables.txt.
+_LOOK_ALIKES = {
+    "CYRILLIC": frozenset(
+        "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u04ae\u050c\u051a\u051c\u0430\u0435\u0455\u0456\u0458\u043e\u0440\u0441\u0443\u0445\u04bb\u0501\u051b\u051d\u050d"
+    ),
+    "GREEK": frozenset(
+        "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf\u03f3"
+    ),
+    "ARMENIAN": frozenset("\u054d\u054f\u0555\u057d\u0585\u0578\u0581\u0570"),
+}
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def look_alikes(identifier: str) -> set[str]:
+    """Return the letters of an identifier that pass for Latin ones, such as a Cyrillic a in "paypal".
+
+    Letters that Python itself reads as Latin (fullwidth, mathematical: PEP 3131 normalises to NFKC) always
+    count; letters of another script count among Latin letters, and in a Cyrillic or Armenian word of nothing
+    else.
+    """
+    if identifier.isascii():
+        return set()
+    found = {c for c in identifier if not c.isascii() and unicodedata.normalize("NFKC", c).isascii()}
+    for word in _WORD.findall(identifier):
+        has_latin = any(c.isascii() for c in word)
+        for script, letters in _LOOK_ALIKES.items():
+            alike = letters.intersection(word)
+            if has_latin or (alike and script != "GREEK" and letters.issuperset(word)):
+                found |= alike
+    return found
+
+
 def names(text: str) -> list[str]:
     """What is hidden in the text, in words, each once: `['U+202E RIGHT-TO-LEFT OVERRIDE', …]`."""
     found = dict.fromkeys(match.group() for match in _UNSAFE.finditer(text))

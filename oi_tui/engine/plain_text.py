@@ -1,4 +1,8 @@
-"""A conversation as plain words, for a terminal that keeps them."""
+"""A conversation as plain words, for a terminal that keeps them.
+
+Marks in the first column are the program's own: "> " the person, "[" code, "| " output. What the model says
+is indented, so that it cannot look like any of them.
+"""
 
 from collections.abc import Sequence
 
@@ -29,7 +33,7 @@ def _part(message: Message) -> str:
             ended = f" ({state}{': ' + reason if reason else ''})" if state else ""
             return f"[{one_line(message.format or 'code', 30)}]{ended}\n{_before('    ', text)}"
         case _:
-            return _before("> ", text) if message.role == "user" else text
+            return _before("> " if message.role == "user" else "  ", text)
 
 
 def _before(mark: str, text: str) -> str:

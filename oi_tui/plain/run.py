@@ -16,7 +16,7 @@ from oi_tui.engine.profile import Profile
 from oi_tui.plain.alarm import Alarm
 from oi_tui.plain.conversation import PlainConversation
 from oi_tui.plain.keyboard import Keyboard
-from oi_tui.plain.story import PlainStory
+from oi_tui.plain.story import INDENT, PlainStory
 from oi_tui.privacy import close_to_others
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
@@ -96,7 +96,13 @@ def _begin(
     alarm = Alarm()
     stack.callback(alarm.close)
     keyboard = Keyboard(alarm)
-    story = PlainStory(_say, notes, workspace.save_picture, echoes=keyboard.is_terminal and reads)
+    story = PlainStory(
+        _say,
+        notes,
+        workspace.save_picture,
+        echoes=keyboard.is_terminal and reads,
+        indent=INDENT if reads else "",
+    )
     for problem in workspace.remarks:
         story.note(f"Your profile: {problem}")
     if wrong := reach.misled(profile):

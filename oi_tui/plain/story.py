@@ -15,10 +15,12 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.output import plain
 from oi_tui.lmc import InputRequested, Message, Starting, Stopping
-from oi_tui.text import names, one_line, prose, visible
+from oi_tui.text import names, one_line, prose, visible, with_line_ends
 
 #: Before each line that a program printed: nothing that it prints can be taken for words of ours.
 MARK = "| "
+#: Before each line that the model says, for the same reason, where a person is asked what may run.
+INDENT = "  "
 #: A line is shown by then, even if it has not come to its end, in characters.
 _LONGEST_LINE = 10_000
 _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
@@ -39,7 +41,7 @@ class PlainStory:
     """Tells events as they happen. `say` writes what was said, run and printed; `note` writes the rest.
 
     `saved_as` keeps a picture and returns its path. `echoes` says that the terminal shows what the person
-    types to a program.
+    types to a program. `indent` stands before each line that the model says.
     """
 
     def __init__(
@@ -49,11 +51,13 @@ class PlainStory:
         saved_as: Callable[[Message], str],
         *,
         echoes: bool,
+        indent: str = INDENT,
     ) -> None:
         self._say = say
         self._note = note
         self._saved_as = saved_as
         self._echoes = echoes
+        self._indent = indent
         self._kinds: dict[str, str] = {}
         self._shown: set[str] = set()
         #: The code of which the end was told.
@@ -82,7 +86,7 @@ class PlainStory:
                 if message.role == "assistant":
                     self._begin(message)
             case MessageGrew(id, text) if self._kinds.get(id) == "message":
-                self._write(prose(text))
+                self._write(self._indented(prose(text)))
             case MessageGrew(id, text) if self._kinds.get(id) == "console":
                 self._print(text)
             case MessageRecorded(message):
@@ -114,7 +118,7 @@ class PlainStory:
         """Show code, whole, as it would run; and in words what of it cannot be seen."""
         self._shown.add(message.id)
         text = message.content if code is None else code
-        lines = text.split("\n")
+        lines = with_line_ends(text, message.format).split("\n")
         count = len(lines) - (lines[-1] == "")
         self.note(f"{one_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
         self._say("".join(f"    {visible(line)}\n" for line in lines[: count or 1]))
@@ -156,6 +160,12 @@ class PlainStory:
         if text:
             self._say(text)
             self._midway = not text.endswith("\n")
+
+    def _indented(self, text: str) -> str:
+        first, *others = text.split("\n")
+        if first and not self._midway:
+            first = self._indent + first
+        return "\n".join([first, *(self._indent + line if line else "" for line in others)])
 
     def _begin(self, message: Message) -> None:
         match message.type:

@@ -21,6 +21,7 @@ from oi_tui.engine.grants import Grant
 from oi_tui.text import names, one_line
 from oi_tui.widgets.approval_words import QUICK_REASONS, about, laid_out, of_stage
 from oi_tui.widgets.choices import Choice, Clickable, OfferLine
+from oi_tui.widgets.code_lines import mixed_identifiers
 from oi_tui.widgets.keyboard import remapped
 from oi_tui.widgets.quiet import LOOK, SETTLE, Quiet
 from oi_tui.widgets.timing import later
@@ -399,6 +400,8 @@ class ApprovalPanel(Widget, can_focus=True):
         warnings = [self._request.caution] if self._request.caution else []
         if hidden := names(self._code):
             warnings.append("Hidden characters: " + ", ".join(hidden))
+        if mixed := mixed_identifiers(self._code, self._request.message.format):
+            warnings.append("Look-alike letters: " + one_line(", ".join(mixed), 300))
         self._say("#warning", "\n".join(warnings))
         if self.stage != "asking":
             self.border_subtitle = ""

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.findings import Findings
-from oi_tui.text import one_line
+from oi_tui.text import one_line, with_line_ends
 from oi_tui.widgets.short import width_of
 
 #: What a digit puts into the empty field that asks why.
@@ -19,7 +19,8 @@ def about(
     request: ApprovalRequested, code: str, where: str, findings: Findings, below: int
 ) -> tuple[str, list[str]]:
     """The question, and what a person should know of the code; `below` lines of it are out of sight."""
-    lines = code.count("\n") + (not code.endswith("\n"))
+    shown = with_line_ends(code, request.message.format)
+    lines = shown.count("\n") + (not shown.endswith("\n"))
     facts = [request.note, f"{lines} line{'s' * (lines != 1)}"]
     if below:
         facts[-1] += f", {below} more below (page down)"

@@ -28,6 +28,10 @@ class Block(ABC):
 
     #: What a copy of it is called.
     name = "text"
+    #: The program's own mark in the left margin, which no text can reach.
+    mark = ""
+    #: Whether the mark stands before every row, and not only before the first.
+    marks_all = False
     #: Whether it is a remark of ours; two of them stand together, all other blocks have an empty row above.
     remark = False
 
@@ -69,6 +73,7 @@ class UserBlock(Block):
     """What the person said; of a long message the beginning, unless it is unfolded."""
 
     name = "your message"
+    mark, marks_all = "┃", True
 
     def __init__(self, key: str, text: str) -> None:
         super().__init__(key)
@@ -79,17 +84,18 @@ class UserBlock(Block):
     def rows(self, width: int, look: Look) -> list[Row]:
         text = self.text.strip("\n")
         shown = _beginning(text) if self.folded else text
-        rows = bare_rows(shown, width - 3, look.user)
+        rows = bare_rows(shown, width - 1, look.user)
         if len(shown) < len(text):
             hidden = text.count("\n", len(shown))
             rest = lines(hidden) if hidden else f"{len(text) - len(shown):,} characters"
             rows.append(Row([Segment(f"… {rest} not shown — f unfolds", look.user_muted)]))
-        bar = Segment("┃ ", look.user_mark)
-        return [Row([bar, *r.segments], r.text, r.indent + 2, r.joint, fill=look.user) for r in rows]
+        for row in rows:
+            row.fill = look.user
+        return rows
 
     @override
     def estimate(self, width: int) -> int:
-        return _estimate(_beginning(self.text) if self.folded else self.text, width - 3)
+        return _estimate(_beginning(self.text) if self.folded else self.text, width - 1)
 
     @override
     def source(self) -> str:
@@ -169,6 +175,7 @@ class ReasoningBlock(Block):
     """What the model thought: one line, unless it is unfolded."""
 
     name = "the reasoning"
+    mark = "·"
 
     def __init__(self, key: str, text: str = "", *, live: bool = False) -> None:
         super().__init__(key)
@@ -232,6 +239,7 @@ class NoticeBlock(Block):
     """A line from the application itself."""
 
     name = "the note"
+    mark = "·"
     remark = True
 
     def __init__(
@@ -332,6 +340,7 @@ class EndBlock(Block):
     """How a turn ended, where that needs a word."""
 
     name = "the note"
+    mark = "·"
     remark = True
 
     def __init__(self, key: str, text: str) -> None:

@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from oi_tui.engine.snapshots import Step
 from oi_tui.lmc import Message, Stopping
-from oi_tui.text import duration, one_line
+from oi_tui.text import duration, one_line, with_line_ends
 from oi_tui.widgets.blocks import Block
 from oi_tui.widgets.code_lines import Highlighter, as_active, changed_lines, code_rows, gutter_width
 from oi_tui.widgets.look import Look
@@ -29,6 +29,7 @@ class CellBlock(Block):
     """One cell of the conversation. `number` counts them from 1."""
 
     name = "the code"
+    mark = "━"
 
     def __init__(self, message: Message, number: int) -> None:
         super().__init__(message.id)
@@ -133,7 +134,7 @@ class CellBlock(Block):
 
     def lines_below(self, end: int) -> int:
         """How many lines of the code do not wholly stand above row `end` of the block."""
-        count = self.code.removesuffix("\n").count("\n") + 1
+        count = self._shown_code().count("\n") + 1
         if self.code_folded or not self._line_starts:
             return count
         ends = (*self._line_starts[1:], len(self._code_rows))
@@ -222,14 +223,14 @@ class CellBlock(Block):
 
     def _draw_code(self, width: int, look: Look) -> None:
         """Bring the code's rows up to date; rows of lines that did not change stay as they are."""
-        code = self.code.removesuffix("\n")
+        code = self._shown_code()
         lines = code.split("\n")
         gutter = gutter_width(len(lines))
         if self._code_for != (width, look, gutter):
             self._code_for = (width, look, gutter)
             self._code_rows, self._line_starts = [], []
             proposed = self.message.proposed
-            self._changed = changed_lines(proposed.split("\n"), lines) if proposed is not None else set()
+            self._changed = set() if proposed is None else self._changes(proposed, lines)
         if self._highlighter is None:
             self._highlighter = Highlighter(self.message.format)
             if self.message.state != "writing":
@@ -241,6 +242,12 @@ class CellBlock(Block):
             if index + 1 in self._flagged:
                 mark = "!"
             self._code_rows.extend(code_rows(index + 1, pieces, look, width, gutter, changed=mark))
+
+    def _shown_code(self) -> str:
+        return with_line_ends(self.code, self.message.format).removesuffix("\n")
+
+    def _changes(self, proposed: str, lines: list[str]) -> set[int]:
+        return changed_lines(with_line_ends(proposed, self.message.format).split("\n"), lines)
 
     def _below(self, width: int, look: Look) -> list[Row]:
         rows = self.output.rows(width, look, live=self.live) if self.output else []

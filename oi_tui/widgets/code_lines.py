@@ -1,16 +1,18 @@
 """Code in colours, line by line, with everything invisible spelled out."""
 
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
 from pygments.lexer import ExtendedRegexLexer, Lexer, LexerContext, RegexLexer
 from pygments.lexers import get_lexer_by_name
-from pygments.token import Error, Text, Whitespace, _TokenType
+from pygments.token import Error, Keyword, Name, Text, Whitespace, _TokenType
 from pygments.util import ClassNotFound
 from rich.segment import Segment
 
-from oi_tui.text import spelled
+from oi_tui.text import look_alikes, spelled
 from oi_tui.widgets.look import Look
 from oi_tui.widgets.rows import Row, Span, wrap_cells
 from oi_tui.widgets.short import width_of
@@ -176,6 +178,10 @@ def paint_pieces(pieces: Sequence[Piece], look: Look) -> list[Span]:
             spans.append((text, style))
             column += len(text)
             continue
+        if _is_name(kind) and (alike := look_alikes(text)):
+            spans.extend((character, look.hidden if character in alike else style) for character in text)
+            column += width_of(text)
+            continue
         for part, hidden in spelled(text):
             if "\t" in part:
                 for index, bit in enumerate(part.split("\t")):
@@ -188,6 +194,27 @@ def paint_pieces(pieces: Sequence[Piece], look: Look) -> list[Span]:
                 spans.append((part, look.hidden if hidden else style))
                 column += width_of(part)
     return [span for span in spans if span[0]]
+
+
+def _is_name(kind: _TokenType) -> bool:
+    return any(kind is named or kind[: len(named)] == named for named in (Name, Keyword, Error))
+
+
+def mixed_identifiers(code: str, language: str | None) -> list[str]:
+    """Return what of the code's identifiers passes for Latin letters, in words, each once."""
+    if code.isascii():
+        return []
+    lexer = lexer_for(language)
+    if lexer is None or len(code) > _LONGEST_WHOLE:
+        words = re.findall(r"\w+", code)
+    else:
+        tokens = lexer.get_tokens_unprocessed(code)
+        words = [text for _, kind, text in tokens if _is_name(kind)]
+    described: dict[str, None] = {}
+    for word in words:
+        for character in sorted(look_alikes(word)):
+            described[f"{unicodedata.name(character, f'U+{ord(character):04X}')} in {word}"] = None
+    return list(described)
 
 
 def gutter_width(line_count: int) -> int:

@@ -152,9 +152,10 @@ class Transcript(BlockView, can_focus=True):
         self, found: Found, line: int, span: tuple[int, int] | None, mark: tuple[int, int] | None
     ) -> Strip:
         look, row = self.look, found.row
-        margin = Segment(" " * MARGIN, look.base)
+        margin = self._margin(found)
         if found.number == self.cursor:
-            margin = Segment("▎>" if found.place == 0 else "▎ ", look.cursor)
+            bar = margin.text[0].strip() or "▎"
+            margin = Segment(f"{bar}>" if found.place == 0 else f"{bar} ", look.cursor)
         elif mark is not None:
             margin = Segment(" >", look.cursor)
         strip = Strip([margin, *row.segments])
@@ -169,6 +170,15 @@ class Transcript(BlockView, can_focus=True):
         if span is not None and row.picture is None:
             strip = selected(strip, span, look.selection)
         return strip.apply_offsets(0, line)
+
+    def _margin(self, found: Found) -> Segment:
+        """The left margin of a row, with the mark of its block. Only the program itself can put one there."""
+        block = self.blocks[found.number]
+        mark = block.mark if found.place == 0 or block.marks_all else ""
+        style = (
+            self.look.user_mark if block.marks_all else self.look.muted if mark == "·" else self.look.accent
+        )
+        return Segment(mark.ljust(MARGIN), style if mark else self.look.base)
 
     def _with_keys(self, strip: Strip) -> Strip:
         """The first row of the block with the cursor, with the keys that act on it at its right end."""

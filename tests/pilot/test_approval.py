@@ -352,6 +352,20 @@ async def test_hidden_characters_are_named() -> None:
         assert "U+202E RIGHT-TO-LEFT OVERRIDE" in str(warning.render())
 
 
+async def test_lines_are_counted_as_python_counts_them() -> None:
+    async with asked("print(1)  # \rprint(2)") as (_, pilot, panel):
+        await pilot.pause()
+        assert "2 lines" in str(panel.query_one("#question").render())
+
+
+async def test_look_alike_letters_in_names_are_named() -> None:
+    async with asked("p\u0430ypal = 1") as (_, pilot, panel):
+        await pilot.pause()
+        warning = panel.query_one("#warning")
+        assert warning.display
+        assert "Look-alike letters: CYRILLIC SMALL LETTER A in p\u0430ypal" in str(warning.render())
+
+
 FACTS = ["7 lines", "Python 3.12.1", "/home/ada/sales", "no findings (no guarantee)"]
 
 

@@ -21,7 +21,7 @@ def test_who_said_what_can_be_told() -> None:
         ),
     ]
     assert plain_text(messages) == (
-        "> say one\n\nGladly.\n\n[python]\n    print(1)\n\n| 1\n\n[shell] (rejected: not this)\n    rm x"
+        "> say one\n\n  Gladly.\n\n[python]\n    print(1)\n\n| 1\n\n[shell] (rejected: not this)\n    rm x"
     )
 
 
