@@ -308,4 +308,4 @@ async def test_print_leaves_with_the_conversation_as_words() -> None:
         await desk.idle()
         await desk.type("%print")
         await desk.until(lambda: desk.app.return_value is not None)
-        assert desk.app.return_value == "> go\n\nHello there."
+        assert desk.app.return_value == "> go\n\n  Hello there."

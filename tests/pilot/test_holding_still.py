@@ -16,7 +16,7 @@ from tests.pilot.waiting import until
 
 def top(view: Transcript) -> str:
     """What is read in the first line of the view that says something."""
-    lines = (view.render_line(y).text.strip(" >▎│") for y in range(view.size.height))
+    lines = (view.render_line(y).text.strip(" >▎│┃━·") for y in range(view.size.height))
     return next(line for line in lines if any(map(str.isalnum, line)))
 
 
