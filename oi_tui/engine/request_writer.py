@@ -23,6 +23,8 @@ _BEFORE = "(The conversation begins with your own words.)"
 #: Images that go with one request, and their bytes in all; providers refuse requests that are much larger.
 _MOST_IMAGES = 20
 _MOST_BYTES = 15_000_000
+#: How near to its end an output must give the reason of a failure for it not to be repeated.
+_LAST_LINES = 20
 _GOOGLE = re.compile("gemini|vertex")
 _NO_EMPTY_TEXT = re.compile("^gemini|^vertex|claude|^anthropic/|^bedrock/")
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
@@ -320,7 +322,8 @@ class _Conversation:
             parts.append(output)
         elif parts:
             parts.append("No output")
-        if note := _note(message, silent=not output):
+        note = _note(message, silent=not output)
+        if note and not (message.state == "failed" and _already_said(note, output)):
             parts.append(note)
         return "\n".join(parts)
 
@@ -381,6 +384,16 @@ def _note(message: Message, *, silent: bool) -> str:
         case "queued":
             return "" if not silent else "This code was not run."
     return ""
+
+
+def _already_said(reason: str, output: str) -> bool:
+    """Whether the output ends with the reason, as that of an error does, perhaps with a trace after it."""
+    first, *rest = (line.strip() for line in reason.strip().split("\n"))
+    last = [line.strip() for line in output.splitlines()[-_LAST_LINES:]]
+    return any(
+        line.endswith(first) and all(later in last[place:] for later in rest)
+        for place, line in enumerate(last)
+    )
 
 
 def _proposed(message: Message) -> str:

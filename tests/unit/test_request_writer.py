@@ -525,3 +525,29 @@ def test_claude_gets_no_empty_text_beside_a_call(model: str) -> None:
     """LiteLLM would put a sentence of its own in the place of an empty text."""
     reply = sent([user("Go"), code("1")], model=model)[1]
     assert reply["content"] is None
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        (
+            "Traceback (most recent call last):\r\nZeroDivisionError: division by zero\r\n",
+            "ZeroDivisionError: division by zero",
+        ),
+        ("Uncaught \x1b[31mError: boom\x1b[0m\n    at f (cell:1:1)\n    at cell:2:1\n", "Error: boom"),
+        ("Error in f() : boom\n", "Error in f() : boom"),
+        ("Traceback:\nValueError: first line\nsecond line\n", "ValueError: first line\nsecond line"),
+    ],
+)
+def test_the_reason_of_a_failure_is_told_once(output: str, reason: str) -> None:
+    failed = code("f()", state="failed", reason=reason)
+    told = result(failed, printed(output, failed))
+    assert told.count(reason) == 1
+    assert told.endswith((reason.splitlines()[-1], "cell:2:1"))
+
+
+def test_a_reason_that_the_output_does_not_give_is_told() -> None:
+    failed = code("exit 3", state="failed", reason="Exit status 3")
+    assert result(failed, printed("working\n", failed)) == "working\nExit status 3"
+    early = printed("ValueError: bad\n" + "more\n" * 50, failed)
+    assert result(failed.but(reason="ValueError: bad"), early).endswith("more\nValueError: bad")
