@@ -225,6 +225,8 @@ class OpenInterpreter(SettingGroup):
         match event:
             case MessageStarted(message):
                 kinds[message.id] = message
+            case MessageGrew(id, text) if (known := kinds.get(id)) and known.type == "console":
+                yield from writer.output(text)
             case MessageGrew(id, text) if (known := kinds.get(id)) and known.type != "reasoning":
                 yield from writer.piece(known.role, known.type, known.format, text)
             case MessageRecorded(Message(type="image") as message):

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from oi_tui.engine.output import EscapeFilter, plain
 from oi_tui.engine.records import message_from
 from oi_tui.lmc import Message
 from oi_tui.text import visible
@@ -23,6 +24,7 @@ class ChunkWriter:
 
     def __init__(self) -> None:
         self._open: tuple[str, str, str | None] | None = None
+        self._escapes = EscapeFilter()
 
     def start(self, role: str, kind: str, format: str | None) -> Iterator[Chunk]:
         """Open a block, closing the one before."""
@@ -31,6 +33,7 @@ class ChunkWriter:
             return
         yield from self.end()
         self._open = key
+        self._escapes = EscapeFilter()
         yield {**_head(*key), "start": True}
 
     def piece(self, role: str, kind: str, format: str | None, content: object) -> Iterator[Chunk]:
@@ -39,6 +42,11 @@ class ChunkWriter:
             return
         yield from self.start(role, kind, format)
         yield {**_head(role, kind, format), "content": content}
+
+    def output(self, text: str) -> Iterator[Chunk]:
+        """A piece of what a program printed, without colours and other escape sequences."""
+        yield from self.start("computer", "console", "output")
+        yield from self.piece("computer", "console", "output", self._escapes.write(text))
 
     def notice(self, text: str) -> Iterator[Chunk]:
         """Tell a person something that is no part of the conversation, such as that a reply was cut off."""
@@ -101,6 +109,8 @@ def from_message(message: Message) -> Chunk:
 
     Without the latter a rejected piece of code would look as if it had run.
     """
+    if message.type == "console":
+        message = message.but(content=plain(message.content))
     values = ((name, getattr(message, name)) for name in (*_FIELDS, *_TOLD))
     found = {name: value for name, value in values if value is not None}
     linked = message.type == "code" and message.role != "computer"

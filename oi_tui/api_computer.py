@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, overload
 from oi_tui.api_chunks import Chunk, ChunkWriter, gathered
 from oi_tui.api_chunks import display as show
 from oi_tui.api_settings import ApiSettings, SettingGroup
+from oi_tui.engine.output import LineEnds
 from oi_tui.lmc import Displayed, LineReached, Printed, Report, RunEnded
 from oi_tui.privacy import held_back, wipe_environment
 from oi_tui.runtimes.class_language import language_of
@@ -134,9 +135,10 @@ class ApiComputer(SettingGroup):
 
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
         writer = ChunkWriter()
+        line_ends = LineEnds()
         with closing(self.runtimes.run(language, code)) as reports:
             for report in reports:
-                for chunk in _chunks_of(report, writer):
+                for chunk in _chunks_of(report, writer, line_ends):
                     if display:
                         show(chunk)
                     yield chunk
@@ -154,16 +156,20 @@ def _named(language: Any) -> Any:
     raise TypeError(f"computer.languages: there is no language {language!r}; there are {known}")
 
 
-def _chunks_of(report: Report, writer: "ChunkWriter") -> Iterator[Chunk]:
+def _chunks_of(report: Report, writer: ChunkWriter, line_ends: LineEnds) -> Iterator[Chunk]:
     match report:
         case Printed(text):
-            yield from writer.piece("computer", "console", "output", text)
+            yield from writer.output(line_ends.write(text))
         case LineReached(int() as line):
             yield from writer.piece("computer", "console", "active_line", line)
         case Displayed(format, content):
+            if returns := line_ends.close():
+                yield from writer.output(returns)
             kind = "image" if format.startswith("base64") else "code"
             yield from writer.piece("computer", kind, format, content)
         case RunEnded(state, _, reason):
+            if returns := line_ends.close():
+                yield from writer.output(returns)
             if state in ("lost", "finished") and reason:
                 yield from writer.piece("computer", "console", "output", f"{reason}\n")
             yield from writer.piece("computer", "console", "active_line", None)

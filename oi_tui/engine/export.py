@@ -12,7 +12,7 @@ from typing import Any
 from oi_tui import paths
 from oi_tui.engine import profile_file
 from oi_tui.engine.html_page import html
-from oi_tui.engine.output import plain
+from oi_tui.engine.output import line_feeds, plain
 from oi_tui.engine.redaction import without_secrets
 from oi_tui.lmc import Message, new_id
 from oi_tui.text import one_line, prose
@@ -263,7 +263,7 @@ def _outputs(message: Message) -> list[dict[str, Any]]:
     if message.type == "console":
         if not message.content:
             return []
-        return [{"output_type": "stream", "name": "stdout", "text": message.content}]
+        return [{"output_type": "stream", "name": "stdout", "text": line_feeds(message.content)}]
     if message.type == "code" and message.format == "html":
         data = {"text/html": message.content, "text/plain": "<html>"}
         return [{"output_type": "display_data", "data": data, "metadata": {}}]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from oi_tui.engine.console import ConsoleText
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, Noticed
+from oi_tui.engine.output import LineEnds
 from oi_tui.engine.parts import (
     CodeEnded,
     CodeGrew,
@@ -140,6 +141,7 @@ class RunWriter:
         self._folder = folder
         self._open: Message | None = None
         self._text = ConsoleText("", None)
+        self._line_ends = LineEnds()
         self._silent = True
 
     @property
@@ -159,8 +161,7 @@ class RunWriter:
             self._open = self._new("console", "output", "")
             self._text = ConsoleText(self._open.id, self._folder)
             yield MessageStarted(self._open)
-        self._text.write(report.text)
-        yield MessageGrew(self._open.id, report.text)
+        yield from self._grow(self._open, self._line_ends.write(report.text))
 
     def finish(self) -> Iterator[Event]:
         """The events that end the run; one that showed nothing leaves an empty console message."""
@@ -171,9 +172,15 @@ class RunWriter:
     def _close(self) -> Iterator[Event]:
         if self._open is None:
             return
+        yield from self._grow(self._open, self._line_ends.close())
         self._text.close()
         yield MessageRecorded(self._open.but(content=self._text.content()))
         self._open = None
+
+    def _grow(self, console: Message, text: str) -> Iterator[Event]:
+        if text:
+            self._text.write(text)
+            yield MessageGrew(console.id, text)
 
     def _new(self, kind: MessageType, format: str, content: str) -> Message:
         return Message(

@@ -18,6 +18,17 @@ _ASIDE = re.compile(rf"{_SWITCH}h.*?(?:{_SWITCH}l|\Z)", re.DOTALL)
 _BREAKS = re.compile(r"\r*\n|[\x0b\x0c\x85]")
 _SPECIAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\U000e0000-\U000e007f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+#: A carriage return or several before a line feed: what a terminal makes of each line's end.
+_LINE_END = re.compile("\r+\n")
+_LAST_RETURNS = re.compile(r"\r+\Z")
+#: An escape sequence that has begun and may go on in the next piece.
+_UNFINISHED = re.compile(
+    r"(?:(?:\x1b\[|\x9b)[0-9:;<=>?]*[ -/]*"
+    r"|(?:\x1b[\]P^_X]|[\x9d\x90\x9e\x9f\x98])[^\x07\x1b\x9c\n]*\x1b?"
+    r"|\x1b[ -/]*)\Z"
+)
+#: The longest start of a sequence that is kept back.
+_LONGEST_START = 8192
 #: Farther right than any progress bar; a program cannot make us fill memory with blanks.
 _WIDEST = 4096
 #: Room for the line that says how much is missing.
@@ -41,6 +52,56 @@ def plain(text: str) -> str:
         text = drawn(text)
     lines = _BREAKS.split(text)
     return "\n".join(_settle(line) if _CONTROL.search(line) else line for line in lines)
+
+
+def line_feeds(text: str) -> str:
+    """The text with the line ends of a terminal as line feeds; other carriage returns stay."""
+    return _LINE_END.sub("\n", text)
+
+
+class LineEnds:
+    r"""Turns the line ends of a terminal into line feeds, in pieces cut anywhere.
+
+    A carriage return that ends a piece is kept back until the next one shows what it is.
+
+    >>> ends = LineEnds()
+    >>> [ends.write("50%\r100%\r"), ends.write("\ndone\r\n"), ends.close()]
+    ['50%\r100%', '\ndone\n', '']
+    """
+
+    def __init__(self) -> None:
+        self._returns = ""
+
+    def write(self, text: str) -> str:
+        """The next piece, with line feeds."""
+        text = self._returns + text
+        last = _LAST_RETURNS.search(text, len(text.rstrip("\r")))
+        self._returns = last[0] if last else ""
+        return line_feeds(text[: len(text) - len(self._returns)])
+
+    def close(self) -> str:
+        """What was kept back."""
+        returns, self._returns = self._returns, ""
+        return returns
+
+
+class EscapeFilter:
+    r"""Takes colours and all other escape sequences out of pieces cut anywhere; \r and \b stay.
+
+    >>> escapes = EscapeFilter()
+    >>> [escapes.write("\x1b[3"), escapes.write("1mred\x1b[0m\n")]
+    ['', 'red\n']
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def write(self, text: str) -> str:
+        """The next piece, without escape sequences."""
+        text, self._held = self._held + text, ""
+        if cut := _UNFINISHED.search(text, max(0, len(text) - _LONGEST_START)):
+            self._held, text = text[cut.start() :], text[: cut.start()]
+        return _CONTROL.sub(lambda found: found["move"] or "", text)
 
 
 def _settle(line: str) -> str:

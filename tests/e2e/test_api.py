@@ -99,11 +99,22 @@ def test_languages_run_without_a_model_and_remember(interpreter: OpenInterpreter
     run = interpreter.computer.run
     assert run("python", "x = 20") == []
     assert run("py", "print(x + 1)") == [
-        {"role": "computer", "type": "console", "format": "output", "content": "21\r\n"}
+        {"role": "computer", "type": "console", "format": "output", "content": "21\n"}
     ]
     words = kinds(list(run("python", "print(x)", stream=True)))
     assert words[0] == "computer console start"
     assert words[-2:] == ["computer console active_line content", "computer console end"]
+
+
+def test_results_have_line_feeds_and_no_colours(interpreter: OpenInterpreter) -> None:
+    code = "print('\\x1b[31mred\\x1b[0m')\nprint('10%', end='\\r')\nprint('20%')"
+    [message] = interpreter.computer.run("python", code)
+    assert message["content"] == "red\n10%\r20%\n"
+    pieces = [each for each in interpreter.computer.run("python", code, stream=True) if "content" in each]
+    assert "".join(each["content"] for each in pieces if each["format"] == "output") == message["content"]
+    interpreter.auto_run = True
+    for message in interpreter.chat("break something", display=False):
+        assert "\r" not in message["content"]
 
 
 def test_an_unknown_language_is_named_with_those_that_there_are(interpreter: OpenInterpreter) -> None:
@@ -138,7 +149,7 @@ def test_languages_may_be_listed_added_and_replaced(interpreter: OpenInterpreter
     assert computer.run("echo", "hello") == [
         {"role": "computer", "type": "console", "format": "output", "content": "hello"}
     ]
-    assert computer.run("python", "x = 1; x")[0]["content"] == "1\r\n"
+    assert computer.run("python", "x = 1; x")[0]["content"] == "1\n"
     computer.languages = [Echo]
     with pytest.raises(ValueError, match="There are: echo"):
         computer.run("python", "1")
@@ -156,7 +167,7 @@ def test_running_with_display_prints_what_comes(
     interpreter: OpenInterpreter, capsys: pytest.CaptureFixture[str]
 ) -> None:
     messages = interpreter.computer.run("shell", "echo shown", display=True)
-    assert [each["content"] for each in messages] == ["shown\r\n"]
+    assert [each["content"] for each in messages] == ["shown\n"]
     assert "shown" in capsys.readouterr().out
     chunks = list(interpreter.computer.run("shell", "echo", stream=True, display=True))
     assert chunks[0] == {"role": "computer", "type": "console", "start": True}
@@ -198,4 +209,4 @@ def test_every_language_runs_by_the_names_that_models_use(
 def test_a_language_that_dies_says_so_and_runs_again(interpreter: OpenInterpreter) -> None:
     messages = interpreter.computer.run("python", "import os; os._exit(7)")
     assert "exit status 7" in messages[-1]["content"]
-    assert interpreter.computer.run("python", "1")[0]["content"] == "1\r\n"
+    assert interpreter.computer.run("python", "1")[0]["content"] == "1\n"

@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.console import KEPT, ConsoleText, file_of
+from oi_tui.engine.events import Event, MessageGrew, MessageRecorded
+from oi_tui.engine.message_writers import RunWriter
+from oi_tui.lmc import Message, Printed
 
 
 def kept(text: str, folder: Path | None) -> str:
@@ -40,3 +43,14 @@ def test_of_many_lines_whole_ones_are_kept(tmp_path: Path) -> None:
     assert head.endswith("\n")
     assert tail.startswith("line ")
     assert file_of(content, tmp_path) is not None
+
+
+def test_a_run_is_recorded_with_line_feeds_wherever_its_pieces_are_cut() -> None:
+    writer = RunWriter(Message(role="assistant", type="code", format="python"), None)
+    events: list[Event] = []
+    for piece in ("50%\r100%\r", "\n\x1b[31mred\x1b[0m\r", "\r\nlast\r"):
+        events += writer.take(Printed(piece))
+    events += writer.finish()
+    written = "50%\r100%\n\x1b[31mred\x1b[0m\nlast\r"
+    assert "".join(each.text for each in events if isinstance(each, MessageGrew)) == written
+    assert [each.message.content for each in events if isinstance(each, MessageRecorded)] == [written]

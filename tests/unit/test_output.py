@@ -1,10 +1,12 @@
 """Program output as text: what a terminal would have left, and the middle cut."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oi_tui.engine.output import clip, plain
+from oi_tui.engine.output import EscapeFilter, LineEnds, clip, plain
 
 
 @pytest.mark.parametrize(
@@ -74,3 +76,22 @@ def test_one_huge_line_is_cut_by_characters() -> None:
 @given(st.text(alphabet="ab\n"), st.integers(1, 400))
 def test_a_clipped_text_stays_near_its_limit(text: str, limit: int) -> None:
     assert len(clip(text, limit)) <= max(limit, 60)
+
+
+@given(st.text(alphabet="a\r\n", max_size=12), st.integers(0, 12), st.integers(0, 12))
+def test_line_ends_are_line_feeds_wherever_the_text_is_cut(text: str, one: int, two: int) -> None:
+    first, second = sorted((one, two))
+    ends = LineEnds()
+    pieces = [ends.write(text[:first]), ends.write(text[first:second]), ends.write(text[second:])]
+    whole = "".join([*pieces, ends.close()])
+    assert "\r\n" not in whole
+    assert whole == re.sub("\r+\n", "\n", text)
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_escapes_are_taken_out_wherever_the_text_is_cut(one: int, two: int) -> None:
+    text = "a\x1b[1;31mred\x1b[0m 1%\r2%\x1b]0;title\x07\x1b]8;;http://x\x1b\\link\x1b(B\x9b2Kend\n"
+    first, second = sorted((one, two))
+    escapes = EscapeFilter()
+    pieces = (text[:first], text[first:second], text[second:])
+    assert "".join(map(escapes.write, pieces)) == "ared 1%\r2%linkend\n"
