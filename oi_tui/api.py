@@ -9,6 +9,7 @@ from oi_tui.api_chunks import Chunk, ChunkWriter, confirmation, from_messages, t
 from oi_tui.api_chunks import display as show
 from oi_tui.api_computer import ApiComputer
 from oi_tui.api_settings import ApiSettings, SettingGroup
+from oi_tui.api_terminal import NobodyAnsweredError, ProgramInput, approved
 from oi_tui.engine import logs
 from oi_tui.engine.account import Account
 from oi_tui.engine.events import (
@@ -18,6 +19,7 @@ from oi_tui.engine.events import (
     MessageRecorded,
     MessageStarted,
     Noticed,
+    Reject,
     Run,
     RunReported,
     TurnEnded,
@@ -32,7 +34,9 @@ from oi_tui.engine.redaction import learn
 from oi_tui.engine.secrets import Secrets
 from oi_tui.engine.session import Session
 from oi_tui.engine.store import Store
-from oi_tui.lmc import LineReached, Message
+from oi_tui.lmc import InputRequested, LineReached, Message
+
+_NOT_APPROVED = "This code was not run: it needs approval, and nobody could be asked."
 
 
 class TurnError(RuntimeError):
@@ -78,7 +82,9 @@ class OpenInterpreter(SettingGroup):
 
     Where `auto_run` is False, or `safe_mode` asks about risky code, code waits for a decision: with
     `stream=True` taking the chunk after a `confirmation` runs the code, and closing the stream rejects it;
-    without, the terminal is asked.
+    without, the terminal is asked, and where nobody can be asked chat() raises TurnError.
+
+    A program that waits for input gets what is typed at the terminal; without a terminal, end of input.
     """
 
     _title = "interpreter"
@@ -135,7 +141,7 @@ class OpenInterpreter(SettingGroup):
 
         With `stream` the chunks come as they are made. Without, the new messages are returned at the end, and
         with `display` the words, code and output are printed meanwhile. Raises TurnError when the model
-        cannot or may not be asked.
+        cannot or may not be asked, and when code needs approval and nobody can give it.
         """
         if stream:
             return self._stream(message)
@@ -144,8 +150,8 @@ class OpenInterpreter(SettingGroup):
         for chunk in chunks:
             if display:
                 show(chunk)
-            if chunk["type"] == "confirmation" and not (display and _approved()):
-                chunks.close()
+            if chunk["type"] == "confirmation":
+                _confirm(chunks, display=display)
         return self.messages[before + (message is not None) :]
 
     def reset(self) -> None:
@@ -181,16 +187,17 @@ class OpenInterpreter(SettingGroup):
         prompt = to_message(message) if isinstance(message, dict) else message
         writer = ChunkWriter()
         kinds: dict[str, Message] = {}
+        program_input = ProgramInput(session.send_input)
         turn = session.turn(prompt)
         try:
             for event in turn:
-                yield from self._chunks(event, writer, kinds)
+                yield from self._chunks(event, writer, kinds, program_input)
                 if isinstance(event, TurnEnded) and (
                     event.outcome == "failed" or event.setting == "max_budget"
                 ):
                     raise TurnError(event.reason)
-        except GeneratorExit:
-            # Whoever closes the stream at the question rejects; the turn then comes to its own end.
+        except (GeneratorExit, TurnError):
+            # Whoever closes the stream at the question rejects it; the turn then comes to its own end.
             session.interrupt()
             for _ in turn:
                 pass
@@ -221,7 +228,9 @@ class OpenInterpreter(SettingGroup):
         logs.set_levels(verbose=profile.verbose, debug=profile.debug)
         log.print_lines(profile.verbose or profile.debug)
 
-    def _chunks(self, event: Event, writer: "ChunkWriter", kinds: dict[str, Message]) -> Iterator[Chunk]:
+    def _chunks(
+        self, event: Event, writer: ChunkWriter, kinds: dict[str, Message], program_input: ProgramInput
+    ) -> Iterator[Chunk]:
         match event:
             case MessageStarted(message):
                 kinds[message.id] = message
@@ -233,8 +242,15 @@ class OpenInterpreter(SettingGroup):
                 yield from writer.piece("computer", "image", message.format, message.content)
             case ApprovalRequested(message):
                 yield from writer.end()
-                yield confirmation(message)
+                try:
+                    yield confirmation(message)
+                except TurnError:
+                    event.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
+                    raise
                 event.reply(Run(message.content))
+            case RunReported(id, InputRequested() as request):
+                if told := program_input.answer(request, id):
+                    yield from writer.notice(told)
             case MessageRecorded(Message(type="code", state="running")):
                 yield from writer.end()
                 yield from writer.start("computer", "console", None)
@@ -255,9 +271,19 @@ def _nothing_known(_model: object) -> ModelFacts:
     return ModelFacts()
 
 
-def _approved() -> bool:
-    """Ask in the terminal; no terminal, no approval."""
-    try:
-        return input("\nRun this code? (y/n) ").strip().lower() in ("y", "yes")
-    except (EOFError, OSError):
-        return False
+def _confirm(chunks: Generator[Chunk, None, None], *, display: bool) -> None:
+    """Answer the question that the chunks stopped at; one that nobody can answer raises TurnError."""
+    why = "display=False asks nobody"
+    if display:
+        try:
+            if not approved():
+                chunks.close()
+            return
+        except NobodyAnsweredError as error:
+            why = f"standard input could not be read ({error})"
+    chunks.throw(
+        TurnError(
+            f"The code was not run: it needs approval, and {why}. Set auto_run=True to run code without "
+            "approval, or use chat(..., stream=True) and answer each confirmation chunk."
+        )
+    )

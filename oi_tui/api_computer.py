@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal, overload
 from oi_tui.api_chunks import Chunk, ChunkWriter, gathered
 from oi_tui.api_chunks import display as show
 from oi_tui.api_settings import ApiSettings, SettingGroup
+from oi_tui.api_terminal import ProgramInput
 from oi_tui.engine.output import LineEnds
-from oi_tui.lmc import Displayed, LineReached, Printed, Report, RunEnded
+from oi_tui.lmc import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.privacy import held_back, wipe_environment
 from oi_tui.runtimes.class_language import language_of
 from oi_tui.runtimes.computer import Computer
@@ -136,9 +137,10 @@ class ApiComputer(SettingGroup):
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
         writer = ChunkWriter()
         line_ends = LineEnds()
+        program_input = ProgramInput(self.runtimes.send_input)
         with closing(self.runtimes.run(language, code)) as reports:
             for report in reports:
-                for chunk in _chunks_of(report, writer, line_ends):
+                for chunk in _chunks_of(report, writer, line_ends, program_input):
                     if display:
                         show(chunk)
                     yield chunk
@@ -156,10 +158,15 @@ def _named(language: Any) -> Any:
     raise TypeError(f"computer.languages: there is no language {language!r}; there are {known}")
 
 
-def _chunks_of(report: Report, writer: ChunkWriter, line_ends: LineEnds) -> Iterator[Chunk]:
+def _chunks_of(
+    report: Report, writer: ChunkWriter, line_ends: LineEnds, program_input: ProgramInput
+) -> Iterator[Chunk]:
     match report:
         case Printed(text):
             yield from writer.output(line_ends.write(text))
+        case InputRequested():
+            if told := program_input.answer(report):
+                yield from writer.notice(told)
         case LineReached(int() as line):
             yield from writer.piece("computer", "console", "active_line", line)
         case Displayed(format, content):

@@ -23,10 +23,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """The answer "do not run it". The model is told `reason` and goes on; with `stop` the turn ends here."""
+    """The answer "do not run it". The model is told `reason` and goes on; with `stop` the turn ends here.
+
+    Without `by_person` nobody could be asked, and the code is recorded as not run rather than as rejected.
+    """
 
     reason: str = ""
     stop: bool = False
+    by_person: bool = True
 
 
 class Answer:

@@ -94,9 +94,7 @@ class Execution:
         else:
             answer = yield from self._approval(ApprovalRequested(code, caution, note))
             if isinstance(answer, Reject):
-                yield from self._log.record(
-                    code.but(state="rejected", decision="rejected", reason=answer.reason or None)
-                )
+                yield from self._log.record(_rejected(code, answer))
                 if answer.stop:
                     self._stopped.set()
                 return "rejected", True
@@ -210,3 +208,10 @@ class Execution:
         """Say that these pieces of code did not run."""
         for code in codes:
             yield from self._log.record(code.but(state="skipped"))
+
+
+def _rejected(code: Message, answer: Reject) -> Message:
+    reason = answer.reason or None
+    if answer.by_person:
+        return code.but(state="rejected", decision="rejected", reason=reason)
+    return code.but(state="skipped", reason=reason)

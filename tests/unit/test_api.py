@@ -1,5 +1,6 @@
 """The Python API's settings: each attribute acts, or is refused with a reason."""
 
+import io
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -308,3 +309,66 @@ def test_calls_that_cannot_be_read_and_messages_left_out_are_noticed() -> None:
             told += "".join(each.get("content", "") for each in chunks if each.get("format") == "notice")
     assert "32,000 tokens are assumed" in told
     assert "is shown as it came" in told
+
+
+class StdinNotImplementedError(NotImplementedError):
+    """What a notebook raises that runs without anybody watching."""
+
+
+def no_standard_input(*_: object) -> str:
+    raise StdinNotImplementedError("raw_input was called, but this frontend does not support input requests.")
+
+
+@pytest.mark.parametrize("display", [True, False])
+@pytest.mark.parametrize("stdin", ["unsupported", "ended", "closed", "missing"])
+def test_code_that_nobody_can_approve_is_an_error_and_not_a_rejection(
+    display: bool, stdin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if stdin == "unsupported":
+        monkeypatch.setattr("builtins.input", no_standard_input)
+    elif stdin == "missing":
+        monkeypatch.setattr("sys.stdin", None)
+    else:
+        monkeypatch.setattr("sys.stdin", empty := io.StringIO())
+        if stdin == "closed":
+            empty.close()
+    llm = Llm([call("1")], [Text("Then not.")])
+    with OpenInterpreter(llm=llm) as interpreter:
+        with pytest.raises(TurnError, match="Set auto_run=True"):
+            interpreter.chat("Go", display=display)
+        code = interpreter.messages[-1]
+        assert (code["type"], code["state"], code.get("decision")) == ("code", "skipped", None)
+        assert [each["content"] for each in interpreter.chat("And now?", display=False)] == ["Then not."]
+    told = [each["content"] for each in llm.requests[1].messages if each["role"] == "tool"]
+    assert told == ["This code was not run: it needs approval, and nobody could be asked."]
+
+
+@pytest.mark.parametrize(("answer", "state"), [("n", "rejected"), ("y", "finished")])
+def test_an_answer_on_standard_input_counts(answer: str, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{answer}\n"))
+    with OpenInterpreter(llm=Llm([call("1")], [Text("Well.")])) as interpreter:
+        interpreter.chat("Go")
+        [code] = [each for each in interpreter.messages if each["type"] == "code"]
+        assert code["state"] == state
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("typed", [None, "Ada"])
+def test_a_program_that_asks_for_input_gets_what_is_typed_or_the_end_of_input(
+    typed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal(f"{typed}\n" * 2) if typed else io.StringIO())
+    program = "name = input('Who? ')\nprint('Hello', name)"
+    with OpenInterpreter(llm=Llm([call(program)], [Text("Well.")]), auto_run=True) as interpreter:
+        chunks = list(interpreter.chat("Go", stream=True))
+        told = [each for each in chunks if each.get("format") == "notice" and "content" in each]
+        output = "".join(each["content"] for each in interpreter.messages if each["type"] == "console")
+        by_itself = interpreter.computer.run("python", program)
+    assert ("Hello Ada" in output, "EOFError" in output) == (bool(typed), not typed)
+    assert ["nobody could answer" in each["content"] for each in told] == ([] if typed else [True])
+    assert any("Hello Ada" in each["content"] for each in by_itself) == bool(typed)
+    assert any("nobody could answer" in each["content"] for each in by_itself) == (not typed)
