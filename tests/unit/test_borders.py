@@ -47,7 +47,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"widgets"}),
     frozenset({"screens"}),
     frozenset({"app"}),
-    frozenset({"api_chunks", "api_settings"}),
+    frozenset({"api_chunks", "api_settings", "api_terminal"}),
     frozenset({"api_computer"}),
     frozenset({"api", "cli"}),
     frozenset({"start"}),
