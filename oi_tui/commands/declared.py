@@ -2,6 +2,9 @@
 
 from oi_tui.commands.declaring import CommandError, Desk, command, number, on_off, parted
 
+#: Where Open Interpreter saves messages, and loads them from, when no path is given.
+_MESSAGES = "messages.json"
+
 
 @command("help", "Keys and commands", keys="f1", shown=True)
 def _help(desk: Desk, _: str) -> None:
@@ -159,12 +162,12 @@ def _script(desk: Desk, argument: str) -> None:
 
 @command("save_message", "Write the messages as Open Interpreter stores them", usage="[PATH]")
 def _save_message(desk: Desk, argument: str) -> None:
-    desk.export("json", argument)
+    desk.export("json", argument or _MESSAGES)
 
 
 @command("load_message", "Begin a conversation with messages of Open Interpreter", usage="[PATH]")
 def _load_message(desk: Desk, argument: str) -> None:
-    desk.load_messages(argument or "messages.json")
+    desk.load_messages(argument or _MESSAGES)
 
 
 @command("tokens", "What the conversation takes and costs, and what PROMPT would add", usage="[PROMPT]")

@@ -329,7 +329,7 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
             await desk.type(command)
             await desk.pilot.pause()
         names = {path.name for path in tmp_path.iterdir()}
-        assert names == {"go.md", "go-2.md", "go.ipynb", "go.json", "mine.py"}
+        assert names == {"go.md", "go-2.md", "go.ipynb", "messages.json", "mine.py"}
         (tmp_path / "mine.py").write_text("precious")
         await desk.type("%export script mine")
         await desk.pilot.pause()
@@ -353,17 +353,19 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
         assert notices[-1].text == f"Not written: there is no folder {tmp_path / 'nowhere'}."
 
 
+@pytest.mark.parametrize("kept", ["", " kept"])
 async def test_messages_that_were_written_can_be_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with sitting([call("a")], [Text("All done.")], auto_run=True) as desk:
         await desk.type("go")
         await desk.idle()
         before = [(m.role, m.type, m.content) for m in desk.bench.session.messages]
-        await desk.type("%save_message kept")
+        await desk.type(f"%save_message{kept}")
+        assert [each.name for each in tmp_path.iterdir()] == ["kept.json" if kept else "messages.json"]
         await desk.type("%new")
-        await desk.type("%load_message kept")
+        await desk.type(f"%load_message{kept}")
         await desk.until(lambda: len(desk.bench.session.messages) == len(before))
         assert [(m.role, m.type, m.content) for m in desk.bench.session.messages] == before
         told = desk.bench.conversation.transcript.blocks
