@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program, messages
 from tests.processes import wait_until
-from tests.servers.openai_server import Call, ModelServer, Say, error, spoken
+from tests.servers.openai_server import Answer, Call, ModelServer, Say, deltas, error, spoken
 
 QUESTION = "a always for python:"
 OUR = [sys.executable, "-P", "-m", "oi_tui"]
@@ -277,6 +277,27 @@ def test_a_model_that_cannot_be_reached_is_told_of_and_fails() -> None:
     assert "key" in done.stderr
     assert "Traceback" not in done.stderr
     assert "sk-test-key" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (deltas({"content": "Half of"}, finish="length"), "max_tokens"),
+        (deltas({"content": "Half of"}, finish="content_filter"), "content filter"),
+        (spoken(Call("{{{")), "The model's call could not be read and is shown as it came."),
+    ],
+    ids=["length", "content_filter", "unreadable"],
+)
+def test_what_is_wrong_with_a_reply_is_said_in_plain_lines(answer: Answer, told: str) -> None:
+    with ModelServer(answer, spoken(Say("Well."))) as server:
+        done = piped(*at(server, "--plain"), said="go\n")
+    assert told in done.stdout
+
+
+def test_messages_that_are_not_sent_are_spoken_of_in_plain_lines() -> None:
+    with ModelServer(spoken(Say("x" * 30_000)), spoken(Say("Well."))) as server:
+        done = piped(*at(server, "--plain", "-cw", "4000"), said="go\nand now?\n")
+    assert "2 oldest messages are left out of the request." in done.stdout
 
 
 def test_nothing_to_ask_is_a_mistake_of_the_command_line() -> None:
