@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from oi_tui.engine.output import EscapeFilter, plain
+from oi_tui.engine.output import EscapeFilter, LineEnds, plain
 from oi_tui.engine.records import message_from
 from oi_tui.lmc import Message
 from oi_tui.text import visible
@@ -25,6 +25,7 @@ class ChunkWriter:
     def __init__(self) -> None:
         self._open: tuple[str, str, str | None] | None = None
         self._escapes = EscapeFilter()
+        self._line_ends = LineEnds()
 
     def start(self, role: str, kind: str, format: str | None) -> Iterator[Chunk]:
         """Open a block, closing the one before."""
@@ -44,9 +45,10 @@ class ChunkWriter:
         yield {**_head(role, kind, format), "content": content}
 
     def output(self, text: str) -> Iterator[Chunk]:
-        """A piece of what a program printed, without colours and other escape sequences."""
+        """A piece of what a program printed, with line feeds, and without escape sequences."""
         yield from self.start("computer", "console", "output")
-        yield from self.piece("computer", "console", "output", self._escapes.write(text))
+        text = self._line_ends.write(self._escapes.write(text))
+        yield from self.piece("computer", "console", "output", text)
 
     def notice(self, text: str) -> Iterator[Chunk]:
         """Tell a person something that is no part of the conversation, such as that a reply was cut off."""
@@ -56,6 +58,8 @@ class ChunkWriter:
     def end(self) -> Iterator[Chunk]:
         """Close the open block."""
         if self._open:
+            if returns := self._line_ends.close():
+                yield {**_head("computer", "console", "output"), "content": returns}
             yield {**_head(*self._open), "end": True}
             self._open = None
 

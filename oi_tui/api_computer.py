@@ -8,7 +8,6 @@ from oi_tui.api_chunks import Chunk, ChunkWriter, gathered
 from oi_tui.api_chunks import display as show
 from oi_tui.api_settings import ApiSettings, SettingGroup
 from oi_tui.api_terminal import ProgramInput
-from oi_tui.engine.output import LineEnds
 from oi_tui.lmc import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.privacy import held_back, wipe_environment
 from oi_tui.runtimes.class_language import language_of
@@ -136,11 +135,10 @@ class ApiComputer(SettingGroup):
 
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
         writer = ChunkWriter()
-        line_ends = LineEnds()
         program_input = ProgramInput(self.runtimes.send_input)
         with closing(self.runtimes.run(language, code)) as reports:
             for report in reports:
-                for chunk in _chunks_of(report, writer, line_ends, program_input):
+                for chunk in _chunks_of(report, writer, program_input):
                     if display:
                         show(chunk)
                     yield chunk
@@ -158,25 +156,19 @@ def _named(language: Any) -> Any:
     raise TypeError(f"computer.languages: there is no language {language!r}; there are {known}")
 
 
-def _chunks_of(
-    report: Report, writer: ChunkWriter, line_ends: LineEnds, program_input: ProgramInput
-) -> Iterator[Chunk]:
+def _chunks_of(report: Report, writer: ChunkWriter, program_input: ProgramInput) -> Iterator[Chunk]:
     match report:
         case Printed(text):
-            yield from writer.output(line_ends.write(text))
+            yield from writer.output(text)
         case InputRequested():
             if told := program_input.answer(report):
                 yield from writer.notice(told)
         case LineReached(int() as line):
             yield from writer.piece("computer", "console", "active_line", line)
         case Displayed(format, content):
-            if returns := line_ends.close():
-                yield from writer.output(returns)
             kind = "image" if format.startswith("base64") else "code"
             yield from writer.piece("computer", kind, format, content)
         case RunEnded(state, _, reason):
-            if returns := line_ends.close():
-                yield from writer.output(returns)
             if state in ("lost", "finished") and reason:
                 yield from writer.piece("computer", "console", "output", f"{reason}\n")
             yield from writer.piece("computer", "console", "active_line", None)

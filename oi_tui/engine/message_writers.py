@@ -161,7 +161,9 @@ class RunWriter:
             self._open = self._new("console", "output", "")
             self._text = ConsoleText(self._open.id, self._folder)
             yield MessageStarted(self._open)
-        yield from self._grow(self._open, self._line_ends.write(report.text))
+        self._text.write(self._line_ends.write(report.text))
+        # The screen gets what a terminal gets: full-screen programs need the carriage returns.
+        yield MessageGrew(self._open.id, report.text)
 
     def finish(self) -> Iterator[Event]:
         """The events that end the run; one that showed nothing leaves an empty console message."""
@@ -172,15 +174,10 @@ class RunWriter:
     def _close(self) -> Iterator[Event]:
         if self._open is None:
             return
-        yield from self._grow(self._open, self._line_ends.close())
+        self._text.write(self._line_ends.close())
         self._text.close()
         yield MessageRecorded(self._open.but(content=self._text.content()))
         self._open = None
-
-    def _grow(self, console: Message, text: str) -> Iterator[Event]:
-        if text:
-            self._text.write(text)
-            yield MessageGrew(console.id, text)
 
     def _new(self, kind: MessageType, format: str, content: str) -> Message:
         return Message(

@@ -52,5 +52,6 @@ def test_a_run_is_recorded_with_line_feeds_wherever_its_pieces_are_cut() -> None
         events += writer.take(Printed(piece))
     events += writer.finish()
     written = "50%\r100%\n\x1b[31mred\x1b[0m\nlast\r"
-    assert "".join(each.text for each in events if isinstance(each, MessageGrew)) == written
+    shown = "50%\r100%\r\n\x1b[31mred\x1b[0m\r\r\nlast\r"
+    assert "".join(each.text for each in events if isinstance(each, MessageGrew)) == shown
     assert [each.message.content for each in events if isinstance(each, MessageRecorded)] == [written]
