@@ -77,6 +77,8 @@ class Message:
     covers: str | None = None
     #: Which reply of the model this is part of; None for other messages and in older conversations.
     reply: str | None = None
+    #: Of reasoning: the model that produced it; None in older conversations.
+    model: str | None = None
     #: Fields of a stored record that this version does not know; kept so that saving loses nothing.
     unknown: Mapping[str, Any] = field(default_factory=dict)
 

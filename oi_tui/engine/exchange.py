@@ -99,7 +99,7 @@ class Exchange:
                 raise LlmError(refused[1])
             yield from self.account.tell_left_out(written, assumed=facts.window_assumed)
             _, fences = self._manner(profile, facts)
-            writer = ReplyWriter(self._resolve)
+            writer = ReplyWriter(self._resolve, profile.model)
             parser = ReplyParser(self._resolve, fences=fences)
             sent = self._deltas(written.request, profile, facts)
             fault, began = yield from self._one_reply(profile.model, sent, parser, writer)

@@ -23,12 +23,14 @@ from oi_tui.text import whole
 class ReplyWriter:
     """Writes one reply of the model down as messages. `codes` are its pieces of code, in order."""
 
-    def __init__(self, resolve: Callable[[str], str | None]) -> None:
+    def __init__(self, resolve: Callable[[str], str | None], model: str | None = None) -> None:
+        """`model` is recorded with the reasoning, which only models of the same family get back."""
         self.codes: list[Message] = []
         #: How many calls could not be understood.
         self.unreadable = 0
         self._resolve = resolve
         self._reply = new_id()
+        self._model = model
         self._open: Message | None = None
         self._content: list[str] = []
         #: What the text of the reply said so far, without tool calls.
@@ -90,7 +92,8 @@ class ReplyWriter:
             if not text.strip():
                 return
             yield from self._close()
-            yield from self._begin(Message(role="assistant", type=kind, reply=self._reply))
+            model = self._model if kind == "reasoning" else None
+            yield from self._begin(Message(role="assistant", type=kind, reply=self._reply, model=model))
         yield from self._grow(text)
 
     def _withdraw(self) -> Iterator[Event]:

@@ -290,6 +290,7 @@ def message_from(stored: Mapping[str, Any]) -> Message | None:
         call=_text(stored.get("call")),
         covers=_text(stored.get("covers")),
         reply=_text(stored.get("reply")),
+        model=_text(stored.get("model")),
         unknown={key: value for key, value in stored.items() if key not in _KNOWN_FIELDS},
     )
 

@@ -53,6 +53,8 @@ def _cleaned(message: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, An
         case nothing:
             content = nothing
     cleaned = {**message, "content": content}
+    if "reasoning_content" in message:
+        cleaned["reasoning_content"] = take_out(message["reasoning_content"], keys)
     if "tool_calls" in message:
         cleaned["tool_calls"] = [_cleaned_call(call, keys) for call in message["tool_calls"]]
     return cleaned

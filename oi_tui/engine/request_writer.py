@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oi_tui.engine import images, system_message
+from oi_tui.engine import images, reasoning, system_message
 from oi_tui.engine.compaction import shortened
 from oi_tui.engine.llm import Request
 from oi_tui.engine.output import clip, plain
@@ -142,12 +142,15 @@ class _Conversation:
         self._tools = tools
         self._vision = vision
         self._results: dict[str, list[Message]] = {}
+        #: The reasoning that goes back with a reply's tool calls, by reply.
+        self._reasoning: dict[str, str] = {}
         self._ids: set[str] = set()
         self._last_words: str | None = None
 
     def units(self, messages: Sequence[Message]) -> list[Unit]:
         """The conversation in units."""
         summary, messages = shortened(messages)
+        self._reasoning = reasoning.to_send_back(messages, self._profile)
         seen = [_sound(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
         self._choose_images(seen)
         codes = {m.id for m in seen if m.type == "code" and m.role != "computer"}
@@ -278,6 +281,8 @@ class _Conversation:
         said: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
         if calls:
             said["tool_calls"] = calls
+            if thoughts := self._reasoning.get(reply[0].reply or ""):
+                said["reasoning_content"] = thoughts
             if not said["content"] and _NO_EMPTY_TEXT.search(self._profile.model):
                 # Google refuses an empty text, and LiteLLM puts words of its own in its place for Claude.
                 said["content"] = None

@@ -35,6 +35,7 @@ def size(message: Mapping[str, Any]) -> int:
         size = weight(content)
     else:
         size = sum(IMAGE if part["type"] == "image_url" else weight(part["text"]) for part in content or ())
+    size += weight(message.get("reasoning_content", ""))
     for call in message.get("tool_calls", ()):
         size += weight(call["function"]["arguments"]) + 60
     return size + 16

@@ -10,6 +10,7 @@ from oi_tui.engine import request_writer
 from oi_tui.engine.llm import Delta, Text, Usage
 from oi_tui.engine.model_client import ModelProcess
 from oi_tui.engine.profile import Profile
+from oi_tui.engine.records import message_from
 from oi_tui.engine.reply_parser import (
     CodeEnded,
     CodeGrew,
@@ -20,7 +21,7 @@ from oi_tui.engine.reply_parser import (
     Thought,
     join,
 )
-from oi_tui.lmc import Message
+from oi_tui.lmc import Message, new_id
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Call, ModelServer, Say, Think
 
@@ -31,6 +32,19 @@ WIRES = {
     "anthropic": ("anthropic/m", ""),
     "gemini": ("gemini/m", "/v1beta"),
     "ollama": ("ollama/m", ""),
+    "openrouter": ("openrouter/a/m", "/api/v1"),
+}
+#: Models that get their reasoning back with their tool calls, and models that must not.
+WITH_REASONING = {
+    "deepseek": ("deepseek/deepseek-chat", "/v1"),
+    "moonshot": ("moonshot/kimi-k2-thinking", "/v1"),
+    "openrouter": ("openrouter/deepseek/deepseek-v3.2", "/api/v1"),
+}
+WITHOUT_REASONING = {
+    "openai": ("openai/deepseek-chat", "/v1"),
+    "anthropic": ("anthropic/m", ""),
+    "gemini": ("gemini/m", "/v1beta"),
+    "ollama": ("ollama/deepseek-r1", ""),
     "openrouter": ("openrouter/a/m", "/api/v1"),
 }
 
@@ -51,17 +65,33 @@ class Talk:
             self.messages, self._profile, ["python", "shell"], tools=True, cwd=Path("/"), vision=True
         )
         parser = ReplyParser(lambda word: word if word in ("python", "shell") else None, fences=False)
+        reply = new_id()
         self.deltas = list(self._models.reply(written.request))
         parts = join([part for delta in self.deltas for part in parser.feed(delta)] + parser.finish())
         for part in parts:
             match part:
                 case Said(said):
-                    self.messages.append(Message(role="assistant", type="message", content=said))
+                    self.messages.append(Message(role="assistant", type="message", content=said, reply=reply))
                 case Thought(thought):
-                    self.messages.append(Message(role="assistant", type="reasoning", content=thought))
+                    self.messages.append(
+                        Message(
+                            role="assistant",
+                            type="reasoning",
+                            content=thought,
+                            reply=reply,
+                            model=self._profile.model,
+                        )
+                    )
                 case CodeStarted(language, call):
                     self.messages.append(
-                        Message(role="assistant", type="code", format=language, call=call, state="finished")
+                        Message(
+                            role="assistant",
+                            type="code",
+                            format=language,
+                            call=call,
+                            state="finished",
+                            reply=reply,
+                        )
                     )
                 case CodeGrew(code):
                     self.messages[-1] = self.messages[-1].but(content=code)
@@ -119,7 +149,49 @@ def test_a_conversation_with_code_goes_through(models: ModelProcess, served: Mod
     assert "How many files?" in last
     assert "a b" in last
     assert "Interrupted by the user after 1.0 s" in last
-    assert "Let me see." not in last, "thoughts are not sent back"
+    assert "Let me see." not in last, "thoughts of an earlier turn are not sent back"
+    assert "Empty message content" not in last, "nobody puts words into the model's mouth"
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "expected"),
+    [(*each, True) for each in WITH_REASONING.values()]
+    + [(*each, False) for each in WITHOUT_REASONING.values()],
+)
+def test_reasoning_goes_back_with_tool_calls_where_it_is_needed(
+    models: ModelProcess, served: ModelServer, model: str, path: str, expected: bool
+) -> None:
+    served.answer(
+        server.spoken(Think("I think of é."), Call(arguments("shell", "ls"), "call_1")),
+        server.spoken(Say("Done.")),
+        server.spoken(Say("Bye.")),
+    )
+    talk = Talk(models, Profile(model=model, api_base=served.root + path, api_key="k-12345678", timeout=20.0))
+    talk.ask("Look")
+    talk.run("a b")
+    talk.ask()
+    reopened = [message_from(json.loads(json.dumps(message.to_dict()))) for message in talk.messages]
+    assert reopened == talk.messages
+    asked = json.dumps(served.requests[1], ensure_ascii=False)
+    assert ("I think of é." in asked) == expected
+    if expected:
+        [reply] = [m for m in served.requests[1]["messages"] if m["role"] == "assistant"]
+        assert reply["reasoning_content"] == "I think of é."
+        assert reply["tool_calls"]
+    talk.ask("Thanks")
+    assert "I think of é." not in json.dumps(served.requests[2], ensure_ascii=False)
+
+
+def test_claude_is_sent_no_words_of_the_library_for_a_reply_of_calls_only(
+    models: ModelProcess, served: ModelServer
+) -> None:
+    served.answer(server.spoken(Call(arguments("shell", "true"), "call_1")), server.spoken(Say("Done.")))
+    talk = Talk(models, Profile(model="anthropic/m", api_base=served.root, api_key="k-12345678"))
+    talk.ask("Go")
+    talk.run("")
+    talk.ask()
+    assert "tool_use" in json.dumps(served.requests[1])
+    assert "[System: Empty message content" not in json.dumps(served.requests[1])
 
 
 @pytest.mark.parametrize("name", WIRES)

@@ -178,13 +178,18 @@ def test_keys_of_providers_are_not_sent_to_models(monkeypatch: pytest.MonkeyPatc
                 "role": "user",
                 "content": [{"type": "text", "text": told}, {"type": "image_url", "image_url": {}}],
             },
-            {"role": "assistant", "content": None, "tool_calls": [{"function": {"arguments": told}}]},
+            {
+                "role": "assistant",
+                "content": None,
+                "reasoning_content": told,
+                "tool_calls": [{"function": {"arguments": told}}],
+            },
         ],
     )
     request_gate.send(llm, request, Profile(), Account(), ModelFacts())
     [sent] = llm.requests
     assert "mk-1234567890abcdef" not in str(sent)
-    assert str(sent).count("[key]") == 3
+    assert str(sent).count("[key]") == 4
     assert "mk-1234567890abcdef" in str(request), "what a person has is left as it is"
 
 

@@ -551,3 +551,42 @@ def test_a_reason_that_the_output_does_not_give_is_told() -> None:
     assert result(failed, printed("working\n", failed)) == "working\nExit status 3"
     early = printed("ValueError: bad\n" + "more\n" * 50, failed)
     assert result(failed.but(reason="ValueError: bad"), early).endswith("more\nValueError: bad")
+
+
+def reasoned(content: str, model: str | None, reply: str = "r") -> Message:
+    return Message(role="assistant", type="reasoning", content=content, reply=reply, model=model)
+
+
+@pytest.mark.parametrize(
+    ("producer", "model", "api_base", "expected"),
+    [
+        ("deepseek/deepseek-chat", "deepseek/deepseek-reasoner", None, True),
+        ("openrouter/deepseek/deepseek-v3.2", "deepseek/deepseek-chat", None, True),
+        ("deepseek-chat", "deepseek-chat", "https://api.deepseek.com/v1", True),
+        ("moonshot/kimi-k2-thinking", "openrouter/moonshotai/kimi-k2-thinking", None, True),
+        ("moonshot/kimi-k2-thinking", "deepseek/deepseek-chat", None, False),
+        ("deepseek/deepseek-chat", "gpt-4o", None, False),
+        ("deepseek/deepseek-chat", "deepseek-chat", "http://127.0.0.1:8000", False),
+        ("deepseek/deepseek-chat", "deepseek-chat", "https://deepseek.com.example/v1", False),
+        ("deepseek/deepseek-chat", "deepseek-chat", "http://[", False),
+        (None, "deepseek/deepseek-chat", None, False),
+    ],
+)
+def test_reasoning_goes_back_to_its_own_family_only(
+    producer: str | None, model: str, api_base: str | None, expected: bool
+) -> None:
+    cell = code("1", reply="r")
+    talk = [user("Go"), reasoned("hm", producer), cell, printed("1", cell)]
+    reply = sent(talk, model=model, api_base=api_base)[1]
+    assert reply.get("reasoning_content") == ("hm" if expected else None)
+
+
+def test_reasoning_goes_back_only_with_the_calls_of_this_turn() -> None:
+    model = "deepseek/deepseek-chat"
+    first, second = code("1", "x", reply="a"), code("2", "y", reply="b")
+    talk = [user("Go"), reasoned("one", model, "a"), first, printed("1", first)]
+    talk += [user("On"), reasoned("two", model, "b"), second, printed("2", second)]
+    found = sent(talk, model=model)
+    assert [m.get("reasoning_content") for m in found if m["role"] == "assistant"] == [None, "two"]
+    as_text = sent([m.but(call=None) for m in talk], model=model, tools=False)
+    assert not any("reasoning_content" in message for message in as_text)
