@@ -140,7 +140,8 @@ def _with_project(profile: Profile) -> Profile:
     """The profile with what the working directory brings along, if a person trusted exactly that."""
     shown = profiles.project(Path.cwd())
     if shown is None:
-        return profile
+        unread = profiles.unread_project(Path.cwd())
+        return replace(profile, unknown=(*profile.unknown, unread)) if unread else profile
     note = f"This folder has settings of its own ({profiles.PROJECT}); they are not used. %trust shows them."
     if profiles.is_trusted(shown):
         return profiles.with_project(profile, shown)

@@ -218,6 +218,26 @@ def project(folder: Path) -> Shown | None:
     return Shown("project profile", os.path.realpath(path), text) if text.strip() else None
 
 
+def unread_project(folder: Path) -> str:
+    """Why the folder's own profile is not read, as a sentence; "" where it is read or there is none."""
+    path = folder / PROJECT
+    try:
+        if path.is_symlink():
+            reason = "it is a symbolic link"
+        elif not os.path.lexists(path):
+            return ""
+        elif not path.is_file():
+            reason = "it is not a regular file"
+        else:
+            profile_file.read_text(path)
+            return ""
+    except ProfileError as error:
+        reason = error.problem
+    except OSError as error:
+        reason = error.strerror or str(error)
+    return f"The settings of this folder ({PROJECT}) are not used: {reason}."
+
+
 def with_project(profile: Profile, shown: Shown) -> Profile:
     """The profile with a trusted project's settings on top; flags and the environment still win.
 

@@ -338,3 +338,18 @@ def test_no_backup_replaces_another(tmp_path: Path) -> None:
         "p.yaml.bak3",
     ]
     assert (tmp_path / "p.yaml.bak").read_text() == "0"
+
+
+def test_a_project_profile_that_is_not_read_is_named_with_the_reason(tmp_path: Path) -> None:
+    path = tmp_path / profiles.PROJECT
+    assert profiles.unread_project(tmp_path) == ""
+    path.symlink_to(tmp_path / "elsewhere.yaml")
+    assert "it is a symbolic link" in profiles.unread_project(tmp_path)
+    path.unlink()
+    path.mkdir()
+    assert "it is not a regular file" in profiles.unread_project(tmp_path)
+    path.rmdir()
+    path.write_bytes(b"model: \xff")
+    assert profiles.PROJECT in profiles.unread_project(tmp_path)
+    path.write_text("model: demo")
+    assert profiles.unread_project(tmp_path) == ""
