@@ -348,6 +348,9 @@ def test_input_of_many_lines_arrives_whole(computer: Computer) -> None:
         ("python", "import sys\nprint(len(sys.stdin.readline()) - 1)\nprint(input('again? '))"),
         ("shell", "read -p 'name? ' name; echo ${#name}; read -p 'again? ' again; echo $again"),
         ("shell", "perl -e '$_ = <STDIN>; print length($_) - 1, \"\\n\"; print scalar <STDIN>'"),
+        ("ruby", "puts $stdin.gets.chomp.length\nputs $stdin.gets"),
+        ("perl", '$_ = <STDIN>; print length($_) - 1, "\\n"; print scalar <STDIN>;'),
+        ("lua", "print(#io.read())\nprint(io.read())"),
     ],
 )
 def test_an_answer_of_any_length_arrives_whole(computer: Computer, language: str, code: str) -> None:
