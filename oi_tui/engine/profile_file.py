@@ -20,6 +20,8 @@ from oi_tui.text import one_line, whole
 
 #: Far more than any profile needs, and read in well under a second.
 MAX_BYTES = 1_000_000
+#: What YAML takes for the end of a line.
+_YAML_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _MAX_DEPTH = 20
 _MAX_PARTS = 5_000
 _MAX_ALIASES = 20
@@ -192,7 +194,7 @@ def _readable(error: yaml.YAMLError, text: str, path: object) -> ProfileError:
     else:
         position = getattr(error, "position", None)
         line = text.count("\n", 0, position) + 1 if isinstance(position, int) else None
-    if "cannot start any token" in problem and line and "\t" in text.split("\n")[line - 1]:
+    if "cannot start any token" in problem and line and "\t" in _YAML_LINE_END.split(text)[line - 1]:
         problem = "a tab where YAML wants spaces"
     elif "cannot start any token" in problem:
         problem = "a value that begins with @, ` or % stands in quotes"

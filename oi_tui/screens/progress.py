@@ -71,7 +71,8 @@ class Progress:
                 self.language = one_line(code.format or "", 20)
                 self.now(f"running {self.language}")
             case RunReported(_, InputRequested()):
-                self.now(f"{self.language} waits for input")
+                # One that was interrupted may ask, too: what escape does next stays on the screen.
+                self.now(f"{self.language} waits for input", choice=self.choice)
             case RunReported(_, Starting()):
                 self.now(f"starting {self.language}")
             case RunReported(_, InputReceived() | Started()):

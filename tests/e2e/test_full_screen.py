@@ -96,9 +96,12 @@ def test_the_way_back_and_in_again(start: Start, workplace: Path) -> None:
     within(program, "this is line 1\n")
     program.send(KEY_BACK)
     outside(program)
+    # less does not end at an interrupt; the second escape ends it.
     program.press("escape")
-    outside(program, "interrupted")
+    outside(program, "esc again ends")
+    program.press("escape")
     program.idle()
+    assert "less lines.txt" in program.screen
 
 
 @pytest.mark.needs("less")

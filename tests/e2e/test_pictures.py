@@ -149,7 +149,7 @@ def test_a_picture_is_looked_at_in_full(open_in: type[Shown]) -> None:
     program.press("escape")
     program.idle()
     program.press("tab")
-    program.wait_for("━>")
+    program.wait_for("·>")
     # How much stands below the picture depends on when the turn was stopped.
     while "look at it" not in program.wait_quiet(0.3):
         program.press("up")

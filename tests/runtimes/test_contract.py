@@ -189,7 +189,8 @@ def test_an_interrupt_while_the_language_starts_is_not_lost(computer: Computer, 
     thread.start()
     played = play(computer, sample.language, sample.sleep)
     thread.join()
-    assert (played.state, played.text) == ("interrupted", "")
+    assert played.state == "interrupted"
+    assert played.text.strip() in ("", "go")  # on a slow machine it may have begun
     assert play(computer, sample.language, sample.hello).text == "hello\n"
 
 

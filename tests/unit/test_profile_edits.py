@@ -9,7 +9,7 @@ from oi_tui.engine.profile import Profile
 from oi_tui.engine.profile import settings as all_settings
 from oi_tui.engine.profile_texts import starter
 from oi_tui.engine.settings import Setting, Value
-from tests.setting_values import other_value
+from tests.setting_values import RIGHT_WORDS, other_value
 
 MINE = """\
 # mine, é
@@ -115,6 +115,8 @@ TEXTS = st.one_of(
 
 def values(each: Setting) -> st.SearchStrategy[Value]:
     """Any value of the setting, its default among them."""
+    if each.name in RIGHT_WORDS:
+        return st.lists(st.sampled_from(RIGHT_WORDS[each.name]), max_size=4).map(tuple)
     if each.kind is tuple:
         words = TEXTS.filter(lambda text: bool(text.strip()) and "\n" not in text)
         return st.lists(words, max_size=4).map(tuple)

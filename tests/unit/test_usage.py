@@ -12,7 +12,7 @@ def test_every_flag_is_on_it_under_a_heading() -> None:
     for each in settings():
         assert each.long_flag[2:] in page
         assert each.section in lines
-    for flag in ("--plain", "--stdin", "--doctor [FILE]", "--resume [ID]", "--profile NAME", "--demo"):
+    for flag in ("--plain", "--stdin", "--doctor [FILE]", "--resume [ID]", "--profile [NAME]", "--demo"):
         assert flag in page
     assert "Exit codes" in lines
 
