@@ -64,7 +64,8 @@ def test_kitty_gets_each_picture_once_and_has_none_left_at_the_end(open_in: type
 
 
 def test_sixels_are_drawn_where_the_picture_stands_once_it_rests(open_in: type[Shown]) -> None:
-    program = open_in(SIXEL)
+    # The reply comes slowly, so that the picture stays where it is for a while.
+    program = open_in(SIXEL, env={"OI_TUI_DEMO_TOKENS_PER_SECOND": "1"})
     show(program)
     assert wait_until(lambda: len(program.sixels) >= 1, 30)
     line, column, data = program.sixels[-1]

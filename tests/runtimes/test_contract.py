@@ -498,7 +498,7 @@ def test_fifty_children_are_stopped_together(shared: Computer, sample: Sample, s
 def test_a_child_that_ignores_the_interrupt_is_ended(scripted: Scripted) -> None:
     seconds = str(6000 + random.random())
     deaf = f"trap '' INT TERM\necho go\nsleep {seconds}\nsleep {seconds}"
-    played = scripted(deaf, stop_at="go\r\n")
+    played = scripted(deaf, stop_at="go\r\n", insists=True)
     assert played.state == "interrupted"
     assert played.seconds - played.when("go") < 5
     until(lambda: not marked(seconds))
@@ -508,7 +508,7 @@ def test_what_a_deaf_child_was_stopped_with_does_not_deafen_the_language(
     computer: Computer, sample: Sample
 ) -> None:
     (computer.cwd / "script").write_text("trap '' INT TERM\necho go\nsleep 60\nsleep 60")
-    play(computer, sample.language, sample.script, stop_at="go\r\n")
+    play(computer, sample.language, sample.script, stop_at="go\r\n", insists=True)
     played = play(computer, sample.language, sample.busy, stop_at="go\r\n")
     assert (played.state, played.steps) == ("interrupted", ["interrupt"])
 
@@ -536,6 +536,7 @@ def test_an_interrupted_run_leaves_the_signals_as_they_were(
         sample.language,
         code,
         stop_at=None if how == "ask" else "go\r\n",
+        insists=how == "deaf",
         on=(lambda report, _: asked_then_stop(computer, report)) if how == "ask" else None,
     )
     assert played.state == "interrupted"
