@@ -7,7 +7,7 @@ _SPECIAL = {"api_base": "http://127.0.0.1:1/v1", "conversation_history_path": "~
 #: Right words for lists where not any word is right.
 RIGHT_WORDS = {
     "pass_environment": ["AWS_PROFILE", "CANARY_*", "_x"],
-    "sandbox_hosts": ["pypi.org", "*.example.com", "127.0.0.1:8000"],
+    "sandbox_hosts": ["docs.example.com", "*.example.com", "127.0.0.1:8000"],
 }
 #: For each kind of setting: texts that are no such value, as YAML.
 WRONG_YAML: dict[type, list[str]] = {
