@@ -1,5 +1,6 @@
 """Programs that take the whole terminal, in the real application."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,8 @@ def test_the_way_back_and_in_again(start: Start, workplace: Path) -> None:
     # less does not end at an interrupt; the second escape ends it.
     program.press("escape")
     outside(program, "esc again ends")
+    # A key that is held down repeats: what follows at once is the same press.
+    program.wait_for(lambda screen: re.search(r"stopping shell +[1-9]", screen))
     program.press("escape")
     program.idle()
     assert "less lines.txt" in program.screen

@@ -167,7 +167,7 @@ def test_a_picture_is_looked_at_in_full(open_in: type[Shown]) -> None:
 
 def test_nothing_is_written_in_an_idle_second_beside_a_picture(open_in: type[Shown]) -> None:
     for answers in (KITTY, SIXEL):
-        program = open_in(answers)
+        program = open_in(answers, env={"OI_TUI_DEMO_TOKENS_PER_SECOND": "1"})
         show(program)
         assert wait_until(lambda program=program: program.shown or program.sixels, 30)
         program.press("escape")
