@@ -4,7 +4,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oi_tui.api import OpenInterpreter
+    from oi_tui.api.interpreter import OpenInterpreter
 
 __version__ = "0.1.0"
 #: Code runs on pseudo-terminals, which Windows does not have.
@@ -24,7 +24,7 @@ def __getattr__(name: str) -> object:
     if name == "OpenInterpreter":
         if problem := system_problem():
             raise ImportError(problem)
-        from oi_tui.api import OpenInterpreter
+        from oi_tui.api.interpreter import OpenInterpreter
 
         return OpenInterpreter
     raise AttributeError(f"module 'oi_tui' has no attribute {name!r}")

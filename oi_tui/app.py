@@ -23,22 +23,22 @@ from textual.filter import LineFilter
 from textual.geometry import Size
 
 from oi_tui import commands, log, paths
-from oi_tui.attention import Attention, run_tool
-from oi_tui.engine.redaction import redact
-from oi_tui.legible_filter import LegibleFilter
-from oi_tui.privacy import close_to_others
-from oi_tui.sanitize_filter import SanitizeFilter
-from oi_tui.screens.chat import Chat
-from oi_tui.screens.leaving import Palette
-from oi_tui.terminal_driver import TerminalDriver
+from oi_tui.engine.credentials.redaction import redact
+from oi_tui.environment import close_to_others
+from oi_tui.screens.chat.screen import Chat
+from oi_tui.screens.dialog import Palette
+from oi_tui.terminal.ansi16_filter import SixteenFilter
+from oi_tui.terminal.contrast_filter import LegibleFilter
+from oi_tui.terminal.driver import TerminalDriver
+from oi_tui.terminal.notifications import Attention, run_tool
+from oi_tui.terminal.sanitize_filter import SanitizeFilter
 from oi_tui.text import visible
 from oi_tui.themes import DARK, LIGHT
-from oi_tui.widgets.keyboard import KeyboardClock
-from oi_tui.widgets.means import Showing
-from oi_tui.widgets.sixteen import SixteenFilter
+from oi_tui.widgets.idle import KeyboardClock
+from oi_tui.widgets.images.protocol import Showing
 
 if TYPE_CHECKING:
-    from oi_tui.engine.profile import Profile
+    from oi_tui.engine.settings.profile import Profile
     from oi_tui.workspace import Workspace
 
 _log = logging.getLogger("oi_tui")
@@ -170,8 +170,8 @@ class OiTui(Showing, KeyboardClock):
 
     def on_chat_ready(self) -> None:
         """Wake what takes its time, and show what was asked for at the command line."""
-        from oi_tui.engine import reach
-        from oi_tui.screens import first_run
+        from oi_tui.engine.llm import endpoint
+        from oi_tui.screens.chat import first_run
 
         workspace = self._chat.workbench.workspace
         workspace.warm_up()
@@ -183,7 +183,7 @@ class OiTui(Showing, KeyboardClock):
         self._take_keys(workspace.profile.keys)
         for problem in workspace.remarks:
             self._chat.desk.tell(f"Your profile: {problem}", warning=True)
-        if wrong := reach.misled(workspace.profile):
+        if wrong := endpoint.misled(workspace.profile):
             self._chat.desk.tell(wrong.sentence, warning=True)
         if unkept := log.problem():
             self._chat.desk.tell(unkept, warning=True)

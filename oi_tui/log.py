@@ -10,7 +10,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.engine.redaction import RedactingFormatter
+from oi_tui.engine.credentials.redaction import RedactingFormatter
 from oi_tui.text import visible
 
 _root = logging.getLogger("oi_tui")

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.engine import migration, profile_file, ready_made
-from oi_tui.engine.profile import Profile, settings
-from oi_tui.engine.profile_texts import starter
-from oi_tui.engine.settings import ProfileError, nearest
-from oi_tui.engine.trust import Shown, Trust
+from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.settings import migration, presets, yaml_file
+from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.setting import ProfileError, nearest
+from oi_tui.engine.settings.templates import starter
 
 #: The file in a project's folder.
 PROJECT = paths.PROJECT
@@ -32,7 +32,7 @@ def default_path() -> Path:
     """The profile that is used when none is named: the one made default, else `default.yaml`."""
     folder = paths.profiles()
     with contextlib.suppress(OSError, ProfileError):
-        name = profile_file.read_text(paths.config() / "default-profile").strip()
+        name = yaml_file.read_text(paths.config() / "default-profile").strip()
         if name and Path(name).name == name and (folder / name).is_file():
             return folder / name
     return folder / "default.yaml"
@@ -41,7 +41,7 @@ def default_path() -> Path:
 def make_default(path: Path) -> None:
     """Use this profile, of the folder of profiles, when none is named. Raises OSError."""
     paths.make_private(paths.config())
-    profile_file.replace_file(paths.config() / "default-profile", path.name + "\n")
+    yaml_file.replace_file(paths.config() / "default-profile", path.name + "\n")
 
 
 def names() -> list[str]:
@@ -49,7 +49,7 @@ def names() -> list[str]:
     folder = paths.profiles()
     own = sorted(path.stem for path in folder.glob("*.y*ml")) if folder.is_dir() else []
     own += sorted(path.name for path in folder.glob("*.py")) if folder.is_dir() else []
-    return list(dict.fromkeys([*own, *ready_made.names()]))
+    return list(dict.fromkeys([*own, *presets.names()]))
 
 
 def find(name: str) -> Path:
@@ -69,7 +69,7 @@ def find(name: str) -> Path:
             if (folder / candidate).is_file():
                 return folder / candidate
         stem = name.removesuffix(".yaml")
-        if stem in ready_made.names():
+        if stem in presets.names():
             return folder / f"{stem}.yaml"
         if stem == "default":
             return folder / "default.yaml"
@@ -82,9 +82,9 @@ def find(name: str) -> Path:
 def text_of(path: Path) -> str:
     """The YAML text of a profile: its file, else the ready-made one. Raises ProfileError or OSError."""
     try:
-        return profile_file.read_text(path)
+        return yaml_file.read_text(path)
     except FileNotFoundError:
-        made = ready_made.text(path.stem) if path.parent == paths.profiles() else None
+        made = presets.text(path.stem) if path.parent == paths.profiles() else None
         if made is None:
             raise
         return made
@@ -100,12 +100,12 @@ def load(path: Path, *, write: bool = True) -> Profile:
     if path.parent != paths.profiles():
         return _read(text, path)
     newer, changes = migration.brought_up_to_date(text, path)
-    profile = Profile.from_entries(profile_file.parse(newer, path), path)
+    profile = Profile.from_entries(yaml_file.parse(newer, path), path)
     if not changes or not write:
         return profile
     with contextlib.suppress(OSError):
         kept = migration.keep(path, text)
-        profile_file.replace_file(path, newer)
+        yaml_file.replace_file(path, newer)
         note = f"{path.name} was brought up to date ({', '.join(changes)}); the old one is {kept.name}"
         profile = replace(profile, unknown=(note, *profile.unknown))
     return profile
@@ -114,7 +114,7 @@ def load(path: Path, *, write: bool = True) -> Profile:
 def _read(text: str, place: object) -> Profile:
     """The profile in a text whose file is left as it is. Raises ProfileError."""
     newer, changes = migration.brought_up_to_date(text, place)
-    profile = Profile.from_entries(profile_file.parse(newer, place), place)
+    profile = Profile.from_entries(yaml_file.parse(newer, place), place)
     if not changes:
         return profile
     note = (
@@ -141,7 +141,7 @@ def open_profile(
         return profile, None
     path = default_path() if name is None else find(name)
     if path.suffix == ".py":
-        shown = Shown("python profile", os.path.realpath(path), profile_file.read_text(path))
+        shown = Shown("python profile", os.path.realpath(path), yaml_file.read_text(path))
         _ask_once(shown, ask)
         return made_of(shown), None
     if path.suffix == ".json":
@@ -158,7 +158,7 @@ def open_profile(
 def made_of(shown: Shown) -> Profile:
     """The profile that the content makes; a program is run, and must be trusted. Raises ProfileError."""
     if shown.kind == "python profile":
-        from oi_tui.engine import python_profile
+        from oi_tui.engine.settings import python_profile
 
         return python_profile.run(shown, _known_languages())
     return _read(shown.text, shown.place)
@@ -212,7 +212,7 @@ def project(folder: Path) -> Shown | None:
     try:
         if path.is_symlink() or not path.is_file():
             return None
-        text = profile_file.read_text(path)
+        text = yaml_file.read_text(path)
     except (OSError, ProfileError):
         return None
     return Shown("project profile", os.path.realpath(path), text) if text.strip() else None
@@ -229,7 +229,7 @@ def unread_project(folder: Path) -> str:
         elif not path.is_file():
             reason = "it is not a regular file"
         else:
-            profile_file.read_text(path)
+            yaml_file.read_text(path)
             return ""
     except ProfileError as error:
         reason = error.problem
@@ -280,7 +280,7 @@ def _ready(path: Path, *, write: bool) -> bool:
     if write:
         with contextlib.suppress(OSError):
             paths.make_private(path.parent)
-            profile_file.replace_file(path, starter())
+            yaml_file.replace_file(path, starter())
     return False
 
 
@@ -304,7 +304,7 @@ def duplicate(path: Path, name: str) -> Path:
     target = place_for(name)
     text = text_of(path)
     paths.make_private(target.parent)
-    profile_file.replace_file(target, text)
+    yaml_file.replace_file(target, text)
     return target
 
 

@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # the time until then. The screen turns the collector on once it is ready; what has no screen, at once.
     gc.disable()
     try:
-        from oi_tui.cli import main
+        from oi_tui.cli.main import main
 
         return main(arguments)
     except ModuleNotFoundError as missing:
@@ -53,7 +53,7 @@ def _describe_failure(error: Exception) -> str:
     import logging
 
     from oi_tui import log, paths
-    from oi_tui.engine.redaction import redact
+    from oi_tui.engine.credentials.redaction import redact
     from oi_tui.text import one_line
 
     log.begin()

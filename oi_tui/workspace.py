@@ -9,39 +9,41 @@ from pathlib import Path
 from typing import Protocol
 
 from oi_tui import paths
-from oi_tui.engine import images, logs, model_check, ports, titles
-from oi_tui.engine.account import OverBudget
-from oi_tui.engine.earlier_code import EarlierCode
-from oi_tui.engine.journal import Journal
-from oi_tui.engine.key_place import key_place
-from oi_tui.engine.llamafile import Llamafile
-from oi_tui.engine.llm import Llm, LlmError
-from oi_tui.engine.logs import LoggedLlm
-from oi_tui.engine.model_check import Finding
-from oi_tui.engine.model_client import ModelProcess
-from oi_tui.engine.model_facts import KnownModels, ModelFacts
-from oi_tui.engine.profile import Profile, ProfileError, conversations, save, without_effect
-from oi_tui.engine.records import title_of, title_of_copy
-from oi_tui.engine.redaction import learn, learn_address
-from oi_tui.engine.secrets import Secrets, provider_of
+from oi_tui.custom_languages import OwnLanguages
+from oi_tui.engine import protocols
+from oi_tui.engine.credentials.key_source import key_place
+from oi_tui.engine.credentials.keys import Secrets, provider_of
+from oi_tui.engine.credentials.redaction import learn, learn_address
+from oi_tui.engine.files.snapshots import Snapshots
+from oi_tui.engine.files.watcher import Witness
+from oi_tui.engine.llm import images, request_log, titles
+from oi_tui.engine.llm.base import Llm, LlmError
+from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.request_log import LoggedLlm
+from oi_tui.engine.llm.usage_report import OverBudget
+from oi_tui.engine.models import model_check
+from oi_tui.engine.models.llamafile import Llamafile
+from oi_tui.engine.models.model_check import Finding
+from oi_tui.engine.models.model_info import KnownModels, ModelFacts
+from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.session import Session
-from oi_tui.engine.settings import Value
-from oi_tui.engine.snapshots import Snapshots
-from oi_tui.engine.store import Store
-from oi_tui.engine.taken_back import TakenBack
-from oi_tui.engine.witness import Witness
-from oi_tui.lmc import Message
-from oi_tui.own_languages import OwnLanguages
-from oi_tui.privacy import held_back
+from oi_tui.engine.settings.profile import Profile, ProfileError, conversations, save, without_effect
+from oi_tui.engine.settings.setting import Value
+from oi_tui.engine.storage.journal import Journal
+from oi_tui.engine.storage.records import title_of, title_of_copy
+from oi_tui.engine.storage.store import Store
+from oi_tui.engine.storage.undo_history import TakenBack
+from oi_tui.environment import held_back
+from oi_tui.messages import Message
+from oi_tui.runtimes.availability import Standing
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices
 from oi_tui.runtimes.languages import LANGUAGES
-from oi_tui.runtimes.limits import Limits
-from oi_tui.runtimes.standing import Standing
+from oi_tui.runtimes.sandbox.limits import Limits
 from oi_tui.runtimes.variables import Detail, Memory
 
 
-class Languages(ports.Computer, Protocol):
+class Languages(protocols.Computer, Protocol):
     """What runs code, and can say of itself what a person wants to know."""
 
     def describe(self, language: str) -> str:
@@ -94,7 +96,7 @@ class Workspace:
     ) -> None:
         self.profile = profile
         _learn(profile)
-        logs.set_levels(verbose=profile.verbose, debug=profile.debug)
+        request_log.set_levels(verbose=profile.verbose, debug=profile.debug)
         self.profile_path = profile_path
         self.secrets = Secrets()
         #: The llamafile that was started here, if one was.
@@ -292,7 +294,7 @@ class Workspace:
             self._answer_with(profile.completions)
         self.profile = self.session.profile = profile
         _learn(profile)
-        logs.set_levels(verbose=profile.verbose, debug=profile.debug)
+        request_log.set_levels(verbose=profile.verbose, debug=profile.debug)
         self._journal.use_model(profile.model)
         self.computer.use_sandbox(profile.sandbox, self._private)
 

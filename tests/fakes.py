@@ -5,8 +5,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from oi_tui.engine.llm import CallPiece, Delta, Fault, LlmError, Request, Text
-from oi_tui.lmc import (
+from oi_tui.engine.llm.base import CallPiece, Delta, Fault, LlmError, Request, Text
+from oi_tui.messages import (
     Displayed,
     InputReceived,
     InputRequested,
@@ -16,7 +16,7 @@ from oi_tui.lmc import (
     Report,
     RunEnded,
 )
-from oi_tui.runtimes.standing import Standing
+from oi_tui.runtimes.availability import Standing
 from oi_tui.runtimes.variables import Detail, Memory
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from PIL import Image
 
-from oi_tui.widgets.kitty import NUMBERS, PLACEHOLDER
+from oi_tui.widgets.images.kitty import NUMBERS, PLACEHOLDER
 from tests.terminal import Terminal
 
 _QUERY = re.compile(rb"\x1b_Gi=(\d+),[^;]*a=q[^;]*;[^\x1b]*\x1b\\")

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oi_tui.engine import export, original, restoring
-from oi_tui.engine.snapshots import Snapshots
-from oi_tui.engine.store import Store
-from oi_tui.engine.witness import Witness
-from oi_tui.engine.word_index import WordIndex
-from oi_tui.lmc import Message
+from oi_tui.engine.export import formats
+from oi_tui.engine.files import restore
+from oi_tui.engine.files.snapshots import Snapshots
+from oi_tui.engine.files.watcher import Witness
+from oi_tui.engine.open_interpreter import conversations as original
+from oi_tui.engine.storage.full_text_index import WordIndex
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
 
 CALLS = (
     *(
@@ -226,12 +228,12 @@ def wrong_after_going_back(folder: Path) -> Iterator[str]:
 
 
 def export_all(folder: Path) -> None:
-    for name, kind in export.FORMATS.items():
-        export.export(kind, "A title", TALK, folder / f"{name}{kind.suffix}")
+    for name, kind in formats.FORMATS.items():
+        formats.export(kind, "A title", TALK, folder / f"{name}{kind.suffix}")
 
 
 def wrong_after_export(folder: Path) -> Iterator[str]:
-    for name, kind in export.FORMATS.items():
+    for name, kind in formats.FORMATS.items():
         for path in folder.glob(f"{name}.*"):
             text = path.read_text()
             if name == "notebook":
@@ -262,7 +264,7 @@ def restore_files(folder: Path) -> None:
     snapshots = Snapshots(folder / "snapshots")
     step = snapshots.step("code")
     assert step is not None
-    restoring.restore(snapshots, step, restoring.plan(snapshots, step))
+    restore.restore(snapshots, step, restore.plan(snapshots, step))
 
 
 def standing(folder: Path) -> dict[str, str]:
@@ -276,11 +278,11 @@ def wrong_after_restoring(folder: Path) -> Iterator[str]:
     for name in {*FILES, *CHANGED}:
         if now.get(name) not in (FILES.get(name), CHANGED.get(name)):
             yield f"{name} holds {now.get(name)!r}"
-    back = snapshots.step(restoring.back_id("code"))
+    back = snapshots.step(restore.back_id("code"))
     if now != CHANGED and back is None:
         yield "nobody knows how to take it back"
     if back is not None:
-        restoring.restore(snapshots, back, restoring.plan(snapshots, back))
+        restore.restore(snapshots, back, restore.plan(snapshots, back))
         if standing(folder) != CHANGED:
             yield f"taken back it is {standing(folder)}"
     restore_files(folder)

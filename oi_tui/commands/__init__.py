@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from oi_tui.commands import declared  # noqa: F401 -- declares them all
-from oi_tui.commands.declaring import COMMANDS, Command, CommandError, Desk, parted, rekey
+from oi_tui.commands import builtin  # noqa: F401 -- declares them all
+from oi_tui.commands.registry import COMMANDS, Command, CommandError, Desk, parted, rekey
 from oi_tui.text import one_line
 
 __all__ = ["COMMANDS", "Command", "CommandError", "Desk", "carry_out", "is_command", "matching", "rekey"]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 #: The last line of what Python, Node or a shell says when something went wrong.
 _ERROR = re.compile(r"^(?:Uncaught )?([A-Za-z_.]*(?:Error|Exception|Exit|Warning)\b.*)$", re.MULTILINE)
-#: How a request tells what became of code (engine/request_writer.py).
+#: How a request tells what became of code (engine/llm/request.py).
 _REJECTED = re.compile(r"The user rejected this code\.(?: Reason: (.+))?", re.DOTALL)
 _INTERRUPTED = re.compile(r"^Interrupted by the user(?: after [\d.]+ s)?$", re.MULTILINE)
 _EDITED = re.compile(r"The user edited the code before it ran\..*?^Its output:$\n?", re.MULTILINE | re.DOTALL)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oi_tui import profiles
-from oi_tui.engine.profile import Profile, ProfileError
-from oi_tui.engine.redaction import learn, learn_address
+from oi_tui.engine.credentials.redaction import learn, learn_address
+from oi_tui.engine.settings.profile import Profile, ProfileError
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _wrapped(first: str, words: str) -> list[str]:
 
 def _anonymous(text: str) -> str:
     """The text without keys, and without the person's name in paths."""
-    from oi_tui.engine.redaction import redact
+    from oi_tui.engine.credentials.redaction import redact
 
     home = os.path.expanduser("~")  # noqa: PTH111
     if len(home) > 1:

@@ -11,7 +11,7 @@ from oi_tui import __version__
 from oi_tui.doctor.finding import Finding
 
 if TYPE_CHECKING:
-    from oi_tui.engine.profile import Profile
+    from oi_tui.engine.settings.profile import Profile
 
 #: So long the server may take to answer, in seconds.
 PATIENCE = 2.0
@@ -20,13 +20,13 @@ _CHANGE = "change llm.api_base (f2 in oi-tui, or --api-base)"
 
 def finding(profile: "Profile") -> Finding:
     """What the server at the profile's address says to a question without a key; any answer is one."""
-    from oi_tui.engine import reach
+    from oi_tui.engine.llm import endpoint
 
-    if wrong := reach.misled(profile):
+    if wrong := endpoint.misled(profile):
         return Finding(False, wrong.sentence.partition(" Correct it")[0], f"Correct it, or {_CHANGE}.")
-    if forbidden := reach.refusal(profile):
+    if forbidden := endpoint.refusal(profile):
         return Finding(False, forbidden.sentence, f"Change llm.model, llm.api_base or {forbidden.setting}.")
-    parts = urlsplit(str(reach.base(profile)))
+    parts = urlsplit(str(endpoint.base(profile)))
     # A name and password in it are the key, which is not sent.
     address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl().rstrip("/")
     request = urllib.request.Request(f"{address}/models", headers={"User-Agent": f"oi-tui/{__version__}"})

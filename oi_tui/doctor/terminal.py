@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator, Mapping
 
 from oi_tui.doctor.finding import Finding
-from oi_tui.graphics import ask_tmux, manner
-from oi_tui.replies import Replies
+from oi_tui.terminal.graphics import ask_tmux, manner
+from oi_tui.terminal.queries import Replies
 
 #: Kitty's keyboard protocol, and frames as a whole; what is asked about pictures follows.
 _QUESTIONS = "\x1b[?u\x1b[?2026$p"

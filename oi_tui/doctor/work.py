@@ -13,8 +13,8 @@ from oi_tui.doctor.finding import Finding
 
 if TYPE_CHECKING:
     from oi_tui.doctor.in_use import InUse
-    from oi_tui.engine.local_models import LocalModel
-    from oi_tui.engine.profile import Profile
+    from oi_tui.engine.models.local_servers import LocalModel
+    from oi_tui.engine.settings.profile import Profile
 
 _SWITCH = "Read before you press y, or switch it on: --sandbox"
 #: Providers' variables that are looked for first; others are found by their names.
@@ -24,8 +24,8 @@ _ENDINGS = ("_API_KEY", "_API_TOKEN")
 def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """The profile in use, the others of its folder, and what cannot act on this machine."""
     from oi_tui import profiles
-    from oi_tui.engine.profile import ProfileError
-    from oi_tui.engine.profile import settings as declared
+    from oi_tui.engine.settings.profile import ProfileError
+    from oi_tui.engine.settings.profile import settings as declared
 
     in_use = in_use or _usual()
     yield from _in_use(in_use)
@@ -47,8 +47,8 @@ def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
 
 def _in_use(in_use: "InUse") -> Iterator[Finding]:
     """The settings that hold, where they come from, and what is to be said of them."""
-    from oi_tui.engine.profile import Profile, ProfileError
-    from oi_tui.engine.profile import settings as declared
+    from oi_tui.engine.settings.profile import Profile, ProfileError
+    from oi_tui.engine.settings.profile import settings as declared
 
     profile, path = in_use.profile, in_use.path
     if in_use.problem:
@@ -84,7 +84,7 @@ def _in_use(in_use: "InUse") -> Iterator[Finding]:
 
 def _remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterator[Finding]:
     """What is to be said of a profile, but for what was told of it already."""
-    from oi_tui.engine.profile import without_effect
+    from oi_tui.engine.settings.profile import without_effect
 
     for remark in (*profile.unknown, *without_effect(profile)):
         if not (broken and broken in remark):
@@ -120,7 +120,7 @@ def languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
 
 def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """What holds programs back: whether it is on, and whether it can be had, which is tried."""
-    from oi_tui.runtimes import sandbox as walls
+    from oi_tui.runtimes.sandbox import sandbox as walls
 
     found = walls.finding()
     on = (in_use or _usual()).profile.sandbox
@@ -136,9 +136,9 @@ def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
 
 def kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """The keys that were given to us to keep, by name, the model's own, and where a new one would go."""
-    from oi_tui.engine import private_file
-    from oi_tui.engine.key_place import key_place
-    from oi_tui.engine.secrets import ORDER, Secrets
+    from oi_tui.engine.credentials import private_file
+    from oi_tui.engine.credentials.key_source import key_place
+    from oi_tui.engine.credentials.keys import ORDER, Secrets
 
     secrets = Secrets()
     try:
@@ -158,8 +158,9 @@ def kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
 
 def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
     """Keys, by name and never by value; servers on this machine; and whether the model's own one answers."""
-    from oi_tui.engine import local_models, reach
-    from oi_tui.engine.secrets import provider_of
+    from oi_tui.engine.credentials.keys import provider_of
+    from oi_tui.engine.llm import endpoint
+    from oi_tui.engine.models import local_servers
 
     profile = (in_use or _usual()).profile
     keys = [name for name in sorted(os.environ) if name.endswith(_ENDINGS) and os.environ[name].strip()]
@@ -171,14 +172,14 @@ def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
             yield Finding(True, f"{name} is set")
     if not keys:
         yield Finding(None, "no provider's key is in the environment")
-    found = local_models.find()
+    found = local_servers.find()
     for name, served in groupby(found, key=lambda each: each.server):
         names = [each.model for each in served]
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         yield Finding(True, f"{name} is running: {', '.join(names[:4])}{more}")
     if not found:
         yield Finding(None, "no model server answers on this machine")
-    if reach.base(profile):
+    if endpoint.base(profile):
         yield server.finding(profile)
     elif provider_of(profile.model) in ("ollama", "ollama_chat"):
         yield from _ollama(profile.model, found)
@@ -192,7 +193,7 @@ def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
 
 def _ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding]:
     """Whether Ollama on this machine can be asked for the model."""
-    from oi_tui.engine.local_models import is_named
+    from oi_tui.engine.models.local_servers import is_named
 
     there = [each for each in found if each.server == "Ollama"]
     if not there:
@@ -206,7 +207,7 @@ def _ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding]:
 def _usual() -> "InUse":
     """The settings of a start without flags, as far as they can be read."""
     from oi_tui.doctor import in_use
-    from oi_tui.engine.profile import ProfileError
+    from oi_tui.engine.settings.profile import ProfileError
 
     try:
         return in_use.usual()

@@ -8,9 +8,9 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from oi_tui.engine.grants import Grant
-from oi_tui.engine.snapshots import Step
-from oi_tui.lmc import Message, Report
+from oi_tui.engine.files.snapshots import Step
+from oi_tui.engine.review.permissions import Grant
+from oi_tui.messages import Message, Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,19 +5,32 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from oi_tui.engine import compaction, request_gate, request_writer
-from oi_tui.engine.account import Account
 from oi_tui.engine.events import Event, LibraryLoading, ModelCalled, Noticed, RetryScheduled, Steps
-from oi_tui.engine.known_windows import check_size
-from oi_tui.engine.llm import CallPiece, Delta, Fault, Finish, Gap, Llm, LlmError, Reply, Request, Text, Usage
-from oi_tui.engine.message_writers import ReplyWriter
-from oi_tui.engine.model_facts import ModelFacts
-from oi_tui.engine.profile import Profile
-from oi_tui.engine.recent import recent
-from oi_tui.engine.reply_parser import ReplyParser
-from oi_tui.engine.request_writer import Written
-from oi_tui.engine.window import CHARACTERS
-from oi_tui.lmc import Message
+from oi_tui.engine.llm import compaction, request_gate
+from oi_tui.engine.llm import request as request_writer
+from oi_tui.engine.llm.base import (
+    CallPiece,
+    Delta,
+    Fault,
+    Finish,
+    Gap,
+    Llm,
+    LlmError,
+    Reply,
+    Request,
+    Text,
+    Usage,
+)
+from oi_tui.engine.llm.context_window import CHARACTERS
+from oi_tui.engine.llm.recent_messages import recent
+from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.usage_report import Account
+from oi_tui.engine.models.known_windows import check_size
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.reply.message_builders import ReplyWriter
+from oi_tui.engine.reply.parser import ReplyParser
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Message
 
 #: A request that failed for a passing reason is sent again this often, after these many seconds.
 RETRIES = (1.0, 3.0, 8.0)

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from oi_tui.engine.earlier_code import EarlierCode
 from oi_tui.engine.events import (
     Answer,
     ApprovalRequested,
@@ -16,14 +15,15 @@ from oi_tui.engine.events import (
     RunReported,
     Steps,
 )
-from oi_tui.engine.grants import Grant, Grants
-from oi_tui.engine.look_through import look_through
+from oi_tui.engine.files.watcher import Witness
 from oi_tui.engine.message_log import MessageLog
-from oi_tui.engine.message_writers import RunWriter
-from oi_tui.engine.ports import Computer
-from oi_tui.engine.profile import Profile
-from oi_tui.engine.witness import Witness
-from oi_tui.lmc import Displayed, Message, Printed, RunEnded
+from oi_tui.engine.protocols import Computer
+from oi_tui.engine.reply.message_builders import RunWriter
+from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.permissions import Grant, Grants
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Displayed, Message, Printed, RunEnded
 
 
 class Execution:

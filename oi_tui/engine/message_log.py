@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from oi_tui.engine import images
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, Noticed, Steps
-from oi_tui.engine.ports import Nowhere, Recorder
-from oi_tui.lmc import Message
+from oi_tui.engine.llm import images
+from oi_tui.engine.protocols import Nowhere, Recorder
+from oi_tui.messages import Message
 
 
 class MessageLog:

@@ -4,9 +4,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from oi_tui.engine import again, compaction, images, token_report
-from oi_tui.engine.account import Account, OverBudget
-from oi_tui.engine.earlier_code import EarlierCode
+from oi_tui.engine import rerun
 from oi_tui.engine.events import (
     Event,
     FilesChanged,
@@ -18,16 +16,19 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.exchange import Exchange, Stopped
 from oi_tui.engine.execution import Execution
-from oi_tui.engine.grants import Grant, Grants
-from oi_tui.engine.ledger import Ledger
-from oi_tui.engine.llm import Llm, LlmError, Usage
+from oi_tui.engine.files.watcher import Witness
+from oi_tui.engine.llm import compaction, images, token_report
+from oi_tui.engine.llm.base import Llm, LlmError, Usage
+from oi_tui.engine.llm.token_report import Count
+from oi_tui.engine.llm.usage import Ledger
+from oi_tui.engine.llm.usage_report import Account, OverBudget
 from oi_tui.engine.message_log import MessageLog
-from oi_tui.engine.model_facts import ModelFacts
-from oi_tui.engine.ports import Computer, Recorder
-from oi_tui.engine.profile import Profile
-from oi_tui.engine.token_report import Count
-from oi_tui.engine.witness import Witness
-from oi_tui.lmc import Message
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.protocols import Computer, Recorder
+from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.permissions import Grant, Grants
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Message
 from oi_tui.text import duration
 
 #: Rounds of model and code that may follow each other without a person having a say in any of them.
@@ -212,7 +213,7 @@ class Session:
         yield TurnStarted()
         done: list[Message] = []
         for place, earlier in enumerate(codes, 1):
-            code = again.anew(earlier)
+            code = rerun.anew(earlier)
             yield from self._log.record(code)
             before = f", took {duration(earlier.seconds)} before" if earlier.seconds is not None else ""
             state, _ = yield from self._execution.cell(code, self.profile, f"{place} of {len(codes)}{before}")
@@ -223,11 +224,11 @@ class Session:
                 done.append(self._log[code.id])
             elif state != "rejected":
                 rest = len(codes) - place
-                others = f"; the {again.cells(rest)} after it did not run" if rest else ""
+                others = f"; the {rerun.cells(rest)} after it did not run" if rest else ""
                 yield TurnEnded("paused", f"Run {place} of {len(codes)} did not come to its end{others}.")
                 return
-        took = f"in {duration(again.seconds(done))}; before, all took {duration(again.seconds(codes))}"
-        yield Noticed(f"{again.cells(len(done))} ran again {took}.")
+        took = f"in {duration(rerun.seconds(done))}; before, all took {duration(rerun.seconds(codes))}"
+        yield Noticed(f"{rerun.cells(len(done))} ran again {took}.")
         yield TurnEnded("done")
 
     def send_input(self, text: str) -> None:

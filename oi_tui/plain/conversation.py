@@ -17,18 +17,18 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
-from oi_tui.engine.grants import Grant
-from oi_tui.engine.look_through import look_through
-from oi_tui.external_editor import edit
-from oi_tui.history import History
-from oi_tui.lmc import InputReceived, InputRequested, Message
-from oi_tui.plain.alarm import Alarm
-from oi_tui.plain.desk import PlainDesk
+from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.input.history import History
+from oi_tui.input.multiline import is_open, without_quotes
+from oi_tui.messages import InputReceived, InputRequested, Message
+from oi_tui.plain.commands import PlainDesk
+from oi_tui.plain.event_handler import PlainStory
 from oi_tui.plain.keyboard import Keyboard
-from oi_tui.plain.story import PlainStory
-from oi_tui.several_lines import is_open, without_quotes
+from oi_tui.plain.wakeup import Alarm
+from oi_tui.terminal.external_editor import edit
 from oi_tui.text import one_line
-from oi_tui.turn import Turn
+from oi_tui.turn_worker import Turn
 from oi_tui.workspace import Workspace
 
 #: A second ctrl+c at the prompt within so many seconds leaves.

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from oi_tui.plain.alarm import Alarm
+from oi_tui.plain.wakeup import Alarm
 
 #: Before a question takes an answer the keyboard must have been quiet for so long, in seconds.
 QUIET = 0.5

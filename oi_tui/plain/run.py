@@ -10,14 +10,15 @@ from pathlib import Path
 from types import FrameType
 
 from oi_tui import __version__, log
-from oi_tui.engine import local_models, reach
 from oi_tui.engine.events import TurnEnded
-from oi_tui.engine.profile import Profile
-from oi_tui.plain.alarm import Alarm
+from oi_tui.engine.llm import endpoint
+from oi_tui.engine.models import local_servers
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.environment import close_to_others
 from oi_tui.plain.conversation import PlainConversation
+from oi_tui.plain.event_handler import INDENT, PlainStory
 from oi_tui.plain.keyboard import Keyboard
-from oi_tui.plain.story import INDENT, PlainStory
-from oi_tui.privacy import close_to_others
+from oi_tui.plain.wakeup import Alarm
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
 
@@ -89,7 +90,7 @@ def _begin(
     log.begin()
     log.print_lines(profile.verbose or profile.debug)
     stack.callback(log.print_lines, False)
-    if profile.local and not reach.is_this_machine(reach.server(profile)):
+    if profile.local and not endpoint.is_this_machine(endpoint.server(profile)):
         profile = _served_here(profile, notes)
     workspace = Workspace(profile, profile_path)
     stack.callback(workspace.close)
@@ -105,7 +106,7 @@ def _begin(
     )
     for problem in workspace.remarks:
         story.note(f"Your profile: {problem}")
-    if wrong := reach.misled(profile):
+    if wrong := endpoint.misled(profile):
         story.note(wrong.sentence)
     if unkept := log.problem():
         story.note(unkept)
@@ -117,12 +118,12 @@ def _begin(
 
 def _served_here(profile: Profile, notes: Callable[[str], None]) -> Profile:
     """The profile with a model of this machine: the one it names, else the first, if any answers."""
-    found = local_models.find()
+    found = local_servers.find()
     named = profile.model if "model" in profile.origins else None
-    fitting = [each for each in found if named is None or local_models.is_named(each, named)]
+    fitting = [each for each in found if named is None or local_servers.is_named(each, named)]
     if not fitting:
         told = [f"{each.model} ({each.server})" for each in found]
-        known = f"There are: {', '.join(told)}." if told else "\n".join(local_models.hints())
+        known = f"There are: {', '.join(told)}." if told else "\n".join(local_servers.hints())
         notes(one_line(f"No server on this machine has {named}.", 200) if named and told else _NO_SERVER)
         notes("\n".join(one_line(line, 300) for line in known.splitlines()))
         return profile

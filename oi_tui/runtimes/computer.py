@@ -9,16 +9,16 @@ from itertools import chain
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.lmc import Loss, Printed, Report, RunEnded
-from oi_tui.runtimes.installations import is_in
+from oi_tui.messages import Loss, Printed, Report, RunEnded
+from oi_tui.runtimes.availability import Standing
 from oi_tui.runtimes.installing import how_to_get
 from oi_tui.runtimes.language import Choices, Language, Runtime
 from oi_tui.runtimes.languages import LANGUAGES
-from oi_tui.runtimes.limits import USUAL, Limits
-from oi_tui.runtimes.protected import Watch
 from oi_tui.runtimes.pty_runtime import PtyRuntime
-from oi_tui.runtimes.sandbox import Sandbox
-from oi_tui.runtimes.standing import Standing
+from oi_tui.runtimes.sandbox.limits import USUAL, Limits
+from oi_tui.runtimes.sandbox.protected_files import Watch
+from oi_tui.runtimes.sandbox.readable_paths import is_in
+from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.text import one_line
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
-from oi_tui.lmc import Report
+from oi_tui.messages import Report
 from oi_tui.runtimes.variables import Detail, Memory
 
 DRIVERS = Path(__file__).with_name("drivers")

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.lmc import Displayed, Printed, Report
+from oi_tui.messages import Displayed, Printed, Report
+from oi_tui.opener import opener, view
 from oi_tui.runtimes.language import DRIVERS, Choices, Start
-from oi_tui.viewer import opener, view
 
 _BROWSERS = (
     "chromium",

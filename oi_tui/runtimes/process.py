@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from oi_tui.runtimes import processes
+from oi_tui.runtimes import process_table
 from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
-from oi_tui.runtimes.enclosing import Enclosed
-from oi_tui.runtimes.gateway import Gateway
-from oi_tui.runtimes.limits import LimitWatch
 from oi_tui.runtimes.marks import MarkReader, spell
-from oi_tui.runtimes.sandbox import Sandbox
-from oi_tui.runtimes.terminal import Terminal
+from oi_tui.runtimes.pty import Terminal
+from oi_tui.runtimes.sandbox.base import Enclosed
+from oi_tui.runtimes.sandbox.limits import LimitWatch
+from oi_tui.runtimes.sandbox.proxy import Gateway
+from oi_tui.runtimes.sandbox.sandbox import Sandbox
 
 #: What may wait, in bytes, of the output that comes while no run reads it; the oldest goes first.
 _LATER = 256 * 1024
@@ -111,7 +111,7 @@ class LanguageProcess:
                 os.close(number)
         self.pid = 0
         self._pidfd = -1
-        self._oom_kills = processes.oom_kills()
+        self._oom_kills = process_table.oom_kills()
         #: Called, from the thread that reads at rest, when the process ends while nothing runs.
         self.on_end_at_rest: Callable[[Ended], None] = lambda _: None
         self.ended: Ended | None = None
@@ -269,11 +269,11 @@ class LanguageProcess:
                     with contextlib.suppress(OSError):
                         self._pidfd = os.pidfd_open(self.pid)
             elif word == b"exit":
-                starved = processes.oom_kills() > self._oom_kills
+                starved = process_table.oom_kills() > self._oom_kills
                 self.ended = Ended(int(number), starved, self._limit)
         if not piece and not self.ended:
             # The guard itself was killed; what it guarded is found by the mark in its environment.
-            processes.kill_marked(f"{_TOKEN}={self._token}", self.pid)
+            process_table.kill_marked(f"{_TOKEN}={self._token}", self.pid)
             self.ended = Ended(None, limit=self._limit)
         return self.ended is not None
 
@@ -349,9 +349,9 @@ class LanguageProcess:
         With `since`, only to what began after that, on the monotonic clock.
         """
         group = self.terminal.foreground
-        for pid in processes.descendants(self.pid) if self.pid else ():
+        for pid in process_table.descendants(self.pid) if self.pid else ():
             with contextlib.suppress(OSError):
-                if os.getpgid(pid) == group and processes.began(pid) > since:
+                if os.getpgid(pid) == group and process_table.began(pid) > since:
                     os.kill(pid, number)
 
     def end_deaf_children(self, groups: set[int], since: float) -> None:
@@ -363,13 +363,13 @@ class LanguageProcess:
         until = time.monotonic() + 0.2
         while self.pid:
             waited = False
-            for pid, group in processes.members(self.pid):
-                if pid == self.pid or processes.began(pid) <= since:
+            for pid, group in process_table.members(self.pid):
+                if pid == self.pid or process_table.began(pid) <= since:
                     continue
                 waited |= group in groups
-                if processes.ignores(pid, signal.SIGINT):
+                if process_table.ignores(pid, signal.SIGINT):
                     waited = True
-                    deaf = processes.ignores(pid, signal.SIGTERM)
+                    deaf = process_table.ignores(pid, signal.SIGTERM)
                     with contextlib.suppress(OSError):
                         os.kill(pid, signal.SIGKILL if deaf else signal.SIGTERM)
             if not waited or time.monotonic() > until:

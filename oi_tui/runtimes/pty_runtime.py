@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Collection, Generator
 from pathlib import Path
 
-from oi_tui.lmc import Loss, Report, RunEnded, Started, Starting
+from oi_tui.messages import Loss, Report, RunEnded, Started, Starting
 from oi_tui.runtimes.channel import Channel, Event
-from oi_tui.runtimes.enclosing import NoSandboxError
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.process import Ended, Item, LanguageProcess, wait_for
 from oi_tui.runtimes.run import Run
-from oi_tui.runtimes.sandbox import Sandbox
+from oi_tui.runtimes.sandbox.base import NoSandboxError
+from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import (
     Detail,
     Memory,

@@ -10,21 +10,13 @@ import time
 from collections.abc import Callable
 from typing import Literal, Protocol
 
-from oi_tui.lmc import (
-    Displayed,
-    InputReceived,
-    InputRequested,
-    LineReached,
-    Printed,
-    Report,
-    RunEnded,
-)
-from oi_tui.runtimes import processes
+from oi_tui.messages import Displayed, InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
+from oi_tui.runtimes import process_table
 from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
 from oi_tui.runtimes.language import Language
-from oi_tui.runtimes.memory_line import MemoryLine
 from oi_tui.runtimes.process import Ended, Item, LanguageProcess
 from oi_tui.runtimes.python_line import PythonLine
+from oi_tui.runtimes.shell_line import MemoryLine
 from oi_tui.runtimes.stopping import Steps
 from oi_tui.runtimes.variables import listed, loss, names_in
 
@@ -258,9 +250,9 @@ class Run:
         if self._steps.ask_if_idle():
             return
         device = os.fstat(terminal.slave).st_rdev
-        pids = processes.in_foreground(self._process.pid, group)
+        pids = process_table.in_foreground(self._process.pid, group)
         self._tell_of_standstill(pids)
-        reads = processes.reads_terminal(pids, device)
+        reads = process_table.reads_terminal(pids, device)
         masked = not terminal.echoing
         if reads is None:
             reads = masked and now - self._quiet_since > 0.3
@@ -285,7 +277,7 @@ class Run:
 
     def _tell_of_standstill(self, pids: list[int]) -> None:
         """Say what was stopped and goes on no more: it looks as if it took its time."""
-        still = processes.stopped({self._process.pid, *pids})
+        still = process_table.stopped({self._process.pid, *pids})
         self._still = self._still + 1 if still else 0
         if self._still == _STANDSTILL:
             self._flush()
@@ -359,7 +351,7 @@ class Run:
         """What to know where the language's output goes to a file: the next cell would print nothing here."""
         if not self._away or self.leaving or self._process.ended:
             return None
-        place = processes.output_of(self._process.pid, seconds=0.1)
+        place = process_table.output_of(self._process.pid, seconds=0.1)
         if place is None:
             return None
         return f"the output of {self._language.title} goes to {place}, and not here"

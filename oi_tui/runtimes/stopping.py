@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from oi_tui.lmc import Stopping
-from oi_tui.runtimes import processes
+from oi_tui.messages import Stopping
+from oi_tui.runtimes import process_table
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.process import LanguageProcess
 
@@ -104,7 +104,8 @@ class Steps:
             self._signalled = self._process.terminal.foreground
             self._began = time.monotonic()
             self._too_young = (
-                self._signalled == self._process.pid or processes.began(self._signalled) > self._began - 0.1
+                self._signalled == self._process.pid
+                or process_table.began(self._signalled) > self._began - 0.1
             )
             self._follow_at = time.monotonic() + 0.01
             self._process.interrupt()
@@ -133,7 +134,7 @@ class Steps:
     def ask_if_idle(self) -> bool:
         """Ask for the end where the language waits for requests: an interrupt that came late took its run."""
         pipe = self._process.channel.folder / "requests"
-        if not self._insists or not processes.reads_file(self._process.pid, pipe):
+        if not self._insists or not process_table.reads_file(self._process.pid, pipe):
             return False
         self.ask()
         return True

@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from oi_tui.screens.leaving import Dialog
+from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line, visible
-from oi_tui.widgets.quiet import LOOK, SETTLE, Quiet
-from oi_tui.widgets.timing import later
+from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, Quiet
+from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from oi_tui.commands import COMMANDS
-from oi_tui.screens.leaving import Dialog
+from oi_tui.screens.dialog import Dialog
 
 #: Keys that are no commands, with where they work.
 OTHER_KEYS = (

@@ -13,9 +13,9 @@ from textual.keys import KEY_ALIASES, Keys
 
 import oi_tui.screens
 import oi_tui.widgets
-from oi_tui.engine.key_list import MODIFIERS, parse
+from oi_tui.engine.settings.key_bindings import MODIFIERS, parse
 from oi_tui.text import one_line
-from oi_tui.widgets.approval_panel import ApprovalPanel
+from oi_tui.widgets.approval.panel import ApprovalPanel
 
 #: Where each key works, by the name of what it does.
 Known = dict[str, list[tuple[type[DOMNode], Binding]]]
@@ -25,7 +25,7 @@ _NAMED = {key.value.rpartition("+")[2] for key in Keys} | set(KEY_ALIASES)
 def bindings() -> Known:
     """Every key by the name of what it does, with where it works: one entry for each of its keys."""
     for package in (oi_tui.screens, oi_tui.widgets):
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     found: Known = {}
     for owner in _ours(DOMNode):

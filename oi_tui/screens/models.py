@@ -13,10 +13,11 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from oi_tui.engine import llamafile, local_models, ready_made
-from oi_tui.engine.redaction import learn
-from oi_tui.engine.secrets import SecretError, Secrets, name_for
-from oi_tui.screens.leaving import Dialog
+from oi_tui.engine.credentials.keys import SecretError, Secrets, name_for
+from oi_tui.engine.credentials.redaction import learn
+from oi_tui.engine.models import llamafile, local_servers
+from oi_tui.engine.settings import presets
+from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line
 
 #: The ready-made profiles of the providers whose model is offered once there is a key.
@@ -62,7 +63,7 @@ def kept_models(secrets: Secrets) -> list[ModelChoice]:
 
 def _hosted() -> list[tuple[str, str]]:
     """The variables of providers' keys, each with the model to offer for it."""
-    models = [ready_made.model(name) for name in _HOSTED]
+    models = [presets.model(name) for name in _HOSTED]
     return [(name_for(model) or "", model) for model in models]
 
 
@@ -91,7 +92,7 @@ class Models(Dialog[ModelChoice | None]):
     class Found(Message):
         """These models are served on this machine."""
 
-        models: list[local_models.LocalModel]
+        models: list[local_servers.LocalModel]
 
     @dataclass
     class Kept(Message):
@@ -160,7 +161,7 @@ class Models(Dialog[ModelChoice | None]):
             self.run_worker(self._ask_servers, thread=True, exit_on_error=False)
 
     def _ask_servers(self) -> None:
-        self.post_message(self.Found(local_models.find()))
+        self.post_message(self.Found(local_servers.find()))
         # A newcomer has given us nothing to keep, and is spared the question to unlock a keyring.
         if self._secrets is not None and not self._local and not self._welcome:
             self.post_message(self.Kept(kept_models(self._secrets)))
@@ -177,13 +178,13 @@ class Models(Dialog[ModelChoice | None]):
             window = f", {each.context_window:,} tokens" if each.context_window else ""
             choice = ModelChoice(each.model, each.api_base, f"{each.server}{size}{window}")
             self.offer(choice)
-            if self._wanted and local_models.is_named(each, self._wanted.model):
+            if self._wanted and local_servers.is_named(each, self._wanted.model):
                 self.dismiss(choice)
                 return
         if not event.models:
             hints = self.query_one("#models-hints")
             hints.display = True
-            more = ["ctrl+l tells later how to get one."] if self._welcome else local_models.hints()
+            more = ["ctrl+l tells later how to get one."] if self._welcome else local_servers.hints()
             lines = ["No model server answers on this machine.", *more]
             hints.query_one(Static).update(Content("\n".join(lines)))
         elif self._local and self._wanted:
@@ -224,7 +225,7 @@ class Models(Dialog[ModelChoice | None]):
 
     def _choose(self, choice: ModelChoice) -> None:
         """Take the choice, once there is a key for it or none is needed."""
-        local = local_models.is_local(choice.model, choice.api_base) or llamafile.is_source(choice.model)
+        local = local_servers.is_local(choice.model, choice.api_base) or llamafile.is_source(choice.model)
         name = None if local else name_for(choice.model, choice.api_base)
         if self._secrets is None or name is None:
             self.dismiss(choice)

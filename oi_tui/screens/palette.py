@@ -8,11 +8,11 @@ from textual.content import Content
 
 from oi_tui import profiles
 from oi_tui.commands import COMMANDS, Command
-from oi_tui.screens.chat import Chat
+from oi_tui.screens.chat.screen import Chat
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
-    from oi_tui.engine.grants import Grant
+    from oi_tui.engine.review.permissions import Grant
 
 
 class PermissionEntries(Provider):

@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from oi_tui.engine.grants import Grant
-from oi_tui.screens.leaving import Dialog
+from oi_tui.engine.review.permissions import Grant
+from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:

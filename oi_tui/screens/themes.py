@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from oi_tui.engine.declared.application import THEMES
-from oi_tui.screens.leaving import Dialog
+from oi_tui.engine.settings.application import THEMES
+from oi_tui.screens.dialog import Dialog
 
 
 class Themes(Dialog[str | None]):

@@ -11,14 +11,14 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from oi_tui import paths
-from oi_tui.mentions import written
+from oi_tui.input.mentions import written
 from oi_tui.runtimes.variables import Detail, Memory
-from oi_tui.screens.leaving import Page
-from oi_tui.screens.reader import Reader
+from oi_tui.screens.dialog import Page
+from oi_tui.screens.pager import Reader
 from oi_tui.text import one_line
-from oi_tui.widgets.key_line import KeyLine, Keys
-from oi_tui.widgets.long_text import LongText
-from oi_tui.widgets.variable_list import VariableList, rows
+from oi_tui.widgets.footer import KeyLine, Keys
+from oi_tui.widgets.lists.variable_list import VariableList, rows
+from oi_tui.widgets.pager.long_text import LongText
 
 _KEYS: Keys = (
     ("enter", "name it in the prompt"),

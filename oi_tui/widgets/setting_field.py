@@ -12,10 +12,10 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
-from oi_tui.engine.profile import Origin
-from oi_tui.engine.settings import ProfileError, Setting, Value
+from oi_tui.engine.settings.profile import Origin
+from oi_tui.engine.settings.setting import ProfileError, Setting, Value
 from oi_tui.text import one_line, visible
-from oi_tui.widgets.steady_area import SteadyArea
+from oi_tui.widgets.editor.text_area import SteadyArea
 
 
 class Choice(Widget, can_focus=True):

@@ -24,14 +24,14 @@ from textual.app import App
 from textual.widgets import Input
 
 from oi_tui import paths
-from oi_tui.engine import records
-from oi_tui.engine.search import search, words_of
-from oi_tui.engine.store import Store
-from oi_tui.engine.word_index import WordIndex
-from oi_tui.lmc import Message
-from oi_tui.screens.navigator import Navigator
+from oi_tui.engine.storage import records
+from oi_tui.engine.storage.full_text_index import WordIndex
+from oi_tui.engine.storage.search import search, words_of
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+from oi_tui.screens.navigator.screen import Navigator
 from oi_tui.themes import THEMES
-from oi_tui.widgets.conversation_list import ConversationList
+from oi_tui.widgets.lists.conversation_list import ConversationList
 
 FEW, MANY, MESSAGES = 100, 10_000, 50
 #: What is typed into the search, key by key.

@@ -22,9 +22,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from oi_tui.lmc import Printed, RunEnded
+from oi_tui.messages import Printed, RunEnded
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.sandbox import why_not
+from oi_tui.runtimes.sandbox.sandbox import why_not
 from tests.runtimes.samples import ALL, Sample
 
 FLOOD = "yes | head -c 100000000"

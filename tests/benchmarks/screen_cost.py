@@ -23,10 +23,10 @@ from textual.widgets import TextArea
 
 from oi_tui import paths
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, RunReported
-from oi_tui.lmc import LineReached, Message
-from oi_tui.sanitize_filter import SanitizeFilter
-from oi_tui.widgets.code_editor import CodeEditor
-from oi_tui.widgets.conversation import Conversation
+from oi_tui.messages import LineReached, Message
+from oi_tui.terminal.sanitize_filter import SanitizeFilter
+from oi_tui.widgets.conversation.conversation import Conversation
+from oi_tui.widgets.editor.code_editor import CodeEditor
 
 SIZE = (120, 40)
 PARAGRAPH = "Both series are **normalised**, so that they begin at `1.0`, and [drawn](http://a.example). "

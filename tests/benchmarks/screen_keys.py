@@ -37,8 +37,8 @@ def application(case: str, messages: int, length: int = 0) -> None:
 
     from oi_tui import paths
     from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported
-    from oi_tui.lmc import LineReached, Message
-    from oi_tui.widgets.conversation import Conversation
+    from oi_tui.messages import LineReached, Message
+    from oi_tui.widgets.conversation.conversation import Conversation
 
     class Case(App[None]):
         CSS_PATH = [paths.styles() / "conversation.tcss"]

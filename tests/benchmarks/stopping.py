@@ -13,10 +13,10 @@ import threading
 import time
 
 from oi_tui.engine.events import MessageGrew
-from oi_tui.engine.model_client import ModelProcess
-from oi_tui.engine.profile import Profile
+from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.session import Session
-from oi_tui.engine.store import Store
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.store import Store
 from tests.fakes import Computer
 from tests.servers.openai_server import Answer, Exchange, ModelServer
 from tests.servers.wires import OpenAi

@@ -19,11 +19,11 @@ from pathlib import Path
 from statistics import median
 
 from oi_tui.engine.events import MessageGrew
-from oi_tui.engine.model_client import ModelProcess
-from oi_tui.engine.model_process import QUIET
-from oi_tui.engine.profile import Profile
+from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.process import QUIET
 from oi_tui.engine.session import Session
-from oi_tui.engine.store import Store
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.store import Store
 from tests.fakes import Computer
 
 #: What the reply is made of: prose, and code in a fence, as models write.

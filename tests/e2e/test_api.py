@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from oi_tui import OpenInterpreter
-from oi_tui.api import TurnError
+from oi_tui.api.interpreter import TurnError
 
 
 @pytest.fixture

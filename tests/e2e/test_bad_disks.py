@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.engine.store import Store
+from oi_tui.engine.storage.store import Store
 from tests.e2e import faulty
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program

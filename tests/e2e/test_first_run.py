@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.engine.secrets import Secrets
+from oi_tui.engine.credentials.keys import Secrets
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program, messages
 from tests.servers.openai_server import Call, Exchange, ModelServer, Say, refused, spoken

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from tests.e2e.conftest import Start
-from tests.unit.test_input_filter import ALPHABET, STRINGS, Input
+from tests.unit.terminal.test_input_filter import ALPHABET, STRINGS, Input
 
 #: What ended the program, or was typed into the prompt, with Textual's own reader.
 REPORTS = [

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from oi_tui import OpenInterpreter
-from oi_tui.engine.profile import Profile
-from oi_tui.runtimes import bubblewrap
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.runtimes.sandbox import bubblewrap
 from oi_tui.workspace import Workspace
 from tests.e2e.conftest import Start
 from tests.e2e.program import decisions, messages

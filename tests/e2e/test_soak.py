@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.engine import records
-from oi_tui.engine.store import Store
+from oi_tui.engine.storage import records
+from oi_tui.engine.storage.store import Store
 from tests import processes
 from tests.e2e.program import Program
 

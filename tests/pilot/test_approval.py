@@ -14,15 +14,16 @@ from textual.app import ComposeResult
 from textual.pilot import Pilot
 
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
-from oi_tui.engine.grants import offers
-from oi_tui.engine.look_through import look_through
-from oi_tui.lmc import Message
-from oi_tui.widgets import approval_panel, quiet
-from oi_tui.widgets.approval_panel import ApprovalPanel
-from oi_tui.widgets.approval_words import laid_out
-from oi_tui.widgets.choices import OfferLine
-from oi_tui.widgets.keyboard import KeyboardClock
-from oi_tui.widgets.prompt import Prompt
+from oi_tui.engine.review.permissions import offers
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.messages import Message
+from oi_tui.widgets.approval import key_guard
+from oi_tui.widgets.approval import panel as approval_panel
+from oi_tui.widgets.approval.options import OfferLine
+from oi_tui.widgets.approval.panel import ApprovalPanel
+from oi_tui.widgets.approval.text import laid_out
+from oi_tui.widgets.idle import KeyboardClock
+from oi_tui.widgets.prompt.prompt import Prompt
 from tests.pilot.waiting import until
 
 CODE = "import os\nprint(1)"
@@ -125,7 +126,7 @@ async def test_escape_leaves_the_offers_and_the_question_waits_again(monkeypatch
     async with asked() as (app, pilot, panel):
         await always(pilot, panel)
         # From here on the question would wait for ever, so that its waiting is seen however slow the machine.
-        monkeypatch.setattr(quiet, "QUIET", math.inf)
+        monkeypatch.setattr(key_guard, "QUIET", math.inf)
         await pilot.press("escape")
         await until(pilot, lambda: panel.stage == "asking")
         assert not panel.armed
@@ -240,7 +241,7 @@ async def test_a_click_pressed_before_the_panel_was_armed_answers_nothing() -> N
 
 async def test_clicking_delays_the_arming(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(now=time.monotonic())
-    monkeypatch.setattr(quiet, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(key_guard, "time", SimpleNamespace(monotonic=lambda: clock.now))
     async with asked() as (app, _pilot, panel):
         panel.wait_for_quiet()
         for _ in range(40):  # four clicks a second, for ten seconds
@@ -285,7 +286,7 @@ async def test_a_letter_that_enter_follows_at_once_is_text() -> None:
 
 async def test_keys_that_came_while_the_screen_stood_still_answer_nothing() -> None:
     async with asked() as (app, pilot, panel):
-        time.sleep(quiet.QUIET + 0.2)  # the screen stands still
+        time.sleep(key_guard.QUIET + 0.2)  # the screen stands still
         await pilot.press("y")
         await until(pilot, lambda: panel.armed)
         assert app.answers == []

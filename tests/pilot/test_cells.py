@@ -11,13 +11,13 @@ from textual.widgets import Input, Static
 
 from oi_tui import paths
 from oi_tui.app import OiTui
-from oi_tui.engine.llm import Text
-from oi_tui.engine.profile import Profile
+from oi_tui.engine.llm.base import Text
+from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes import Computer
-from oi_tui.screens.chat import Chat
-from oi_tui.screens.reader import Reader
-from oi_tui.widgets.cell import CellBlock
-from oi_tui.widgets.text_view import TextView
+from oi_tui.screens.chat.screen import Chat
+from oi_tui.screens.pager import Reader
+from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.pager.text_view import TextView
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, call
 from tests.pilot.test_chat import Desk, sitting
@@ -135,7 +135,7 @@ async def test_find_opens_what_is_folded_and_shows_the_row() -> None:
 
 
 def lines_between(language: str, code: str):  # type: ignore[no-untyped-def]
-    from oi_tui.lmc import Printed, RunEnded
+    from oi_tui.messages import Printed, RunEnded
 
     yield Printed("".join(f"line {n}\n" for n in range(20, 90)))
     yield RunEnded("finished", 0.1)

@@ -9,12 +9,12 @@ import pytest
 from textual.pilot import Pilot
 
 from oi_tui.app import OiTui
-from oi_tui.engine.llm import Fault, Text
-from oi_tui.engine.profile import Profile
-from oi_tui.screens.chat import Chat
+from oi_tui.engine.llm.base import Fault, Text
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.screens.chat.screen import Chat
+from oi_tui.screens.chat.view import Workbench
 from oi_tui.screens.confirm import Confirm
-from oi_tui.screens.workbench import Workbench
-from oi_tui.widgets.blocks import NoticeBlock
+from oi_tui.widgets.conversation.blocks import NoticeBlock
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
 from tests.pilot.waiting import until

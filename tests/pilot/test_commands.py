@@ -9,14 +9,14 @@ import pytest
 
 from oi_tui.commands import COMMANDS
 from oi_tui.engine.events import Noticed
-from oi_tui.engine.llm import Delta, Fault
-from oi_tui.engine.profile import Profile
-from oi_tui.screens.chat import Chat
-from oi_tui.screens.program import Program
+from oi_tui.engine.llm.base import Delta, Fault
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.screens.chat.screen import Chat
+from oi_tui.screens.terminal import Program
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, Reply, call
-from tests.pilot.foreign_stage import Wire, Witnessed
 from tests.pilot.test_chat import Desk
+from tests.pilot.untrusted_text_app import Wire, Witnessed
 
 #: What is typed after a name: nothing, what some command takes, and what none does.
 ARGUMENTS = (

@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 
 from oi_tui.screens import confirm
 from oi_tui.screens.confirm import Confirm
-from oi_tui.widgets import quiet
-from oi_tui.widgets.keyboard import KeyboardClock
+from oi_tui.widgets.approval import key_guard
+from oi_tui.widgets.idle import KeyboardClock
 from tests.pilot.waiting import until
 
 
@@ -39,7 +39,7 @@ async def test_a_yes_within_a_word_is_none_however_long_the_question_was_seen(
     async with asked() as (pilot, question, answers):
         await until(pilot, lambda: question.armed)
         # From here on it would wait for ever, so that its waiting is seen however slow the machine.
-        monkeypatch.setattr(quiet, "QUIET", float("inf"))
+        monkeypatch.setattr(key_guard, "QUIET", float("inf"))
         await pilot.press(*"really")
         assert not question.armed
         assert answers == []

@@ -27,10 +27,10 @@ from oi_tui.engine.events import (
     TurnStarted,
     UsageReported,
 )
-from oi_tui.lmc import InputReceived, InputRequested, LineReached, Message, State, Stopping
-from oi_tui.sanitize_filter import SanitizeFilter
+from oi_tui.messages import InputReceived, InputRequested, LineReached, Message, State, Stopping
+from oi_tui.terminal.sanitize_filter import SanitizeFilter
 from oi_tui.themes import THEMES
-from oi_tui.widgets.conversation import Conversation
+from oi_tui.widgets.conversation.conversation import Conversation
 from tests.pilot.waiting import until
 
 CODE = "import os\nfor name in os.listdir():\n    print(name)"

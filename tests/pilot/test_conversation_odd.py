@@ -18,7 +18,7 @@ from oi_tui.engine.events import (
     TurnStarted,
     UsageReported,
 )
-from oi_tui.lmc import InputReceived, InputRequested, LineReached, Message, Printed, RunEnded, Stopping
+from oi_tui.messages import InputReceived, InputRequested, LineReached, Message, Printed, RunEnded, Stopping
 from oi_tui.text import prose
 from tests.pilot.test_conversation import conversation, png, screen_lines
 

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageGrew, MessageRecorded, MessageStarted
-from oi_tui.lmc import Message
-from oi_tui.widgets.cell import CellBlock
-from oi_tui.widgets.conversation import Conversation
-from oi_tui.widgets.transcript import Transcript
+from oi_tui.messages import Message
+from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.conversation import Conversation
+from oi_tui.widgets.conversation.transcript import Transcript
 from tests.pilot.test_conversation import Screen, code, long_story, png, printed, said, screen_lines, show
 from tests.pilot.waiting import until
 

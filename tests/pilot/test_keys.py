@@ -4,7 +4,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from oi_tui.app import OiTui
-from oi_tui.engine.profile import Profile
+from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.help import Help
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call

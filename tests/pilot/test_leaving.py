@@ -9,10 +9,10 @@ from textual.app import App
 from textual.screen import Screen
 
 from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.dialog import Palette
 from oi_tui.screens.help import Help
-from oi_tui.screens.leaving import Palette
-from oi_tui.screens.reader import Reader
-from oi_tui.widgets.long_text import LongText
+from oi_tui.screens.pager import Reader
+from oi_tui.widgets.pager.long_text import LongText
 from tests.pilot.waiting import until
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from oi_tui import log
-from oi_tui.engine.llm import Text
-from oi_tui.screens.reader import Reader
+from oi_tui.engine.llm.base import Text
+from oi_tui.screens.pager import Reader
 from tests.fakes import call
 from tests.pilot.test_chat import sitting
 

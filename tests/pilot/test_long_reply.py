@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 
-from oi_tui.engine.llm import Delta, Text
+from oi_tui.engine.llm.base import Delta, Text
 from tests.pilot.test_chat import sitting
 
 #: Each is two tokens, more or less.

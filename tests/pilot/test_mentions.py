@@ -5,9 +5,9 @@ from pathlib import Path
 
 from textual import events
 
-from oi_tui.engine.llm import Text
+from oi_tui.engine.llm.base import Text
 from oi_tui.runtimes.variables import Detail, Memory, Variable
-from oi_tui.widgets.completions import Completions
+from oi_tui.widgets.prompt.completion_list import Completions
 from tests.fakes import call
 from tests.pilot.test_chat import Desk, sitting
 

@@ -9,14 +9,14 @@ import pytest
 from textual.widgets import Input, OptionList, Static
 
 from oi_tui import paths
-from oi_tui.engine import local_models
-from oi_tui.engine.llm import Text
-from oi_tui.engine.local_models import LocalModel
+from oi_tui.engine.llm.base import Text
+from oi_tui.engine.models import local_servers
+from oi_tui.engine.models.local_servers import LocalModel
+from oi_tui.screens.llamafile import Starting
 from oi_tui.screens.models import Models
-from oi_tui.screens.starting import Starting
 from tests.pilot.test_chat import Desk, sitting
 from tests.servers.files import FileServer
-from tests.unit.test_llamafile import STAND_IN
+from tests.unit.models.test_llamafile import STAND_IN
 
 QWEN = LocalModel("LM Studio", "openai/qwen2.5-7b", "http://127.0.0.1:1234/v1", 4_700_000_000, 32_768)
 LLAMA = LocalModel("Ollama", "ollama/llama3.1:latest", "http://127.0.0.1:11434")
@@ -25,7 +25,7 @@ LLAMA = LocalModel("Ollama", "ollama/llama3.1:latest", "http://127.0.0.1:11434")
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> list[LocalModel]:
     models: list[LocalModel] = []
-    monkeypatch.setattr(local_models, "find", lambda: models)
+    monkeypatch.setattr(local_servers, "find", lambda: models)
     return models
 
 
@@ -222,7 +222,7 @@ async def test_a_download_that_is_stopped_says_so_and_goes_on_later(found: list[
 async def test_a_llamafile_that_cannot_be_had_is_told(
     found: list[LocalModel], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("oi_tui.engine.download.ATTEMPTS", 1)
+    monkeypatch.setattr("oi_tui.engine.models.download.ATTEMPTS", 1)
     async with sitting([Text("Hm.")]) as at:
         told: list[str] = []
         monkeypatch.setattr(at.chat.desk, "tell", lambda text, **_: told.append(text))

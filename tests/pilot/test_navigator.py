@@ -14,17 +14,17 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from oi_tui import paths
-from oi_tui.engine import original
-from oi_tui.engine.listing import Listing, Summary
-from oi_tui.engine.store import Store
-from oi_tui.lmc import Message
-from oi_tui.screens.navigator import Navigator
-from oi_tui.screens.navigator_reading import Listed
-from oi_tui.screens.reader import Reader
+from oi_tui.engine.open_interpreter import conversations
+from oi_tui.engine.storage.listing import Listing, Summary
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+from oi_tui.screens.navigator.loader import Listed
+from oi_tui.screens.navigator.screen import Navigator
+from oi_tui.screens.pager import Reader
 from oi_tui.themes import THEMES
-from oi_tui.widgets.conversation_list import ConversationList, age, group_of
-from oi_tui.widgets.conversation_preview import preview
-from oi_tui.widgets.text_view import TextView
+from oi_tui.widgets.lists.conversation_list import ConversationList, age, group_of
+from oi_tui.widgets.lists.conversation_preview import preview
+from oi_tui.widgets.pager.text_view import TextView
 from tests.pilot.waiting import until
 
 NOW = 1_795_229_083.0  # a Saturday, 02:44 in UTC
@@ -372,7 +372,7 @@ async def test_a_conversation_without_a_title_is_named_in_what_is_told(store: St
 
 
 async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(store: Store) -> None:
-    folder = original.folders()[0]
+    folder = conversations.folders()[0]
     folder.mkdir(parents=True)
     (folder / "Old_talk__x.json").write_text('[{"role": "user", "type": "message", "content": "of old"}]')
     for number in range(5):
@@ -394,7 +394,7 @@ async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(st
 
 
 async def test_conversations_of_open_interpreter_are_offered_and_brought_in(store: Store) -> None:
-    folder = original.folders()[0]
+    folder = conversations.folders()[0]
     folder.mkdir(parents=True)
     (folder / "Old_talk__x.json").write_text('[{"role": "user", "type": "message", "content": "of old"}]')
     async with opened(Store(store.folder / "none")) as (app, pilot):

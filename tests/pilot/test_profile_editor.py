@@ -13,15 +13,15 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
 from oi_tui import paths, profiles
-from oi_tui.engine.profile import Profile, settings
-from oi_tui.engine.profile_texts import starter
-from oi_tui.engine.secrets import Secrets
-from oi_tui.engine.settings import Setting
+from oi_tui.engine.credentials.keys import Secrets
+from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.setting import Setting
+from oi_tui.engine.settings.templates import starter
 from oi_tui.screens.confirm import Confirm
 from oi_tui.screens.models import ModelChoice, Models
-from oi_tui.screens.profile_editor import ProfileEditor
-from oi_tui.screens.profile_menu import ProfileMenu
-from oi_tui.screens.profile_text import ProfileText
+from oi_tui.screens.profile.editor import ProfileEditor
+from oi_tui.screens.profile.menu import ProfileMenu
+from oi_tui.screens.profile.yaml import ProfileText
 from oi_tui.themes import THEMES
 from oi_tui.widgets.setting_field import Choice, SettingField
 from tests.pilot.waiting import until

@@ -7,8 +7,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from oi_tui import paths
-from oi_tui.engine.profile import Profile, settings
-from oi_tui.engine.secrets import Secrets
+from oi_tui.engine.credentials.keys import Secrets
+from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.screens.confirm import Confirm
 from tests.pilot.test_profile_editor import Shell, chosen, go_to, opened
 from tests.pilot.waiting import until

@@ -8,7 +8,7 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from oi_tui.widgets.prompt import MOST_ROWS, Prompt
+from oi_tui.widgets.prompt.prompt import MOST_ROWS, Prompt
 from tests.pilot.waiting import until
 
 

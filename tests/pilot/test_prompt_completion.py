@@ -10,9 +10,9 @@ from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
-from oi_tui.widgets.choice import Query
-from oi_tui.widgets.completions import Completions, Offer
-from oi_tui.widgets.prompt import Prompt
+from oi_tui.widgets.prompt.completion import Query
+from oi_tui.widgets.prompt.completion_list import Completions, Offer
+from oi_tui.widgets.prompt.prompt import Prompt
 from tests.pilot.waiting import until
 
 LONG = "".join(f"line {number}\n" for number in range(1, 215))

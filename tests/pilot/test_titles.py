@@ -4,17 +4,17 @@ import threading
 
 import pytest
 
-from oi_tui.engine import titles
-from oi_tui.engine.llm import Fault, Text, Usage
-from oi_tui.engine.model_facts import ModelFacts
-from oi_tui.screens import workbench
+from oi_tui.engine.llm import titles
+from oi_tui.engine.llm.base import Fault, Text, Usage
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.screens.chat import view
 from oi_tui.workspace import Workspace
 from tests.pilot.test_chat import Desk, sitting
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbench, "_IDLE", 0.01)
+    monkeypatch.setattr(view, "_IDLE", 0.01)
 
 
 def title(desk: Desk) -> str:

@@ -10,11 +10,11 @@ from textual.pilot import Pilot
 
 from oi_tui.app import OiTui
 from oi_tui.runtimes.variables import Detail, Memory, Variable
-from oi_tui.screens.reader import Reader
+from oi_tui.screens.pager import Reader
 from oi_tui.screens.variables import Variables
 from oi_tui.themes import DARK
-from oi_tui.widgets.key_line import KeyLine
-from oi_tui.widgets.variable_list import VariableList, rows, size_of
+from oi_tui.widgets.footer import KeyLine
+from oi_tui.widgets.lists.variable_list import VariableList, rows, size_of
 from tests.fakes import Computer
 from tests.pilot.test_chat import sitting
 from tests.pilot.waiting import until

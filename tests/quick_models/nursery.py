@@ -3,7 +3,7 @@
 LiteLLM takes seconds of a processor to import, which would be most of what the end-to-end tests cost. The
 program under test is the real one, and starts a real process; `sitecustomize.py` beside this file has that
 process hand its pipes and its environment to a fork of this one, and wait for its end. What the start of a
-model process itself promises is tested without this, in tests/unit/test_model_client.py.
+model process itself promises is tested without this, in tests/unit/llm/test_client.py.
 
 Run as a program with the path of a socket: serves until its standard input ends.
 """
@@ -46,7 +46,7 @@ def _own_environment() -> dict[str, str]:
 
 
 def _serve(address: str) -> None:
-    from oi_tui.engine import model_process
+    from oi_tui.engine.llm import process as model_process
 
     os.environ.update(model_process.QUIET)
     model_process.Provider()
@@ -66,7 +66,8 @@ def _serve(address: str) -> None:
 
 
 def _become_model_process(connection: socket.socket) -> None:
-    from oi_tui.engine import child_environment, model_process
+    from oi_tui.engine.credentials import child_environment
+    from oi_tui.engine.llm import process as model_process
 
     status = 1
     try:

@@ -2,7 +2,7 @@
 
 import sys
 
-from oi_tui.lmc import Printed
+from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
 
 computer = Computer()

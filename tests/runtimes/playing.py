@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
-from oi_tui.lmc import (
+from oi_tui.messages import (
     Displayed,
     InputReceived,
     InputRequested,

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from oi_tui.lmc import Displayed, LineReached, Printed, Started, Starting
+from oi_tui.messages import Displayed, LineReached, Printed, Started, Starting
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.class_language import language_of
+from oi_tui.runtimes.custom.language import language_of
 from oi_tui.runtimes.languages import LANGUAGES
 from tests.runtimes.playing import Played, play, take
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from oi_tui.lmc import InputRequested, LineReached, Printed, Report, RunEnded, Started, Starting
+from oi_tui.messages import InputRequested, LineReached, Printed, Report, RunEnded, Started, Starting
 from oi_tui.runtimes import Computer, stopping
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from tests.runtimes.playing import Played, alive, marked, play, until

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.lmc import InputRequested
+from oi_tui.messages import InputRequested
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import check_cells, play, until
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.runtimes import Computer, sandbox
-from oi_tui.runtimes.limits import Limits
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.sandbox import sandbox
+from oi_tui.runtimes.sandbox.limits import Limits
 from tests.runtimes.playing import play
 
 pytestmark = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
@@ -91,6 +92,6 @@ def test_limits_are_said_in_words() -> None:
 
 
 def test_limits_that_cannot_be_kept_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("oi_tui.runtimes.limits._LINUX", False)
+    monkeypatch.setattr("oi_tui.runtimes.sandbox.limits._LINUX", False)
     assert Limits().problem() is None
     assert "cannot be kept" in str(Limits(memory_gb=4).problem())

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.runtimes import Computer, sandbox
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.sandbox import sandbox
 from tests.runtimes.playing import play
 
 pytestmark = [

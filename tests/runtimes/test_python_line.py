@@ -11,7 +11,7 @@ from types import CodeType, ModuleType
 
 import pytest
 
-from oi_tui.lmc import LineReached
+from oi_tui.messages import LineReached
 from oi_tui.runtimes import Computer, python_line, run
 from oi_tui.runtimes.python_line import PythonLine
 from tests.runtimes.playing import play, until

@@ -5,7 +5,7 @@
 import threading
 from pathlib import Path
 
-from oi_tui.lmc import Printed, Report, RunEnded, Stopping
+from oi_tui.messages import Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import play, until
 

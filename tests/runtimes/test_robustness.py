@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.lmc import Loss, Printed, Report
-from oi_tui.runtimes import Computer, channel, processes
+from oi_tui.messages import Loss, Printed, Report
+from oi_tui.runtimes import Computer, channel, process_table
 from oi_tui.runtimes.marks import MarkReader, spell
 from tests.runtimes.playing import marked, play, until
 
@@ -179,7 +179,7 @@ def test_memory_that_ran_out_is_named_as_the_reason(
     computer: Computer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(computer, "python", "df = 1")
-    monkeypatch.setattr(processes, "oom_kills", lambda: 1_000_000)
+    monkeypatch.setattr(process_table, "oom_kills", lambda: 1_000_000)
     played = play(computer, "python", "import os; os.kill(os.getpid(), 9)")
     reason = "Python ended (killed by SIGKILL, probably because memory ran out); its variables are lost: df"
     assert (played.state, played.reason) == ("lost", reason)

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.runtimes import Computer, bubblewrap, seccomp
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.sandbox import bubblewrap, seccomp
 from tests.runtimes.playing import alive, marked, play, until
 
 Make = Callable[..., Computer]

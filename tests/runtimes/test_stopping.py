@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from oi_tui.lmc import InputRequested, Printed, Report, Stopping
+from oi_tui.messages import InputRequested, Printed, Report, Stopping
 from oi_tui.runtimes import Computer, stopping
 from oi_tui.runtimes.languages import python
 from tests.runtimes.playing import alive, play, until

@@ -7,11 +7,11 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 
 from oi_tui.app import OiTui
-from oi_tui.engine.llm import Text, Usage
-from oi_tui.engine.model_facts import ModelFacts
-from oi_tui.engine.profile import Profile
-from oi_tui.screens.chat import Chat
-from oi_tui.screens.workbench import Workbench
+from oi_tui.engine.llm.base import Text, Usage
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.screens.chat.screen import Chat
+from oi_tui.screens.chat.view import Workbench
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
 from tests.pilot import waiting

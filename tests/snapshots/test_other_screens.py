@@ -12,14 +12,14 @@ from textual.widgets import Static, TextArea
 
 from oi_tui import paths
 from oi_tui.app import OiTui
-from oi_tui.engine.profile import Profile
-from oi_tui.engine.store import Store
-from oi_tui.lmc import Message
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, Variable
-from oi_tui.screens.navigator import Navigator
-from oi_tui.screens.profile_editor import ProfileEditor
-from oi_tui.screens.profile_menu import Differences, NameQuestion
-from oi_tui.screens.profile_text import ProfileText
+from oi_tui.screens.navigator.screen import Navigator
+from oi_tui.screens.profile.editor import ProfileEditor
+from oi_tui.screens.profile.menu import Differences, NameQuestion
+from oi_tui.screens.profile.yaml import ProfileText
 from oi_tui.screens.variables import Variables
 from oi_tui.themes import DARK, LIGHT
 from oi_tui.widgets.setting_field import SettingField

@@ -7,12 +7,12 @@ from textual.pilot import Pilot
 
 from oi_tui import log, paths
 from oi_tui.app import OiTui
-from oi_tui.engine.grants import Grant
-from oi_tui.engine.llm import Fault, Text
-from oi_tui.engine.store import Store
-from oi_tui.lmc import Message
-from oi_tui.screens.changes import Changes
-from oi_tui.screens.first_run import FirstRun
+from oi_tui.engine.llm.base import Fault, Text
+from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+from oi_tui.screens.chat.first_run import FirstRun
+from oi_tui.screens.diff import Changes
 from oi_tui.screens.help import Help
 from oi_tui.screens.permissions import Permissions
 from oi_tui.screens.themes import Themes

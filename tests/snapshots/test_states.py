@@ -14,13 +14,13 @@ from textual.widgets import OptionList
 from oi_tui import log
 from oi_tui.app import OiTui
 from oi_tui.engine.events import FilesChanged, Noticed, RunReported
-from oi_tui.engine.llm import CallPiece, Delta, Fault, Reasoning, Text, Usage
-from oi_tui.engine.profile import Profile
-from oi_tui.engine.snapshots import Change, Step
-from oi_tui.lmc import Displayed, InputRequested, LineReached, Printed, Report, RunEnded, Stopping
-from oi_tui.screens.pictures import Pictures
-from oi_tui.screens.program import Program
-from oi_tui.screens.reader import Reader
+from oi_tui.engine.files.snapshots import Change, Step
+from oi_tui.engine.llm.base import CallPiece, Delta, Fault, Reasoning, Text, Usage
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded, Stopping
+from oi_tui.screens.images import Pictures
+from oi_tui.screens.pager import Reader
+from oi_tui.screens.terminal import Program
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, call
 from tests.snapshots import test_screens

@@ -1,0 +1,1 @@
+"""Actions that the full screen and plain mode share."""

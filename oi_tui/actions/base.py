@@ -1,0 +1,370 @@
+"""What the commands do to a conversation, however it is shown."""
+
+import itertools
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from oi_tui import log, paths
+from oi_tui.actions.confirm_trust import numbered
+from oi_tui.actions.info import info
+from oi_tui.actions.restore_files import Restoring
+from oi_tui.actions.rewind import GoingBack
+from oi_tui.actions.switch_profile import Switching
+from oi_tui.actions.trust_folder import trust_folder
+from oi_tui.engine import rerun
+from oi_tui.engine.events import Event
+from oi_tui.engine.export.formats import ENDINGS, FORMATS, export, file_name, kind_of, script_suffix
+from oi_tui.engine.open_interpreter import conversations
+from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.engine.storage.store import StoreError
+from oi_tui.input.history import History
+from oi_tui.input.history_browser import Recall
+from oi_tui.runtimes.availability import told
+from oi_tui.text import one_line, visible
+from oi_tui.workspace import Workspace
+
+T = TypeVar("T")
+
+#: Entries of a list that is told in words.
+_LISTED = 100
+
+
+class ConversationDesk(ABC):
+    """Carries those commands out that need no screen; the screen and the plain session add the others.
+
+    They say how to `tell` something, whether something is in progress (`busy`), how the session at work is
+    shown anew (`show_session`), how text goes back to where the person types (`put_back`), how to `confirm`
+    something, and how events are worked through (`start`).
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        #: What a person does to come back to an earlier state.
+        self.going_back = GoingBack(self, workspace)
+        self._restoring = Restoring(self, workspace)
+        self._switching = Switching(self, workspace)
+
+    @property
+    @abstractmethod
+    def busy(self) -> bool:
+        """Whether a turn is at work."""
+
+    @abstractmethod
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        """Say something where it can be read again."""
+
+    @abstractmethod
+    def show_session(self) -> None:
+        """Another conversation is at work, or this one has changed."""
+
+    @abstractmethod
+    def put_back(self, text: str) -> None:
+        """Give text back to where the person types."""
+
+    @abstractmethod
+    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
+        """Ask whether to act, showing what would be done."""
+
+    def tell_files(self, number: int | None) -> None:
+        """Which files the cells changed."""
+        self._restoring.tell_files(number)
+
+    def restore_files(self, wanted: str) -> None:
+        """Put files back."""
+        self._restoring.restore(wanted, self.going_back.taken)
+
+    @abstractmethod
+    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
+        """Do what takes its time, and go on with what it gives."""
+
+    @abstractmethod
+    def start(self, events: Iterator[Event]) -> None:
+        """Work through a session's events."""
+
+    def start_conversation(self) -> None:
+        """Begin anew; the conversation so far is saved."""
+        self._workspace.begin()
+        self._show_other()
+
+    def knows_language(self, name: str) -> bool:
+        """Whether code can be run in what is called so: `%python print(1)`."""
+        return self._workspace.computer.resolve(name) is not None
+
+    def reset_languages(self) -> None:
+        """Let the languages forget."""
+        self._workspace.session.interrupt()
+        self._workspace.reset_languages()
+        self.tell("The languages start afresh: variables, imports and folders are forgotten.")
+
+    def undo_message(self) -> None:
+        """Take the last message back, into the prompt."""
+        self.going_back.undo()
+
+    def redo_message(self) -> None:
+        """Bring back what was taken back."""
+        self.going_back.redo()
+
+    def rewind(self, number: int | None) -> None:
+        """Go back to an own message; without a number, show which there are."""
+        if number is not None:
+            self.going_back.rewind(number)
+        elif own := self.going_back.own:
+            listed = "\n".join(f"  {n}: {one_line(m.content, 100)}" for n, m in enumerate(own, 1))
+            self.tell(f"%rewind N goes back to before one of these:\n{listed}")
+        else:
+            self.tell("There is no message of yours to go back to.", warning=True)
+
+    def run_again(self, number: int | None) -> None:
+        """Run the cells again that ran before."""
+        if codes := self.going_back.earlier(number):
+            self.start(self._workspace.session.run_again(codes))
+
+    def fork(self) -> None:
+        """Go on in a copy."""
+        self.going_back.branch()
+
+    def switch_profile(self, name: str) -> None:
+        """Go on with another profile: its name, path or address."""
+        self._switching.to(name)
+
+    def take_profile(self, profile: Profile) -> None:
+        """Go on with these settings, show those that are seen, and say what waits."""
+        before = self._workspace.profile
+        changed = before.differences(profile)
+        self._workspace.use(profile)
+        self.show_settings(profile)
+        waiting = [each for each in settings() if each.name in changed and each.later]
+        for later in dict.fromkeys(each.later for each in waiting):
+            keys = [each.key for each in waiting if each.later == later]
+            self.tell(f"{', '.join(keys)} take{'s' * (len(keys) == 1)} effect {later}.")
+        if "auto_run" in changed and profile.auto_run != self._workspace.session.auto_run:
+            self.switch_auto_run(profile.auto_run)
+
+    @abstractmethod
+    def show_settings(self, profile: Profile) -> None:
+        """Show those settings that are seen: colours, mouse."""
+
+    def trust_folder(self) -> None:
+        """Show the folder's own settings, and use them once they are trusted."""
+        trust_folder(self, self._workspace)
+
+    def switch_auto_run(self, on: bool | None) -> None:
+        """Ask or do not ask; only ever by a person's own command."""
+        session = self._workspace.session
+        session.auto_run = not session.auto_run if on is None else on
+        if session.auto_run:
+            self.tell("From now on code runs without asking. %auto_run off asks again.", warning=True)
+        else:
+            session.grants.clear()
+            self.tell("Every piece of code is asked for.")
+
+    def switch_sandbox(self, on: bool | None) -> None:
+        """Hold programs in the working directory, or let them out after a question."""
+        computer, now = self._workspace.computer, self._workspace.profile.sandbox
+        on = not now if on is None else on
+        if on == now:
+            self.tell(f"The sandbox is already {'on' if on else 'off'}.")
+        elif on:
+            self.aside(computer.why_no_sandbox, self._enclose)
+        else:
+            details = (
+                "Approved code can then do whatever you can do: read all your files, use the network.",
+            )
+            self.confirm("Switch the sandbox off?", details, self._let_out)
+
+    def _enclose(self, problem: str | None) -> None:
+        if problem:
+            self.tell(f"The sandbox stays off: {problem}", warning=True)
+            return
+        self._use_sandbox(True)
+        folder = one_line(str(self._workspace.computer.cwd), 200)
+        self.tell(
+            f"The sandbox is on: programs can change {folder} and nothing else. The languages begin anew."
+        )
+
+    def _let_out(self) -> None:
+        self._use_sandbox(False)
+        self.tell("The sandbox is off. The languages begin anew. %sandbox on holds them again.", warning=True)
+
+    def _use_sandbox(self, on: bool) -> None:
+        self.take_profile(self._workspace.profile.with_changes("changed", sandbox=on))
+
+    def switch_verbose(self, on: bool | None, *, words: bool) -> None:
+        """Note in the log, and show, what goes on; with `words` what is said to the model, too."""
+        profile = self._workspace.profile
+        before = profile.debug if words else profile.verbose or profile.debug
+        on = not before if on is None else on
+        changes = {"debug": on} if words else {"verbose": on, "debug": profile.debug and on}
+        self._workspace.use(profile.with_changes("changed", **changes))
+        self.show_log(on)
+        self.tell(
+            f"What goes on is shown. {log.where()}"
+            + (" So is what goes to the model and comes back; keys are left out." if words else "")
+            if on
+            else "Only faults are noted in the log from now on."
+        )
+
+    @abstractmethod
+    def show_log(self, on: bool) -> None:
+        """Show the newest lines of the log as they come, or no longer."""
+
+    def open_variables(self, sought: str) -> None:
+        """List what the languages remember."""
+        lines = []
+        for memory in self._workspace.computer.memories():
+            lines += [
+                f"  {memory.language}  {one_line(each.name, 60)}  {one_line(each.summary, 80)}"
+                for each in memory.variables
+                if sought.lower() in each.name.lower()
+            ]
+        hidden = len(lines) - _LISTED
+        more = [f"  and {hidden:,} more; %variables TEXT narrows them"] if hidden > 0 else []
+        shown = "\n".join(["Variables:", *lines[:_LISTED], *more])
+        self.tell(shown if lines else "No variables: nothing like it is remembered.")
+
+    def switch_mouse(self, on: bool | None) -> None:  # noqa: ARG002
+        """Without a screen there is nothing to point at."""
+        self.tell("The mouse is the terminal's here.")
+
+    def search_history(self, text: str) -> None:
+        """List what was said before and holds the words."""
+        found = Recall(History().load()).containing(text, _LISTED)
+        listed = "\n".join(f"  {one_line(each, 200)}" for each in found)
+        self.tell(f"Said before, the newest first:\n{listed}" if found else "Nothing like it was said.")
+
+    def export(self, format: str, path: str) -> None:
+        """Write the conversation as a document; without a path, into the working directory.
+
+        The format may also be an ending, or be left out before a path that has one.
+        """
+        messages = self._workspace.session.messages
+        chosen = FORMATS.get(format.lower())
+        if chosen is None and "." not in format:
+            chosen = kind_of(Path(f"x.{format}"))
+        if chosen is None:
+            path = f"{format} {path}".strip()
+            chosen = kind_of(Path(path))
+        if chosen is None:
+            known = ", ".join(FORMATS)
+            told = f"There is no format “{one_line(path, 40)}”. There are: {known}."
+            self.tell(f"{told} Or end the name of a file in {ENDINGS}.", warning=True)
+            return
+        if not messages:
+            self.tell("There is nothing to write yet.", warning=True)
+            return
+        said = next((m.content for m in messages if m.role == "user"), "conversation")
+        title = one_line(self._workspace.title or said, 60)
+        suffix = script_suffix(messages) if chosen.name == "script" else chosen.suffix
+        try:
+            target = paths.typed(path)
+            if target.is_dir():
+                target = _unused(target / file_name(title, suffix))
+            if target.suffix == "":
+                target = target.with_name(target.name + suffix)
+            if target.exists():
+                self.tell(f"{target} is there already; name another file.", warning=True)
+                return
+            written = export(chosen, title, messages, target.absolute())
+        except OSError as error:
+            self.tell(f"Not written: {error.strerror or error}.", warning=True)
+        except ValueError as error:  # a name that cannot be one
+            self.tell(f"Not written: {error}.", warning=True)
+        else:
+            self.tell(f"Written to {', '.join(map(str, written))}.")
+
+    def load_messages(self, path: str) -> None:
+        """Begin a conversation with the messages of a file."""
+        source = paths.typed(path)
+        if source.suffix == "" and not os.path.lexists(source):
+            source = source.with_name(source.name + ".json")
+        try:
+            found = conversations.read(source)
+        except (OSError, ValueError) as error:
+            self.tell(f"{source} cannot be loaded: {error}", warning=True)
+            return
+        messages = tuple(found.contents.messages.values())
+        self._workspace.begin(messages)
+        self._show_other()
+        count = "1 message" if len(messages) == 1 else f"{len(messages):,} messages"
+        self.tell(". ".join([f"{count} from {source}", *map(_sentence, found.problems)]) + ".")
+
+    def tell_tokens(self, prompt: str) -> None:
+        """What the next request takes, with the prompt if there is one, and what all of them cost."""
+        workspace = self._workspace
+        if self.busy:
+            self.tell(workspace.session.token_report(None, prompt))
+        else:
+            self.start(workspace.session.count_tokens(workspace.count, prompt))
+
+    def compact(self, *, undo: bool) -> None:
+        """Have the model summarise older history, or take the last summary back."""
+        if self.busy:
+            self.tell("Stop what is in progress first (escape).", warning=True)
+        elif not undo:
+            self.start(self._workspace.session.compact())
+        elif self._workspace.session.uncompact():
+            self.show_session()
+            self.tell("The summary is gone; the model gets all of the conversation again.")
+        else:
+            self.tell("There is no summary to take back.", warning=True)
+
+    def tell_info(self) -> None:
+        """Versions, model and key, folders, languages; their programs and a keyring are asked."""
+        self.aside(lambda: info(self._workspace), self.tell)
+
+    def trust_language(self, name: str) -> None:
+        """Show the file of a language of the person's own whole, and let it run if they want."""
+        own = self._workspace.own_languages
+        try:
+            shown = own.show(name)
+        except (OSError, ProfileError) as error:
+            self.tell(f"It cannot be read: {error}", warning=True)
+            return
+        if shown is None:
+            self.tell(f"No profile names a language {one_line(name, 40)}.", warning=True)
+            return
+
+        def accept() -> None:
+            try:
+                self.tell(own.trust(shown))
+            except OSError as error:
+                self.tell(f"That cannot be remembered: {error.strerror or error}", warning=True)
+
+        lines = numbered(shown)
+        question = f"Let {one_line(name, 40)} run by these {len(lines)} lines, whenever code in it may run?"
+        self.confirm(question, [visible(shown.place), "", *lines], accept)
+
+    def tell_languages(self) -> None:
+        """The languages here, and how to get others."""
+        self.tell(told(self._workspace.computer.standings()))
+
+    def open_conversation(self, id: str) -> None:
+        """Show a saved conversation and go on with it."""
+        try:
+            self._workspace.resume(id)
+        except StoreError as error:
+            self.tell(f"The conversation cannot be opened: {error}", warning=True)
+            return
+        self._show_other()
+        if told := rerun.lost(self._workspace.session.messages):
+            self.tell(told)
+
+    def _show_other(self) -> None:
+        """Show another conversation, with what should be known of how it was stored."""
+        self.show_session()
+        for notice in self._workspace.notices:
+            self.tell(notice, warning=True)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _unused(path: Path) -> Path:
+    """The path, or the first one with a number that names no file yet."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
+    return next(each for each in itertools.chain((path,), numbered) if not each.exists())

@@ -1,0 +1,38 @@
+"""The question, on a plain terminal, whether something from elsewhere is to be trusted."""
+
+import sys
+
+from oi_tui.engine.credentials.trust import Shown
+from oi_tui.engine.settings.profile import ProfileError
+from oi_tui.text import one_line, visible
+
+#: What a person should know of each kind before they trust it.
+ABOUT = {
+    "python profile": "This profile is a Python program. It runs with all your rights.",
+    "profile from the network": "This profile comes from the network. It may say where your words and keys "
+    "go, and whether code runs without asking.",
+    "project profile": "This folder brings settings of its own.",
+    "language": "This program teaches oi-tui a language. It runs with all your rights.",
+}
+
+_NOBODY = "must be shown and trusted first, and there is no terminal to ask in"
+
+
+def numbered(shown: Shown) -> list[str]:
+    """The whole content, a numbered line each, with what is invisible spelled out."""
+    lines = visible(shown.text.replace("\r\n", "\n").removesuffix("\n")).split("\n")
+    return [f"{number:>4}  {line}" for number, line in enumerate(lines, 1)]
+
+
+def ask(shown: Shown) -> bool:
+    """Show all of it, and ask. Raises ProfileError where nobody can answer."""
+    if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
+        raise ProfileError(_NOBODY, path=shown.place)
+    lines = numbered(shown)
+    print(f"{one_line(shown.place, 500)}\n{ABOUT[shown.kind]}\n")  # noqa: T201
+    print("\n".join(lines))  # noqa: T201
+    print(f"\n{len(lines)} lines. Only this exact text will be trusted.")  # noqa: T201
+    try:
+        return input("Trust and use it? (y/N) ").strip().lower() in ("y", "yes")
+    except (EOFError, KeyboardInterrupt, UnicodeDecodeError):
+        return False

@@ -1,0 +1,41 @@
+"""What runs here, in words: versions, model, key and folders; nothing secret is in it."""
+
+import platform
+import sys
+
+from oi_tui import __version__, log, paths
+from oi_tui.engine.credentials.key_source import key_place
+from oi_tui.engine.credentials.keys import ORDER
+from oi_tui.engine.credentials.redaction import redact
+from oi_tui.text import one_line
+from oi_tui.workspace import Workspace
+
+
+def info(workspace: Workspace) -> str:
+    """The lines of `%info`; asks the languages' programs and a keyring, which takes a moment."""
+    profile, computer = workspace.profile, workspace.computer
+    served = f" at {one_line(profile.api_base, 200)}" if profile.api_base else ""
+    file = paths.short(workspace.profile_path) if workspace.profile_path else "changes are saved nowhere"
+    languages = (f"  {name}: {computer.describe(name)}" for name in computer.languages)
+    lines = (
+        f"oi-tui {__version__}, Python {sys.version.split()[0]}, {platform.platform()}",
+        f"model: {one_line(profile.model, 200)}{served}",
+        f"key: {key_place(profile, workspace.secrets).words} {ORDER}",
+        f"profile: {file}",
+        f"folder: {computer.cwd}",
+        f"sandbox: {(computer.why_nothing_runs() or 'on') if computer.sandbox else 'off'}",
+        f"variables held back from programs: {_held_back(workspace)}",
+        *([f"sandbox limits: {limits}"] if (limits := computer.limits) else []),
+        f"conversations: {workspace.store.folder}",
+        f"log: {log.file()}",
+        "languages:",
+        *languages,
+    )
+    return redact("\n".join(lines))
+
+
+def _held_back(workspace: Workspace) -> str:
+    if workspace.profile.share_keys:
+        return "none, because share_keys is on"
+    names = ", ".join(one_line(name, 100) for name in sorted(workspace.held_back))
+    return f"{names}; the setting pass_environment lets them through" if names else "none"

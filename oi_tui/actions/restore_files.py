@@ -1,0 +1,138 @@
+"""What a person is told of the files that code changed, and how they are put back."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from oi_tui import paths
+from oi_tui.engine.files import restore as restoring
+from oi_tui.engine.files.restore import Action
+from oi_tui.engine.files.snapshots import Step
+from oi_tui.text import one_line
+from oi_tui.workspace import Workspace
+
+#: So many files are named in the question, and in the list of all.
+_NAMED = 12
+MARKS = {"created": "+", "changed": "~", "deleted": "-"}
+
+
+class Place(Protocol):
+    """Where a person is told and asked."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is at work."""
+
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        """Say something where it can be read again."""
+
+    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
+        """Ask whether to act, showing what would be done."""
+
+
+class Restoring:
+    """Lists the files that each cell changed, and puts them back when the person asks and says yes."""
+
+    def __init__(self, place: Place, workspace: Workspace) -> None:
+        self._place = place
+        self._workspace = workspace
+        #: What takes the last restoring back.
+        self._back: Step | None = None
+
+    def tell_files(self, number: int | None) -> None:
+        """The files that the cell with this number changed, counted from 1; of all cells for None."""
+        told = []
+        for cell, step in self._steps():
+            if number in (None, cell):
+                told.append(f"[{cell}] in {one_line(paths.short(step.folder), 200)}")
+                told += [f"  {line}" for line in _listed(step)]
+        which = "No cell" if number is None else f"Cell {number}"
+        self._place.tell(
+            "\n".join([*told, "%restore N puts the files of cell N back."])
+            if told
+            else f"{which} changed files that are known of, in {paths.short(self._workspace.computer.cwd)}."
+            if number is None
+            else f"{which} changed no files that are known of."
+        )
+
+    def restore(self, wanted: str, undone: Sequence[str] = ()) -> None:
+        """Put the files of a cell back (its number), of all cells ("all"), or undo that ("undo").
+
+        Without a number: those of what was taken back just now (`undone`, ids of messages), else those of
+        the last cell that changed any.
+        """
+        if self._place.busy:
+            self._place.tell("Stop what is in progress first (escape).", warning=True)
+            return
+        if wanted == "undo":
+            back = self._back or self._noted()
+            if back is None:
+                self._place.tell("No files were put back that could be taken back.", warning=True)
+            else:
+                self._ask("Take back what was put back?", back)
+            return
+        steps = self._steps()
+        snapshots = self._workspace.snapshots
+        taken = [each for id_ in snapshots.known(undone) if (each := snapshots.step(id_))]
+        step: Step | None
+        if wanted == "all":
+            step, what = restoring.merged([step for _, step in steps]), "all cells"
+        elif wanted:
+            step, what = next((s for n, s in steps if str(n) == wanted), None), f"cell {wanted}"
+        elif taken:
+            step, what = restoring.merged(taken), "what was taken back"
+        else:
+            number, step = steps[-1] if steps else (0, None)
+            what = f"cell {number}"
+        if step is None or not step.changes:
+            self._place.tell("There are no files to put back: nothing is known of changes.", warning=True)
+        else:
+            self._ask(f"Put the files of {what} back?", step)
+
+    def _ask(self, question: str, step: Step) -> None:
+        actions = restoring.plan(self._workspace.snapshots, step)
+        details = [_told(action) for action in actions]
+        if not any(not action.obstacle for action in actions):
+            self._place.tell("\n".join(["Nothing can be put back:", *(f"  {each}" for each in details)]))
+            return
+        self._place.confirm(question, details, lambda: self._restore(step, actions))
+
+    def _restore(self, step: Step, actions: Sequence[Action]) -> None:
+        self._back, problems = restoring.restore(self._workspace.snapshots, step, actions)
+        count = len(self._back.changes)
+        files = "1 file is" if count == 1 else f"{count:,} files are"
+        told = [f"{files} as before. %restore undo takes that back."]
+        told += [f"  not {_told(action)}" for action in actions if action.obstacle]
+        told += [f"  not {problem}" for problem in problems]
+        self._place.tell("\n".join(told), warning=bool(problems))
+
+    def _noted(self) -> Step | None:
+        """What takes the last restoring of an earlier session back."""
+        codes = [m.id for m in self._workspace.session.messages if m.type == "code"]
+        latest = self._workspace.snapshots.latest(map(restoring.back_id, codes))
+        return self._workspace.snapshots.step(latest) if latest else None
+
+    def _steps(self) -> list[tuple[int, Step]]:
+        """Every step of the conversation at work, with the number of its cell."""
+        codes = [m.id for m in self._workspace.session.messages if m.type == "code" and m.role != "computer"]
+        snapshots = self._workspace.snapshots
+        numbered = {id_: number for number, id_ in enumerate(codes, 1)}
+        steps = ((numbered[id_], snapshots.step(id_)) for id_ in snapshots.known(codes))
+        return [(number, step) for number, step in steps if step is not None]
+
+
+def _listed(step: Step) -> list[str]:
+    lines = [
+        f"{MARKS[each.what]} {one_line(each.name, 200)}" + (f"  (not kept: {each.why})" if each.why else "")
+        for each in step.changes[:_NAMED]
+    ]
+    if (more := len(step.changes) - _NAMED) > 0:
+        lines.append(f"… {more:,} more")
+    return lines
+
+
+def _told(action: Action) -> str:
+    name = one_line(action.change.name, 200)
+    if action.obstacle:
+        return f"{name}: {action.obstacle}"
+    doing = "removed" if action.removes else "as it was"
+    return f"{name}: {doing}" + (", though it changed again since" if action.since else "")

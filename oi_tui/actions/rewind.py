@@ -1,0 +1,180 @@
+"""Going back in a conversation: what was taken back, what is done again, and what cannot be undone."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from oi_tui.engine import rerun
+from oi_tui.engine.storage.undo_history import can_be_brought_back
+from oi_tui.messages import Message
+from oi_tui.text import one_line
+from oi_tui.workspace import Workspace
+
+
+class Place(Protocol):
+    """Where a person sees what became of the conversation."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is at work."""
+
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        """Say something where it can be read again."""
+
+    def show_session(self) -> None:
+        """Another conversation is at work, or this one has changed."""
+
+    def put_back(self, text: str) -> None:
+        """Give text back to where the person types."""
+
+
+class GoingBack:
+    """Takes a conversation back to an earlier message, in place or in a copy, as the person asks."""
+
+    def __init__(self, desk: Place, workspace: Workspace) -> None:
+        self._desk = desk
+        self._workspace = workspace
+        #: The ids of what is no longer in the conversation since it was gone back in last.
+        self.taken: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> list[Message]:
+        """What the person said, in order."""
+        return [m for m in self._messages if m.role == "user" and m.type == "message"]
+
+    @property
+    def _messages(self) -> tuple[Message, ...]:
+        return self._workspace.session.messages
+
+    def undo(self) -> None:
+        """Take the person's last message back, to be typed anew."""
+        if not self.own:
+            self._desk.tell("There is no message of yours to take back.", warning=True)
+        elif self._may():
+            self._rewind(self.own[-1].id)
+
+    def rewind(self, number: int) -> None:
+        """Go back to before the person's message with this number, counted from 1."""
+        own = self.own
+        if not 1 <= number <= len(own):
+            counted = "1 message" if len(own) == 1 else f"{len(own):,} messages"
+            self._desk.tell(f"There is no message {number} of yours: you sent {counted}.", warning=True)
+        elif self._may():
+            self._rewind(own[number - 1].id)
+
+    def back_to(self, id: str) -> None:
+        """Go back to the message: before one of the person's own, to type it anew; after any other."""
+        message = self._found(id)
+        if message is not None and self._may():
+            self._rewind(id, keep=not _is_own(message))
+
+    def branch(self, id: str | None = None) -> None:
+        """Go on in a copy that ends with the message, or before an own one; None copies all."""
+        messages, typed, end = self._messages, "", len(self._messages)
+        if not messages:
+            self._desk.tell("There is nothing to copy yet.", warning=True)
+            return
+        if id is not None:
+            message = self._found(id)
+            if message is None:
+                return
+            end = messages.index(message)
+            if _is_own(message):
+                typed = message.content
+            else:
+                printed = (i for i, m in enumerate(messages) if m.role == "computer" and m.parent == id)
+                end = max((end, *printed)) + 1
+        if not self._may():
+            return
+        self._workspace.branch(messages[:end])
+        self.taken = tuple(message.id for message in messages[end:])
+        self._show(typed)
+        for notice in self._workspace.notices:
+            self._desk.tell(notice, warning=True)
+        saved = "the conversation that it was made from is saved as it was (%conversations)"
+        self._desk.tell(f"This is a copy; {saved}." + self._stays(messages[end:]))
+
+    def redo(self) -> None:
+        """Bring back what was taken back last, also before a restart, unless the conversation went on."""
+        if not self._may():
+            return
+        steps = self._workspace.taken_back
+        dropped = can_be_brought_back(steps, self._messages)
+        if not dropped:
+            there = {message.id for message in self._messages}
+            went_on = bool(steps) and any(message.id not in there for message in steps[-1].dropped)
+            why = "the conversation went on since then" if went_on else "nothing was taken back"
+            self._desk.tell(f"There is nothing to bring back: {why}.", warning=True)
+            return
+        self.taken = ()
+        self._workspace.session.bring_back(dropped)
+        self._show("")
+        self._desk.tell(f"Back again: {_counted(dropped)}.")
+
+    def earlier(self, number: int | None) -> tuple[Message, ...]:
+        """What can be run again now, up to the cell with this number, counted from 1; None is all.
+
+        Nothing, and it is said why, when there is nothing or this is not the time.
+        """
+        codes = rerun.ran(self._messages)
+        if number is not None:
+            cells = [m.id for m in self._messages if m.type == "code" and m.role != "computer"]
+            chosen = cells[number - 1] if 1 <= number <= len(cells) else None
+            place = next((i for i, code in enumerate(codes) if code.id == chosen), None)
+            if place is None:
+                self._desk.tell(f"Cell {number} is none that came to its end.", warning=True)
+                return ()
+            codes = codes[: place + 1]
+        if not codes:
+            self._desk.tell("No cell of this conversation came to its end; there is nothing to run again.")
+        return codes if self._may() else ()
+
+    def _rewind(self, id: str, *, keep: bool = False) -> None:
+        session = self._workspace.session
+        dropped = session.rewind(id, keep=keep)
+        if not dropped:
+            self._desk.tell("Nothing follows it.")
+            return
+        self.taken = tuple(message.id for message in dropped)
+        self._show("" if keep else dropped[0].content)
+        self._desk.tell(
+            f"Taken back: {_counted(dropped)}; %redo brings back what was." + self._stays(dropped)
+        )
+
+    def _show(self, typed: str) -> None:
+        self._desk.show_session()
+        if typed:
+            self._desk.put_back(typed)
+
+    def _stays(self, dropped: Sequence[Message]) -> str:
+        """What going back does not undo, in sentences that begin with a space; "" where nothing ran."""
+        ran = [message for message in dropped if message.type == "code" and message.seconds is not None]
+        if not ran:
+            return ""
+        told = f" What {rerun.cells(len(ran))} did outside the conversation stays done"
+        kept = (code for code in ran if code.id not in self._workspace.forgotten)
+        if languages := list(dict.fromkeys(one_line(code.format or "code", 30) for code in kept)):
+            remember = "remembers" if len(languages) == 1 else "remember"
+            told += f", and {', '.join(languages)} still {remember} it (%restart forgets everything)"
+        told += "."
+        if self._workspace.snapshots.known(code.id for code in ran):
+            told += " Files changed meanwhile; %restore puts them back."
+        return told
+
+    def _found(self, id: str) -> Message | None:
+        found = next((message for message in self._messages if message.id == id), None)
+        if found is None:
+            self._desk.tell("That line is a note of oi-tui; choose something that was said or run.")
+        return found
+
+    def _may(self) -> bool:
+        if self._desk.busy:
+            self._desk.tell("Stop what is in progress first (escape).", warning=True)
+        return not self._desk.busy
+
+
+def _is_own(message: Message) -> bool:
+    return message.role == "user" and message.type == "message"
+
+
+def _counted(messages: Sequence[Message]) -> str:
+    return "1 message" if len(messages) == 1 else f"{len(messages):,} messages"

@@ -1,0 +1,130 @@
+"""Going on with another profile; one that is a program, or comes from the network, is shown whole first."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from oi_tui import profiles
+from oi_tui.actions import confirm_trust
+from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.settings.profile import Profile, ProfileError, without_effect
+from oi_tui.text import one_line, visible
+from oi_tui.workspace import Workspace
+
+
+class _Place(Protocol):
+    """Where the question is asked."""
+
+    def tell(self, text: str, *, warning: bool = False) -> None: ...
+    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...
+    def aside(self, work: Callable[[], Any], then: Callable[[Any], object]) -> None: ...
+    def take_profile(self, profile: Profile) -> None: ...
+    def switch_auto_run(self, on: bool | None) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A profile, where its changes are saved, and what is to be known of it."""
+
+    profile: Profile
+    path: Path | None
+
+
+class Switching:
+    """Takes a profile by its name, path or address; the newest wish counts."""
+
+    def __init__(self, place: _Place, workspace: Workspace) -> None:
+        self._place = place
+        self._workspace = workspace
+        self._wish = 0
+
+    def to(self, name: str) -> None:
+        """Go on with the profile of that name, once it is read, and trusted where it has to be."""
+        self._wish += 1
+        wish, before = self._wish, self._workspace.profile
+        if "://" in name:
+            self._place.tell(f"Fetching {one_line(name, 200)} ...")
+
+        def go_on(result: "_Found | Shown | str") -> None:
+            if wish != self._wish:
+                return
+            match result:
+                case _Found():
+                    self._take(name, result)
+                case Shown():
+                    self._ask(name, result, before)
+                case str():
+                    self._place.tell(f"The profile stays as it is: {result}", warning=True)
+
+        self._place.aside(lambda: _told(lambda: _open(name, before)), go_on)
+
+    def _ask(self, name: str, shown: Shown, before: Profile) -> None:
+        """Show all of it; what was shown is what is used, whatever stands there by then."""
+
+        def accept() -> None:
+            # Where it cannot be remembered it is asked about again the next time.
+            with suppress(OSError):
+                Trust().accept(shown)
+            self._place.aside(
+                lambda: _told(lambda: _Found(profiles.beneath(profiles.made_of(shown), before), None)),
+                lambda result: (
+                    self._place.tell(f"The profile stays as it is: {result}", warning=True)
+                    if isinstance(result, str)
+                    else self._take(name, result)
+                ),
+            )
+
+        lines = confirm_trust.numbered(shown)
+        about = [visible(shown.place), confirm_trust.ABOUT[shown.kind], "", *lines]
+        self._place.confirm(f"Trust and use exactly these {len(lines)} lines?", about, accept)
+
+    def _take(self, name: str, found: _Found) -> None:
+        workspace = self._workspace
+        workspace.edit_file(found.path)
+        model = one_line(found.profile.model, 100)
+        self._place.tell(f"The profile is now {one_line(name, 200)}; the model is {model}.")
+        for remark in (*found.profile.unknown, *without_effect(found.profile)):
+            self._place.tell(f"Your profile: {one_line(remark, 500)}", warning=True)
+        self._place.take_profile(found.profile)
+        if workspace.session.auto_run and not found.profile.auto_run:
+            # It was switched on by hand, which the profile that was chosen now does not say.
+            self._place.switch_auto_run(False)
+
+
+def _told(work: Callable[[], Any]) -> Any:
+    """What the work gives, or why it gives nothing."""
+    try:
+        return work()
+    except ProfileError as error:
+        return str(error)
+    except OSError as error:
+        return f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
+
+
+def _open(name: str, before: Profile) -> "_Found | Shown":
+    """The profile, or what a person has to trust first. Raises ProfileError or OSError."""
+    asked: list[Shown] = []
+
+    def note(shown: Shown) -> bool:
+        asked.append(shown)
+        return False
+
+    try:
+        profile, path = profiles.open_profile(name, note, offline=before.offline)
+    except ProfileError:
+        if asked:
+            return asked[0]
+        raise
+    return _Found(_with_folder(profiles.beneath(profile, before)), path)
+
+
+def _with_folder(profile: Profile) -> Profile:
+    """With the settings of the working directory on top, as at a start, where they are trusted."""
+    try:
+        shown = profiles.project(Path.cwd())
+    except FileNotFoundError:
+        return profile
+    trusted = shown is not None and profiles.is_trusted(shown)
+    return profiles.with_project(profile, shown) if shown and trusted else profile

@@ -1,0 +1,53 @@
+"""The settings that a project's folder brings along, shown whole before they count."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from oi_tui import profiles
+from oi_tui.actions.confirm_trust import numbered
+from oi_tui.engine.credentials.trust import Trust
+from oi_tui.engine.settings.profile import Profile, ProfileError, settings
+from oi_tui.text import one_line, visible
+from oi_tui.workspace import Workspace
+
+
+class _Place(Protocol):
+    """Where the question is asked."""
+
+    def tell(self, text: str, *, warning: bool = False) -> None: ...
+    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...
+    def take_profile(self, profile: Profile) -> None: ...
+
+
+def trust_folder(place: _Place, workspace: Workspace) -> None:
+    """Show the whole of the folder's own profile; once it is trusted, it counts, and does so ever after."""
+    shown = profiles.project(workspace.computer.cwd)
+    if shown is None:
+        place.tell(f"There is no {profiles.PROJECT} in this folder.")
+        return
+    if profiles.is_trusted(shown):
+        place.tell(f"{one_line(shown.place)} is trusted as it is. It counts from the start of oi-tui on.")
+        return
+    try:
+        found = profiles.with_project(workspace.profile, shown)
+    except ProfileError as error:
+        place.tell(f"It cannot be used: {one_line(str(error))}", warning=True)
+        return
+
+    def accept() -> None:
+        try:
+            Trust().accept(shown)
+        except OSError as error:
+            place.tell(f"That cannot be remembered: {error.strerror or error}", warning=True)
+        changed = workspace.profile.differences(found)
+        rows = [
+            f"  {each.key}: {one_line(each.show(getattr(found, each.name)) or each.unset, 200)}"
+            for each in settings()
+            if each.name in changed
+        ]
+        place.tell("\n".join(["The folder's settings count now:", *rows]))
+        place.take_profile(found)
+
+    lines = numbered(shown)
+    question = f"Use the settings of this folder, these {len(lines)} lines?"
+    place.confirm(question, [visible(shown.place), "", *lines], accept)

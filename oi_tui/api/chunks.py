@@ -1,0 +1,136 @@
+"""Messages and their pieces as Open Interpreter 0.4.3 shapes them."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from oi_tui.engine.output.plain import EscapeFilter, LineEnds, plain
+from oi_tui.engine.storage.records import message_from
+from oi_tui.messages import Message
+from oi_tui.text import visible
+
+#: A message or a piece of one, as Open Interpreter 0.4.3 shapes them.
+Chunk = dict[str, Any]
+_FIELDS = ("role", "type", "format", "content", "recipient")
+#: Fields of ours that decide what the model is told of a message.
+_TOLD = ("parent", "state", "decision", "proposed", "reason", "seconds", "call", "covers", "reply")
+
+
+class ChunkWriter:
+    """Puts start and end flags around pieces that belong together.
+
+    Console chunks share one block whatever their format, as in the original, so their flags carry none.
+    """
+
+    def __init__(self) -> None:
+        self._open: tuple[str, str, str | None] | None = None
+        self._escapes = EscapeFilter()
+        self._line_ends = LineEnds()
+
+    def start(self, role: str, kind: str, format: str | None) -> Iterator[Chunk]:
+        """Open a block, closing the one before."""
+        key = (role, kind, None if kind == "console" else format)
+        if key == self._open:
+            return
+        yield from self.end()
+        self._open = key
+        self._escapes = EscapeFilter()
+        yield {**_head(*key), "start": True}
+
+    def piece(self, role: str, kind: str, format: str | None, content: object) -> Iterator[Chunk]:
+        """A piece of content; a blank one is dropped, as in the original."""
+        if content == "":
+            return
+        yield from self.start(role, kind, format)
+        yield {**_head(role, kind, format), "content": content}
+
+    def output(self, text: str) -> Iterator[Chunk]:
+        """A piece of what a program printed, with line feeds, and without escape sequences."""
+        yield from self.start("computer", "console", "output")
+        text = self._line_ends.write(self._escapes.write(text))
+        yield from self.piece("computer", "console", "output", text)
+
+    def notice(self, text: str) -> Iterator[Chunk]:
+        """Tell a person something that is no part of the conversation, such as that a reply was cut off."""
+        yield from self.piece("computer", "message", "notice", text)
+        yield from self.end()
+
+    def end(self) -> Iterator[Chunk]:
+        """Close the open block."""
+        if self._open:
+            if returns := self._line_ends.close():
+                yield {**_head("computer", "console", "output"), "content": returns}
+            yield {**_head(*self._open), "end": True}
+            self._open = None
+
+
+def confirmation(message: Message) -> Chunk:
+    """The chunk that asks whether code may run."""
+    content = {"type": "code", "format": message.format, "content": message.content}
+    return {"role": "computer", "type": "confirmation", "format": "execution", "content": content}
+
+
+def gathered(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """The messages that the chunks make up; active lines are passing and left out."""
+    messages: list[Chunk] = []
+    for chunk in chunks:
+        if "content" not in chunk or chunk.get("format") == "active_line":
+            continue
+        last = messages[-1] if messages else {}
+        if all(last.get(name) == chunk.get(name) for name in ("role", "type", "format")):
+            last["content"] += chunk["content"]
+        else:
+            messages.append(dict(chunk))
+    return messages
+
+
+def to_message(chunk: Mapping[str, Any]) -> Message:
+    """A message from its dictionary; one without a role is the person's, as in the original."""
+    known = {name: chunk[name] for name in _FIELDS if chunk.get(name) is not None}
+    known.setdefault("role", "user")
+    known.setdefault("type", "message")
+    known["content"] = str(known.get("content", ""))
+    found = message_from({"created": time.time(), **chunk, **known})
+    return found or Message(**known, unknown={name: chunk[name] for name in chunk if name not in _FIELDS})
+
+
+def from_messages(messages: Sequence[Message]) -> list[Chunk]:
+    """The messages as dictionaries; a reply that is one message between a person's needs no id."""
+    neighbours = [None, *messages, None]
+    return [
+        from_message(message.but(reply=None) if _stands_alone(before, message, after) else message)
+        for before, message, after in zip(neighbours, messages, neighbours[2:], strict=False)
+    ]
+
+
+def _stands_alone(before: Message | None, message: Message, after: Message | None) -> bool:
+    beside = (each for each in (before, after) if each is not None)
+    return message.type == "message" and all(each.role == "user" for each in beside)
+
+
+def from_message(message: Message) -> Chunk:
+    """A message as a dictionary: the original's fields, and what the model must be told again.
+
+    Without the latter a rejected piece of code would look as if it had run.
+    """
+    if message.type == "console":
+        message = message.but(content=plain(message.content))
+    values = ((name, getattr(message, name)) for name in (*_FIELDS, *_TOLD))
+    found = {name: value for name, value in values if value is not None}
+    linked = message.type == "code" and message.role != "computer"
+    return {**message.unknown, **found, **({"id": message.id} if linked or message.covers else {})}
+
+
+def _head(role: str, kind: str, format: str | None) -> Chunk:
+    return {"role": role, "type": kind, **({"format": format} if format else {})}
+
+
+def display(chunk: Chunk) -> None:
+    """Print what a person reads of a chunk."""
+    content = chunk.get("content")
+    if chunk.get("start") and chunk["type"] == "code":
+        print(f"\n\n[{chunk.get('format')}]")  # noqa: T201 -- it is what `display` is for
+    elif chunk.get("format") == "output" or chunk["type"] in ("message", "code"):
+        print(visible(str(content or "")), end="", flush=True)  # noqa: T201
+    elif chunk.get("end"):
+        print()  # noqa: T201

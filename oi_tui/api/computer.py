@@ -1,0 +1,175 @@
+"""The languages of the Python API, as the original's `computer` has them."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from typing import Any, ClassVar, Literal, overload
+
+from oi_tui.api.chunks import Chunk, ChunkWriter, gathered
+from oi_tui.api.chunks import display as show
+from oi_tui.api.settings import ApiSettings, SettingGroup
+from oi_tui.api.terminal import ProgramInput
+from oi_tui.environment import held_back, wipe_environment
+from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
+from oi_tui.runtimes.computer import Computer
+from oi_tui.runtimes.custom.language import language_of
+from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.sandbox.limits import Limits
+
+
+class ApiComputer(SettingGroup):
+    """The languages: `run` them without any model.
+
+    `languages` is a list that may be changed or replaced at any time. Beside our own languages, and their
+    names, it takes classes with `name`, `run` (a generator of chunks), `stop` and `terminate`, as Open
+    Interpreter documents them; the later one of two with the same name counts.
+    """
+
+    _title = "interpreter.computer"
+    _prefix = "computer."
+    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_languages", "_runtimes"})
+
+    def __init__(self, settings: ApiSettings) -> None:
+        self._settings = settings
+        self._runtimes: Computer | None = None
+        self._languages: list[Any] = list(LANGUAGES)
+        if names := settings.profile.languages:
+            wanted = {language_of(_named(each), self).name for each in names}
+            self._languages = [each for each in LANGUAGES if each.name in wanted]
+            # From here on it is the list that may be changed.
+            settings.profile = settings.profile.with_changes(languages=())
+
+    @property
+    def runtimes(self) -> Computer:
+        """The languages at work; what they are started with is settled from then on."""
+        if self._runtimes is None:
+            profile = self._settings.profile
+            wipe_environment()
+            self._runtimes = Computer(
+                python=profile.python,
+                shell=profile.shell,
+                hidden=() if profile.share_keys else held_back(profile.pass_environment),
+                active_line=profile.highlight_active_line,
+                declared=self._declared(LANGUAGES),
+                sandbox=profile.sandbox,
+                passed=profile.pass_environment,
+                writable=profile.sandbox_writable,
+                hosts=profile.sandbox_hosts,
+                limits=Limits(
+                    profile.sandbox_memory,
+                    profile.sandbox_processes,
+                    profile.sandbox_disk,
+                    profile.sandbox_time,
+                ),
+            )
+            self._settings.start()
+        return self._runtimes
+
+    @property
+    def languages(self) -> list[Any]:
+        """What may run, each with its `name`."""
+        return self._languages
+
+    @languages.setter
+    def languages(self, languages: Iterable[Any]) -> None:
+        if isinstance(languages, str):
+            raise TypeError(f"computer.languages is a list, such as [{languages!r}]")
+        before, self._languages = self._languages, list(languages)
+        try:
+            self.declare()
+        except TypeError:
+            self._languages = before
+            raise
+
+    @property
+    def terminal(self) -> "ApiComputer":
+        """Where the original kept its languages."""
+        return self
+
+    def declare(self) -> None:
+        """Let what is in `languages` run from now on. Raises TypeError for what is no language."""
+        runtimes = self._runtimes
+        wanted = self._declared(runtimes.declared if runtimes else LANGUAGES)
+        if runtimes and wanted != runtimes.declared:
+            runtimes.declare(wanted)
+        if runtimes and runtimes.sandbox != self._settings.profile.sandbox:
+            runtimes.use_sandbox(self._settings.profile.sandbox, ())
+
+    def _declared(self, before: Iterable[Language]) -> tuple[Language, ...]:
+        known = {id(each.source): each for each in before if each.source is not None}
+        return tuple(known.get(id(each)) or language_of(_named(each), self) for each in self._languages)
+
+    @overload
+    def run(
+        self, language: str, code: str, stream: Literal[True], display: bool = False
+    ) -> Iterator[Chunk]: ...
+    @overload
+    def run(
+        self, language: str, code: str, stream: Literal[False] = False, display: bool = False
+    ) -> list[Chunk]: ...
+    def run(
+        self, language: str, code: str, stream: bool = False, display: bool = False
+    ) -> Iterator[Chunk] | list[Chunk]:
+        """Run code in a language that remembers; its chunks as they come, or its messages at the end.
+
+        With `display` what comes is printed too. Raises ValueError for a language that is not here, and where
+        the sandbox lets nothing run.
+        """
+        self.declare()
+        name = self.runtimes.resolve(language)
+        if name is None:
+            known = ", ".join(self.runtimes.languages)
+            raise ValueError(f"There is no language {language!r} here. There are: {known}.")
+        if missing := self.runtimes.missing(name):
+            raise ValueError(missing)
+        chunks = self._run(name, code, display=display)
+        return chunks if stream else gathered(chunks)
+
+    def stop(self) -> None:
+        """Interrupt what runs."""
+        self.runtimes.interrupt()
+
+    def terminate(self) -> None:
+        """End all languages; what they remembered is gone."""
+        self.runtimes.reset()
+
+    def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
+        writer = ChunkWriter()
+        program_input = ProgramInput(self.runtimes.send_input)
+        with closing(self.runtimes.run(language, code)) as reports:
+            for report in reports:
+                for chunk in _chunks_of(report, writer, program_input):
+                    if display:
+                        show(chunk)
+                    yield chunk
+
+
+def _named(language: Any) -> Any:
+    """Return the language of ours that a name means; anything else as it is. Raises TypeError."""
+    if not isinstance(language, str):
+        return language
+    word = language.strip().lower()
+    for each in LANGUAGES:
+        if word == each.name or word in each.aliases:
+            return each
+    known = ", ".join(each.name for each in LANGUAGES)
+    raise TypeError(f"computer.languages: there is no language {language!r}; there are {known}")
+
+
+def _chunks_of(report: Report, writer: ChunkWriter, program_input: ProgramInput) -> Iterator[Chunk]:
+    match report:
+        case Printed(text):
+            yield from writer.output(text)
+        case InputRequested():
+            if told := program_input.answer(report):
+                yield from writer.notice(told)
+        case LineReached(int() as line):
+            yield from writer.piece("computer", "console", "active_line", line)
+        case Displayed(format, content):
+            kind = "image" if format.startswith("base64") else "code"
+            yield from writer.piece("computer", kind, format, content)
+        case RunEnded(state, _, reason):
+            if state in ("lost", "finished") and reason:
+                yield from writer.piece("computer", "console", "output", f"{reason}\n")
+            yield from writer.piece("computer", "console", "active_line", None)
+            yield from writer.end()

@@ -1,0 +1,138 @@
+"""The settings of the Python API: an attribute acts, or it is refused with a reason."""
+
+import difflib
+from typing import Any, ClassVar
+
+from oi_tui.engine.settings.migration import MOVED
+from oi_tui.engine.settings.profile import Profile, settings
+
+#: Settings that are no attributes here: `languages` is a list, and takes classes itself.
+_OTHERWISE = frozenset(
+    {"computer.languages", "computer.custom_languages", "computer.import_computer_api", "os"}
+)
+#: The settings that act here, by their keys in a profile; those of the application do not, but for these.
+ACTING = frozenset(
+    {"verbose", "debug", "disable_telemetry"}
+    | {each.key for each in settings() if each.section != "Application"} - _OTHERWISE
+)
+_AT_ANY_TIME = frozenset(
+    {"auto_run", "safe_mode", "sandbox", "loop", "computer.emit_images", "shrink_images"}
+)
+#: Those of them that the languages are started with.
+AT_THE_START = frozenset(
+    {each.key for each in settings() if each.section == "Running code"} & ACTING - _AT_ANY_TIME
+)
+_NOT_SAVED = "conversations from Python are not saved; interpreter.messages holds them"
+_NO_COMPUTER_API = "there is no computer API here; code reaches everything that programs reach"
+_NO_TERMINAL = "it is for typing in a terminal, which the Python API does not do"
+#: Attributes of Open Interpreter for what is not here: the value that says so, and why no other is taken.
+ABSENT: dict[str, tuple[Any, str]] = {
+    "anonymous_telemetry": (False, "there is no telemetry here"),
+    "contribute_conversation": (False, "conversations are never sent to anybody but your model"),
+    "conversation_filename": (None, _NOT_SAVED),
+    "conversation_history": (False, _NOT_SAVED),
+    "conversation_history_path": (None, _NOT_SAVED),
+    "computer.import_computer_api": (False, _NO_COMPUTER_API),
+    "computer.import_skills": (False, _NO_COMPUTER_API),
+    "computer.save_skills": (False, _NO_COMPUTER_API),
+    "computer.system_message": ("", _NO_COMPUTER_API),
+    "forbidden_commands": ([], "no list of commands is kept; safe_mode asks before risky code"),
+    "import_computer_api": (False, _NO_COMPUTER_API),
+    "import_skills": (False, _NO_COMPUTER_API),
+    "in_terminal_interface": (False, _NO_TERMINAL),
+    "llm.vision_renderer": (None, "images go only to models that can look at them (llm.supports_vision)"),
+    "multi_line": (False, _NO_TERMINAL),
+    "os": (False, "mouse and screen are not controlled from here; code is run in languages instead"),
+    "plain_text_display": (False, _NO_TERMINAL),
+    "skills_path": (None, _NO_COMPUTER_API),
+    "speak_messages": (False, "the Python API does not read messages aloud"),
+    "sync_computer": (False, _NO_COMPUTER_API),
+}
+
+
+class ApiSettings:
+    """The profile that an interpreter and its parts share."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._names = {each.key: each.name for each in settings()}
+        self._started = False
+
+    def start(self) -> None:
+        """Refuse from now on what the languages are started with."""
+        self._started = True
+
+    def read(self, key: str) -> Any:
+        """Return the value of a key of `ACTING`."""
+        return getattr(self.profile, self._names[key])
+
+    def write(self, key: str, value: Any) -> None:
+        """Change a key of `ACTING`. Raises ProfileError, a ValueError, for a value that is none."""
+        if self._started and key in AT_THE_START:
+            raise AttributeError(f"{key} can be set only before the first code runs or the first chat")
+        self.profile = self.profile.with_changes(**{self._names[key]: value})
+
+
+class SettingGroup:
+    """An object whose attributes are settings: those whose keys begin with `prefix`.
+
+    An attribute that is no setting, or has no effect here, raises AttributeError, when it is read too.
+    """
+
+    #: How a person calls the object, and what its keys begin with.
+    _title: ClassVar[str]
+    _prefix: ClassVar[str] = ""
+    #: Attributes that are no settings, each kept as it is.
+    _own: ClassVar[frozenset[str]] = frozenset()
+    _settings: ApiSettings
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{self._title} has no attribute {name!r}")
+        key = self._key(name)
+        if key in ACTING:
+            return self._settings.read(key)
+        if key in ABSENT:
+            return ABSENT[key][0]
+        raise self._unknown(name, key)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        declared = getattr(type(self), name, None)
+        if name in self._own or (isinstance(declared, property) and declared.fset):
+            object.__setattr__(self, name, value)
+            return
+        key = self._key(name)
+        if declared is not None or name in vars(self):
+            raise AttributeError(f"{self._title}.{name} cannot be replaced; set its attributes one by one")
+        if key in ACTING:
+            self._settings.write(key, value)
+            self._changed(key)
+        elif key not in ABSENT:
+            raise self._unknown(name, key)
+        elif value != ABSENT[key][0]:
+            raise AttributeError(f"{self._title}.{name} cannot be {value!r}: {ABSENT[key][1]}")
+
+    def __dir__(self) -> list[str]:
+        names = [key.removeprefix(self._prefix) for key in ACTING if key.startswith(self._prefix)]
+        return sorted({*super().__dir__(), *(name for name in names if "." not in name)})
+
+    def _changed(self, key: str) -> None:
+        """Do what a changed setting calls for at once."""
+
+    def _key(self, name: str) -> str:
+        key = f"{self._prefix}{name}"
+        return MOVED.get(key, key)
+
+    def _unknown(self, name: str, key: str) -> AttributeError:
+        """Say of an attribute that has no effect what it is, or which one is probably meant."""
+        declared = {each.key for each in settings()}
+        if key in declared:
+            return AttributeError(
+                f"{self._title}.{name} has no effect from Python; it is for the application"
+            )
+        found = difflib.get_close_matches(name, [each for each in dir(self) if each[:1] != "_"], n=1)
+        places = {each.rpartition(".")[2]: f"interpreter.{each}" for each in ACTING}
+        elsewhere = difflib.get_close_matches(name, places, n=1)
+        meant = f"{self._title}.{found[0]}" if found else places[elsewhere[0]] if elsewhere else ""
+        hint = f"; did you mean {meant}?" if meant else ""
+        return AttributeError(f"{self._title} has no attribute {name!r}{hint}")

@@ -1,0 +1,53 @@
+"""Questions of the Python API to whoever sits at the terminal, if anybody does."""
+
+import sys
+from collections.abc import Callable
+from getpass import getpass
+
+from oi_tui.messages import InputRequested
+
+#: What reading standard input raises where nothing can be read: at its end, where it is closed, is missing,
+#: is captured by a test runner, or belongs to a notebook that runs by itself.
+_UNREADABLE = (EOFError, OSError, RuntimeError, ValueError, AttributeError)
+_END_OF_INPUT = "\x04"
+_NOBODY = (
+    "The program asked for input, but nobody could answer: standard input gave none. It got end of input."
+)
+
+
+class NobodyAnsweredError(Exception):
+    """A question could not be asked, or standard input ended before it was answered."""
+
+
+def approved() -> bool:
+    """Ask whether to run the code. Raises NobodyAnsweredError."""
+    try:
+        return input("\nRun this code? (y/n) ").strip().lower() in ("y", "yes")
+    except _UNREADABLE as error:
+        raise NobodyAnsweredError(str(error) or type(error).__name__) from error
+
+
+class ProgramInput:
+    """Answers programs that wait for input: with what a person types, else with end of input."""
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        self._send = send
+        self._told: str | None = None
+
+    def answer(self, request: InputRequested, run: str = "") -> str:
+        """Answer; returns what to tell the person, "" for nothing. `run`: each run is spoken of once."""
+        line = _typed(request)
+        self._send(_END_OF_INPUT if line is None else f"{line}\n")
+        if line is not None or run == self._told:
+            return ""
+        self._told = run
+        return _NOBODY
+
+
+def _typed(request: InputRequested) -> str | None:
+    """A line from the terminal; None where there is no terminal, or it gave none."""
+    read = getpass if request.masked else input
+    try:
+        return read("\nThe program waits for input: ") if sys.stdin.isatty() else None
+    except _UNREADABLE:
+        return None

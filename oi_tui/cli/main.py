@@ -1,0 +1,386 @@
+"""The command line: reads flags, environment and profile, and starts the application."""
+
+import argparse
+import contextlib
+import gc
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from oi_tui import __version__, paths, profiles
+from oi_tui.actions import confirm_trust
+from oi_tui.cli import compat
+from oi_tui.cli.help_page import page
+from oi_tui.engine.credentials.redaction import learn_address
+from oi_tui.engine.settings import migration, presets, yaml_file
+from oi_tui.engine.settings.profile import Profile, conversations, settings
+from oi_tui.engine.settings.setting import ProfileError, Setting, Value, nearest
+from oi_tui.engine.settings.templates import starter
+from oi_tui.opener import open_folder
+from oi_tui.text import one_line
+
+#: The exit code for a command line, profile or terminal that cannot be used.
+USAGE = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Like its base, but an error is one line, and the help a page of our own."""
+
+    def error(self, message: str) -> NoReturn:
+        told = message.removeprefix("argument ")
+        if told.endswith(": expected one argument"):
+            flag = told.partition(":")[0].rpartition("/")[2]
+            told = f"{flag} wants a value after it; one that begins with - is written {flag}=VALUE"
+        raise _UsageError(told)
+
+    def format_help(self) -> str:
+        return page(self)
+
+
+class _UsageError(Exception):
+    """The command line cannot be understood."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code: 0, or 2 when the command line or the profile is wrong."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        return _started(arguments)
+    except (_UsageError, ProfileError) as error:
+        print(f"oi-tui: {one_line(str(error), 1000)}", file=sys.stderr)  # noqa: T201
+    except OSError as error:
+        reason = error.strerror or str(error)
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"oi-tui: {one_line(where + reason, 1000)}", file=sys.stderr)  # noqa: T201
+    return USAGE
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, one flag or more for each setting."""
+    made = _Parser(
+        prog="oi-tui",
+        usage="oi-tui [options] [what you want]",
+        allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
+    )
+    made.add_argument(
+        "-p",
+        "--profile",
+        nargs="?",
+        metavar="NAME",
+        help="use this profile: a name, a path with a /, or an address; without a NAME list them",
+    )
+    made.add_argument("--demo", action="store_true", help="use the scripted demo model: no key, no network")
+    made.add_argument("--conversations", action="store_true", help="choose a saved conversation first")
+    made.add_argument(
+        "--resume",
+        nargs="?",
+        const="last",
+        metavar="ID",
+        help="go on with a saved conversation; without an ID the last one",
+    )
+    made.add_argument("--profiles", action="store_true", help="list the profiles, and open their folder")
+    made.add_argument(
+        "--reset-profile",
+        nargs="?",
+        const="default",
+        metavar="NAME",
+        help="set a profile back to what it was at first",
+    )
+    made.add_argument(
+        "--import-profiles", action="store_true", help="copy the profiles of Open Interpreter that are here"
+    )
+    made.add_argument("-pl", "--plain", action="store_true", help="plain lines instead of a screen")
+    made.add_argument(
+        "--stdin", action="store_true", help="work on one request from standard input, print, and end"
+    )
+    made.add_argument(
+        "--doctor",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="look at machine, terminal and installation; FILE takes the report",
+    )
+    made.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for each in settings():
+        group = groups.get(each.section)
+        if group is None:
+            group = groups[each.section] = made.add_argument_group(each.section)
+        _add(group, each)
+    return made
+
+
+def read_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Profile, Path | None]:
+    """The profile that the command line asks for, and its path. Raises ProfileError or OSError.
+
+    Flags win over the environment, which wins over the file. The file `default.yaml` is made on first use.
+    A profile that cannot be used stops the start: its limits would be lost. Without `write` no file is made
+    or changed.
+    """
+    offline = bool(getattr(given, "offline", False))
+    name = getattr(given, "profile", None)
+    profile, path = profiles.open_profile(name, confirm_trust.ask, offline=offline, write=write)
+    profile = _with_project(profile).with_environment()
+    changes: dict[str, Value] = {}
+    for each in settings():
+        if each.name in given:
+            value = getattr(given, each.name)
+            changes[each.name] = each.check_given(each.parse(value) if isinstance(value, str) else value)
+    if "demo" in given:
+        changes |= {"model": "demo", "api_base": None}
+    return profile.with_changes("flag", **changes), path
+
+
+def _with_project(profile: Profile) -> Profile:
+    """The profile with what the working directory brings along, if a person trusted exactly that."""
+    shown = profiles.project(Path.cwd())
+    if shown is None:
+        unread = profiles.unread_project(Path.cwd())
+        return replace(profile, unknown=(*profile.unknown, unread)) if unread else profile
+    note = f"This folder has settings of its own ({profiles.PROJECT}); they are not used. %trust shows them."
+    if profiles.is_trusted(shown):
+        return profiles.with_project(profile, shown)
+    return replace(profile, unknown=(*profile.unknown, note))
+
+
+def _started(arguments: list[str]) -> int:
+    if (code := compat.answered(arguments)) is not None:
+        return code
+    arguments, notes = compat.translated(arguments)
+    made = parser()
+    given, rest = made.parse_known_args(_dashed(arguments, made))
+    words = _words(rest, made)
+    if "doctor" in given:
+        return _examine(given)
+    if "profiles" in given or ("profile" in given and given.profile is None):
+        return _list_profiles()
+    if "reset_profile" in given:
+        return _reset_profile(given.reset_profile)
+    if "import_profiles" in given:
+        return _import_profiles()
+    if "demo" in given and "model" in given:
+        raise _UsageError("--demo and --model exclude each other")
+    for secret in (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", ""))):
+        _hide_argument(secret)
+    profile, path = read_profile(given)
+    _refuse_contradiction(profile)
+    profile = replace(profile, unknown=(*profile.unknown, *notes))
+    resume = _conversation(given.resume, profile) if "resume" in given else None
+    without_screen = "stdin" in given or "plain" in given or not _has_screen()
+    if without_screen:
+        gc.enable()
+    if "stdin" in given:
+        from oi_tui.plain.run import answer
+
+        return answer(profile, profile_path=path, words=words)
+    if without_screen:
+        from oi_tui.plain.run import converse
+
+        return converse(profile, profile_path=path, words=words, resume=resume)
+    _tune_textual()
+    from oi_tui.app import run
+
+    return run(profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given)
+
+
+def _refuse_contradiction(profile: Profile) -> None:
+    """Refuse to start offline with the address of a server elsewhere."""
+    from oi_tui.engine.llm import endpoint
+
+    if profile.offline and profile.api_base and (refusal := endpoint.refusal(profile)):
+        raise ProfileError(refusal.sentence, key="llm.api_base")
+
+
+def _examine(given: argparse.Namespace) -> int:
+    """Say what is wrong with this machine, and with the settings that a start with these flags would have."""
+    from oi_tui.doctor import in_use
+    from oi_tui.doctor.report import run
+
+    try:
+        found = in_use.InUse(*read_profile(given, write=False))
+    except (ProfileError, OSError) as error:
+        found = in_use.without(error)
+    return run(given.doctor or None, found)
+
+
+def _list_profiles() -> int:
+    """Say which profiles there are, and open their folder where there is a desktop to open it on."""
+    folder = paths.profiles()
+    default = profiles.default_path()
+    with contextlib.suppress(ProfileError, OSError):
+        profiles.open_profile(None)  # makes the default profile; one that is wrong is listed as such
+    lines = [f"Profiles in {one_line(paths.short(folder))}:"]
+    for path in sorted([*folder.glob("*.y*ml"), *folder.glob("*.py")]):
+        lines.append(
+            f"  {one_line(path.stem, 40):<20} {_told(path)}{' (default)' if path == default else ''}"
+        )
+    lines.append("Ready-made:")
+    own = {path.stem for path in folder.glob("*.y*ml")}
+    lines += [f"  {name:<20} {presets.summary(name)}" for name in presets.names() if name not in own]
+    _print("\n".join(lines))
+    open_folder(folder)
+    return 0
+
+
+def _told(path: Path) -> str:
+    if path.suffix == ".py":
+        return "a Python program; it is shown before it is first used"
+    try:
+        return one_line(f"model {profiles.load(path, write=False).model}", 200)
+    except (ProfileError, OSError) as error:
+        reason = error.problem if isinstance(error, ProfileError) else error.strerror
+        return one_line(f"cannot be used: {reason}", 200)
+
+
+def _reset_profile(name: str) -> int:
+    """Set a profile back to what it was at first; the file as it was is kept beside it."""
+    path = profiles.find(name)
+    if path.parent != paths.profiles() or path.suffix != ".yaml":
+        raise ProfileError("only profiles of the profiles folder can be reset", path=path)
+    if path.exists():
+        kept = migration.keep(path, yaml_file.read_text(path))
+        _print(f"The profile as it was is kept in {one_line(paths.short(kept))}.")
+    paths.make_private(path.parent)
+    yaml_file.replace_file(path, presets.text(path.stem) or starter())
+    _print(f"{one_line(path.stem)} is as it was at first.")
+    return 0
+
+
+def _import_profiles() -> int:
+    from oi_tui.engine.open_interpreter import profiles as original_profiles
+
+    source = original_profiles.folder()
+    results = list(original_profiles.bring_in(source, paths.profiles()))
+    _print("\n".join(map(str, results)) or f"There are no profiles in {one_line(paths.short(source))}.")
+    return 0
+
+
+def _conversation(wanted: str, profile: Profile) -> str:
+    from oi_tui.engine.storage.store import Store, StoreError
+
+    store = Store(conversations(profile))
+    if wanted == "last":
+        latest = store.latest()
+        if latest is None:
+            raise _UsageError("there is no conversation to resume yet")
+        return latest
+    try:
+        return store.find(wanted)
+    except StoreError as error:
+        raise _UsageError(f"{error} oi-tui --conversations shows all") from None
+
+
+def _tune_textual() -> None:
+    """Set what Textual reads from the environment, once, when it is imported."""
+    # A key then waits 8 ms for its frame instead of 17.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
+    # For so many ms an escape may be the beginning of another key; stopping should not wait longer.
+    os.environ.setdefault("ESCDELAY", "40")
+    # The size is the terminal's; what a shell exported would be believed more, and would never change.
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+
+
+def _has_screen() -> bool:
+    """Whether there is a terminal that can place text."""
+    streams = (sys.stdin, sys.stdout)
+    there = all(stream is not None and not stream.closed and stream.isatty() for stream in streams)
+    return there and os.environ.get("TERM") != "dumb"
+
+
+# ---------------------------------------------------------------------------------------------- flags
+
+
+def _add(group: argparse._ArgumentGroup, each: Setting) -> None:
+    flags = (*(f for f in each.flags if not f.startswith("--")), each.long_flag)
+    more = tuple(f for f in each.flags if f.startswith("--"))
+    told = each.help.replace("%", "%%")
+    if each.kind is not bool:
+        metavar = (
+            "{" + ",".join(each.choices) + "}" if 0 < len(each.choices) < 4 else each.kind.__name__.upper()
+        )
+        group.add_argument(
+            *flags, *more, dest=each.name, metavar={"STR": "TEXT"}.get(metavar, metavar), help=told
+        )
+        return
+    off_flags = (*each.off_flags, "--no-" + each.long_flag[2:])
+    shown_on, shown_off = (argparse.SUPPRESS, told) if each.default is True else (told, argparse.SUPPRESS)
+    if each.default is True:
+        shown_off = each.told_off.replace("%", "%%")
+    group.add_argument(*flags, *more, dest=each.name, action="store_true", help=shown_on)
+    group.add_argument(*off_flags, dest=each.name, action="store_false", help=shown_off)
+
+
+def _dashed(arguments: list[str], made: argparse.ArgumentParser) -> list[str]:
+    """The arguments with each known flag written with dashes, and `--flag=false` as `--no-flag`."""
+    known = made._option_string_actions
+    switches = {each.name: each for each in settings() if each.kind is bool}
+    result: list[str] = []
+    for number, argument in enumerate(arguments):
+        if argument == "--":
+            return [*result, *arguments[number:]]
+        name, equals, value = argument.partition("=")
+        dashed = name.replace("_", "-")
+        if not name.startswith("--") or dashed not in known:
+            result.append(argument)
+            continue
+        switch = switches.get(known[dashed].dest) if equals else None
+        if switch is not None:
+            on = switch.parse(value) if value else None
+            if on is None:
+                raise switch.error("expected true or false after the =")
+            flag = switch.long_flag
+            result.append(flag if on == known[dashed].const else f"--no-{flag[2:]}")
+        else:
+            result.append(dashed + equals + value)
+    return result
+
+
+def _words(rest: Sequence[str], made: argparse.ArgumentParser) -> str:
+    """What is no flag is the first message, as in: oi-tui how large is this folder."""
+    # What follows "--" is words, whatever it begins with.
+    end = rest.index("--") if "--" in rest else len(rest)
+    for each in rest[:end]:
+        if each.startswith("-") and each != "-":
+            raise _UsageError(_unknown(each, made))
+    return " ".join([*rest[:end], *rest[end + 1 :]]).strip()
+
+
+def _unknown(argument: str, made: argparse.ArgumentParser) -> str:
+    name = argument.partition("=")[0]
+    dashed = name.replace("_", "-")
+    known = [flag for flag in made._option_string_actions if flag.startswith("--")]
+    meant = next((flag for flag in known if len(name) > 3 and flag.startswith(dashed)), None)
+    short = f"-{name.strip('-')}"
+    if meant is None and short in made._option_string_actions and short != name:
+        meant = short
+    hint = f"; did you mean {meant}?" if meant else nearest(dashed, known)
+    hint = hint or "; oi-tui --help lists what there is"
+    return f"unknown flag {name}{hint}"
+
+
+def _hide_argument(secret: str) -> None:
+    """Overwrite the secret in this process's command line, which every user of the machine can read."""
+    if not secret:
+        return
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        where = Path("/proc/self/cmdline").read_bytes().find(secret.encode())
+        fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+        start = int(fields[45])  # arg_start, field 48 of proc(5); the first two are cut off
+        if where < 0 or not start:
+            return
+        import ctypes
+
+        ctypes.memset(start + where, ord("*"), len(secret.encode()))
+
+
+def _print(text: str) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        print(text, flush=True)  # noqa: T201

@@ -1,0 +1,197 @@
+"""The languages of a person's own that a profile names: classes in files, run once they are trusted."""
+
+import ast
+import subprocess
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.settings import yaml_file
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
+from oi_tui.runtimes.languages import python
+
+_MUST = {"run", "stop", "terminate"}
+#: Asks an interpreter where a module is; it is not run, only the packages that it is in.
+_WHERE = "import importlib.util as u, sys; s = u.find_spec(sys.argv[1]); print(s and s.origin or '')"
+
+
+class OwnLanguageError(Exception):
+    """A language that a profile names cannot be had; the message says which one, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """What can be read of a class without running it."""
+
+    label: str
+    name: str
+    aliases: tuple[str, ...]
+    note: str
+
+
+class OwnLanguages:
+    """What a profile's `computer.custom_languages` makes of `FILE.py`, `FILE.py:Class` and `module:Class`.
+
+    A class is found by reading its file, and nothing of it runs before a person was shown the file and
+    trusts it. `folder` is what relative paths begin at. `problems` says what could not be had. Unless it
+    `may_ask`, no interpreter is asked where a module is: it could be one that code in the sandbox changed.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[str],
+        choices: Choices,
+        folder: Path,
+        trust: Trust | None = None,
+        *,
+        may_ask: bool = True,
+    ) -> None:
+        self._may_ask = may_ask
+        self._choices = choices
+        self._folder = folder
+        self._trust = trust or Trust()
+        self._files: dict[str, Path] = {}
+        self.problems: list[str] = []
+        found = []
+        for entry in entries:
+            try:
+                found.append(self._language(entry))
+            except (OwnLanguageError, OSError, ProfileError) as error:
+                reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+                self.problems.append(f"computer.custom_languages: {entry}: {reason}")
+        self.languages: tuple[Language, ...] = tuple(found)
+
+    def show(self, name: str) -> Shown | None:
+        """The file of a language, to be looked at before it is trusted; None where there is none such.
+
+        Raises OSError or ProfileError when it cannot be read.
+        """
+        path = self._files.get(name.lower())
+        return _read(path) if path else None
+
+    def trust(self, shown: Shown) -> str:
+        """Let a language run by what was shown of it. Returns what becomes of it. Raises OSError."""
+        self._trust.accept(shown)
+        return f"It may run from now on, until {paths.short(shown.place)} changes."
+
+    def _language(self, entry: str) -> Language:
+        source, _, label = entry.strip().partition(":")
+        path = self._path(source)
+        declared = _declared(_read(path).text, label, path)
+        name = "-".join(declared.name.lower().split())
+        self._files[name] = path
+        return Language(
+            name=name,
+            title=declared.name,
+            aliases=declared.aliases,
+            hint=f"It is in {paths.short(path)}, which you do not trust yet. "
+            f"Read it, and let it run, with: %languages trust {name}",
+            keeps="what it keeps",
+            input="seen",
+            find=lambda choices: python.find(choices) if self._trusted(path) else None,
+            describe=lambda _: f"{declared.name}, by {declared.label} in {paths.short(path)}",
+            start=partial(self._start, path, declared.label),
+            active_line="events",
+            note=declared.note,
+            leave_request="leave",
+        )
+
+    def _path(self, source: str) -> Path:
+        if source.endswith(".py"):
+            path = self._folder / paths.typed(source)
+            if not path.is_file():
+                raise OwnLanguageError(f"there is no file {paths.short(path)}")
+            return path.resolve()
+        beside = self._folder / Path(*source.split(".")).with_suffix(".py")
+        if beside.is_file():
+            return beside.resolve()
+        if not all(part.isidentifier() for part in source.split(".")):
+            raise OwnLanguageError("name a file (shout.py), or a module and a class in it (shout:Shout)")
+        if not self._may_ask:
+            raise OwnLanguageError(f"with the sandbox on, name the file: there is no {paths.short(beside)}")
+        interpreter = python.find(self._choices)
+        try:
+            told = subprocess.run(
+                [interpreter or "python3", "-c", _WHERE, source],
+                capture_output=True,
+                text=True,
+                timeout=10,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            ).stdout.strip()
+        except (OSError, subprocess.TimeoutExpired):
+            told = ""
+        if not told.endswith(".py"):
+            raise OwnLanguageError(f"there is no module {source} in {interpreter}")
+        return Path(told).resolve()
+
+    def _trusted(self, path: Path) -> bool:
+        try:
+            return self._trust.accepts(_read(path))
+        except (OSError, ProfileError):
+            return False
+
+    def _start(self, path: Path, label: str, program: str, folder: Path) -> Start:
+        """What was trusted is what runs: the text that is found in the record is the one that is loaded."""
+        shown = _read(path)
+        if not self._trust.accepts(shown):
+            raise RuntimeError(f"{paths.short(path)} has changed; read it again with %languages trust")
+        (folder / "language.py").write_text(shown.text, encoding="utf-8")
+        return Start((program, str(DRIVERS / "class_driver.py"), str(folder), str(path), label))
+
+
+def _read(path: Path) -> Shown:
+    return Shown("language", str(path), yaml_file.read_text(path))
+
+
+def _declared(text: str, label: str, path: Path) -> _Declared:
+    """The class in the text that is a language: the one with this label, or the only one that is."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise OwnLanguageError(f"{paths.short(path)} is no Python: {error}") from None
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    if label and label not in classes:
+        raise OwnLanguageError(f"there is no class {label} in {paths.short(path)}")
+    chosen = [classes[label]] if label else [each for each in classes.values() if not _lacks(each)]
+    if len(chosen) != 1:
+        many = "several classes are" if chosen else "no class is"
+        raise OwnLanguageError(f"{many} a language (name, run, stop, terminate) in {paths.short(path)}")
+    if lacks := _lacks(chosen[0]):
+        raise OwnLanguageError(f"the class {chosen[0].name} has no {' and no '.join(lacks)}")
+    values = _values(chosen[0])
+    aliases, note = values.get("aliases"), values.get("system_message")
+    listed = aliases if isinstance(aliases, (list, tuple, set)) else ()
+    return _Declared(
+        chosen[0].name,
+        str(values["name"]),
+        tuple(each.lower() for each in listed if isinstance(each, str)),
+        note if isinstance(note, str) else "",
+    )
+
+
+def _lacks(found: ast.ClassDef) -> list[str]:
+    methods = {each.name for each in found.body if isinstance(each, ast.FunctionDef)}
+    lacks = sorted(_MUST - methods) if not found.bases else []
+    name = _values(found).get("name")
+    return lacks if isinstance(name, str) and name.strip() else ["name", *lacks]
+
+
+def _values(found: ast.ClassDef) -> dict[str, object]:
+    """What the class sets to something that can be read as it stands."""
+    values = {}
+    for each in found.body:
+        targets = each.targets if isinstance(each, ast.Assign) else []
+        if isinstance(each, ast.AnnAssign) and each.value is not None:
+            targets = [each.target]
+        for target in targets:
+            try:
+                if isinstance(target, ast.Name):
+                    values[target.id] = ast.literal_eval(each.value)  # type: ignore[attr-defined]
+            except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+                continue
+    return values

@@ -1,0 +1,25 @@
+"""How a process of ours gets its keys: by its standard input, out of sight of /proc/PID/environ."""
+
+import json
+import os
+from collections.abc import Mapping
+
+from oi_tui.environment import secret_variables
+
+
+def divide(environment: Mapping[str, str]) -> tuple[dict[str, str], bytes]:
+    """Return the variables that a process may begin with, and the first line to send it: the others."""
+    names = secret_variables(environment)
+    public = {name: value for name, value in environment.items() if name not in names}
+    return public, json.dumps({name: environment[name] for name in names}).encode() + b"\n"
+
+
+def receive() -> None:
+    """Take the first line of standard input into the environment; what follows is left unread."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        byte = os.read(0, 1)
+        if not byte:
+            return
+        line += byte
+    os.environ.update(json.loads(line))

@@ -1,0 +1,65 @@
+"""Where the key of a profile's model comes from, in words that never hold the key."""
+
+from dataclasses import dataclass
+
+from oi_tui import paths
+from oi_tui.engine.credentials.keys import Secrets, name_for, provider_of
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.text import one_line
+
+#: Of a key that the profile itself holds, by the origin of its value.
+_OF_THE_PROFILE = {
+    "flag": "The key was given by a flag.",
+    "environment": "The key is that of OI_TUI_API_KEY in the environment.",
+    "profile": "The key stands in the profile's file, for whoever gets to read it.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlace:
+    """Whether there is a key, and where.
+
+    `name` is the name under which it is, or would be, kept; None where it has none. `kept` says that it was
+    given to us to keep, and can be forgotten.
+    """
+
+    name: str | None
+    found: bool
+    kept: bool
+    words: str
+
+
+def key_place(profile: Profile, secrets: Secrets) -> KeyPlace:
+    """Look for the key of the profile's model; asks a keyring, which may take its time."""
+    name = name_for(profile.model, profile.api_base)
+    found = secrets.find(name) if name else None
+    kept = found is not None and found.origin != "environment"
+    if profile.api_key:
+        origin = profile.origins.get("api_key", "")
+        told = _OF_THE_PROFILE.get(origin, "The key was typed, and is used until you leave.")
+        if kept and found and found.value == profile.api_key:
+            told = f"{name} is kept in {_where(found.origin, secrets)}."
+        return KeyPlace(name, True, kept, told)
+    if name is None:
+        return KeyPlace(None, False, False, _without_name(profile.model))
+    shown = one_line(name, 100)
+    if found is None:
+        told = f"There is no {shown} yet; one that you type goes to {secrets.place()}."
+        return KeyPlace(name, False, False, told)
+    if not kept:
+        return KeyPlace(name, True, False, f"{shown} is in the environment.")
+    return KeyPlace(name, True, True, f"{shown} is kept in {_where(found.origin, secrets)}.")
+
+
+def _where(origin: str, secrets: Secrets) -> str:
+    return "the system's keyring" if origin == "keyring" else f"{paths.short(secrets.path)}, for you only"
+
+
+def _without_name(model: str) -> str:
+    provider = provider_of(model)
+    if provider is None:
+        return (
+            f"Whose model {one_line(model, 60)} is cannot be told; with the provider before it "
+            "(provider/NAME) its key can be kept."
+        )
+    return f"{one_line(provider, 40)} needs no key; one that you type is used until you leave."

@@ -1,0 +1,74 @@
+"""A small JSON file for its owner only, read with care and changed under a lock."""
+
+import contextlib
+import fcntl
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from oi_tui import paths
+from oi_tui.engine.settings.yaml_file import replace_file
+
+#: Far more than any of these files needs.
+_MAX_BYTES = 4_000_000
+
+
+class PrivateFileError(OSError):
+    """The file is not one to believe; the message says which one, and why."""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What the file holds; nothing where there is none. Raises PrivateFileError or OSError.
+
+    The file must be a regular one and our own, because whoever could write to it could put words into a
+    person's mouth. One that others can read is closed to them. Never hangs on a pipe, never follows a link.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return {}
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise PrivateFileError(f"{paths.short(path)} is not a regular file")
+        if found.st_uid != os.getuid():
+            raise PrivateFileError(f"{paths.short(path)} belongs to somebody else")
+        if found.st_mode & 0o022:
+            raise PrivateFileError(
+                f"{paths.short(path)} can be written to by others; look through it, then: chmod 600"
+            )
+        if found.st_mode & 0o077:
+            os.fchmod(descriptor, 0o600)
+        if found.st_size > _MAX_BYTES:
+            raise PrivateFileError(f"{paths.short(path)} is too large")
+        raw = os.read(descriptor, _MAX_BYTES + 1)
+    finally:
+        os.close(descriptor)
+    try:
+        values = json.loads(raw) if raw.strip() else {}
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise PrivateFileError(f"{paths.short(path)} is damaged: it is not what oi-tui writes")
+    return values
+
+
+@contextlib.contextmanager
+def changing(path: Path) -> Iterator[dict[str, Any]]:
+    """What the file holds, to be changed in place; written at the end unless something was raised.
+
+    One program at a time: a lock on the file's folder is held meanwhile. Raises PrivateFileError or OSError.
+    """
+    folder = os.open(paths.make_private(path.parent), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        values = read(path)
+        before = json.dumps(values)
+        yield values
+        if json.dumps(values) != before:
+            replace_file(path, json.dumps(values, indent=1) + "\n")
+    finally:
+        os.close(folder)

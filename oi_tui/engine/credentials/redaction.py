@@ -1,0 +1,159 @@
+"""Keys taken out of text before it is shown, logged or exported."""
+
+import base64
+import functools
+import json
+import logging
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import quote, quote_plus, urlsplit
+
+from oi_tui.environment import secret_values
+
+#: What stands where a key stood.
+MARK = "[key]"
+#: Shorter values are no keys; taking them out would only spoil the text.
+_SHORTEST = 8
+#: Of a secret of at least `_LONG` characters, so many in a row are taken out of errors and logs.
+_PIECE, _LONG = 8, 16
+#: What looks like a secret; each way of writing one has a group for the secret itself.
+_SHAPES = re.compile(
+    r"\b((?:sk|pk|rk|gsk|xai|hf|r8|nvapi|AIza|ghp|glpat|pplx|tgp|fw|csk)[-_]?[A-Za-z0-9*_-]{8,})"
+    r"|Bearer (\S+)"
+    # https://name:password@host
+    r"|://([^/\s@\"'<>]+)@"
+    # ?key=..., &access_token=...
+    r"|(?i:[?&](?:[a-z-]*[-_])?(?:key|token|secret|password|sig|signature)=)([^&\s\"'<>#]+)"
+    # X-Api-Key: ..., Authorization: Basic ...
+    r"|(?i:\b(?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?(?:(?:basic|bearer|token|digest)\s+)?)([^\s\"',}]+)"
+    r"|(?i:\b(?:x-[a-z-]*key|api-key|x-[a-z-]*token)[\"']?\s*[:=]\s*[\"']?)([^\s\"',}]+)"
+    # "api_key": "..."
+    r"|(?i:\bapi_?key[\"']?\s*[:=]\s*[\"'])([^\"']+)"
+)
+_learned: set[str] = set()
+_lock = threading.Lock()
+
+
+def learn(secret: str | None) -> None:
+    """From now on the secret is taken out wherever `redact` and `without_secrets` are used."""
+    if secret and len(secret) >= _SHORTEST:
+        with _lock:
+            _learned.add(secret)
+
+
+def learn_address(address: str | None) -> tuple[str, ...]:
+    """Learn what in the address of a server is secret: a password, or a key in its query. Returns that."""
+    try:
+        parts = urlsplit(address or "")
+        own = parts.password or (parts.username if "@" in parts.netloc else None)
+    except ValueError:
+        return ()
+    keys = [match[match.lastindex or 0] for match in _SHAPES.finditer(f"?{parts.query}")]
+    found = (*((own,) if own else ()), *keys)
+    for secret in found:
+        learn(secret)
+    return found
+
+
+def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
+    """The text without the secrets that are known: those learned, and those of the environment."""
+    return _cut(text, _places(text, _known(environment)))
+
+
+def known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Return the keys and passwords that are known: those learned, and those of the environment."""
+    with _lock:
+        learned = tuple(_learned)
+    # A variable may hold the path of a file with a key, and paths are everywhere.
+    values = (value for value in secret_values(environment) if not value.startswith(("/", "~")))
+    return learned + tuple(value for value in values if len(value) >= _SHORTEST)
+
+
+def take_out(text: str, secrets: Iterable[str]) -> str:
+    """The text without these secrets, however they are written."""
+    return _cut(text, _places(text, secrets))
+
+
+def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None = None) -> str:
+    """The text without the given keys, those that are known, and whatever else looks like one.
+
+    For words about what happened (errors, logs, reports); what a person made is only ever given to
+    `without_secrets`, which leaves alone what merely looks like a key.
+    """
+    known = [*_known(environment), *(key for key in keys if key and len(key) > 3)]
+    shapes = (match.span(match.lastindex or 0) for match in _SHAPES.finditer(text))
+    return _cut(text, [*_places(text, known), *_pieces(text, known), *shapes])
+
+
+def _known(environment: Mapping[str, str] | None) -> list[str]:
+    with _lock:
+        learned = list(_learned)
+    return learned + [value for value in secret_values(environment) if len(value) >= _SHORTEST]
+
+
+def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Where the secrets stand, as they are and as they are written elsewhere."""
+    for form in {form for each in secrets for form in _forms(each)}:
+        yield from _found(text, form)
+
+
+def _pieces(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Where parts of the secrets stand: who says that a key is wrong often shows its beginning and end."""
+    for secret in secrets:
+        # A variable whose name speaks of keys may hold the path of a file, whose parts are everywhere.
+        if len(secret) >= _LONG and not secret.startswith(("/", "~", "http")) and " " not in secret:
+            for start in range(len(secret) - _PIECE + 1):
+                yield from _found(text, secret[start : start + _PIECE])
+
+
+def _found(text: str, sought: str) -> Iterator[tuple[int, int]]:
+    start = text.find(sought)
+    while start >= 0:
+        yield start, start + len(sought)
+        start = text.find(sought, start + 1)
+
+
+@functools.lru_cache(maxsize=64)
+def _forms(secret: str) -> frozenset[str]:
+    """The secret as it is, and as JSON, addresses, hexadecimal digits and Base64 have it."""
+    raw = secret.encode("utf-8", "surrogatepass")
+    forms = {
+        secret,
+        json.dumps(secret)[1:-1],
+        json.dumps(secret, ensure_ascii=False)[1:-1],
+        quote(raw, safe=""),
+        quote_plus(raw),
+    }
+    if len(secret) >= _SHORTEST:
+        forms |= {raw.hex(), raw.hex().upper()}
+        # Within a longer text (name:password) it may begin at any of three places; what it shares a
+        # character with is left out.
+        for before in range(3):
+            whole = base64.b64encode(b"\0" * before + raw).decode("ascii")
+            shared = 1 + (-(before + len(raw))) % 3 if (before + len(raw)) % 3 else 0
+            part = whole[(0, 2, 3)[before] : len(whole) - shared]
+            forms |= {part, part.translate(_FOR_ADDRESSES)}
+    return frozenset(forms)
+
+
+_FOR_ADDRESSES = str.maketrans("+/", "-_")
+
+
+def _cut(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """The text with a mark for each place; places that overlap are one, so that no end of a key is left."""
+    parts = []
+    done = 0
+    for start, end in sorted(places):
+        if start >= done:
+            parts += [text[done:start], MARK]
+        done = max(done, end)
+    return "".join([*parts, text[done:]])
+
+
+class RedactingFormatter(logging.Formatter):
+    """Writes log records, tracebacks included, without keys."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record's text."""
+        return redact(super().format(record))

@@ -1,0 +1,111 @@
+"""What a person was shown whole and trusted, remembered by its exact content."""
+
+import logging
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from oi_tui import paths
+from oi_tui.engine.credentials import private_file
+
+_log = logging.getLogger(__name__)
+# Where nobody keeps a log, nothing is printed.
+_log.addHandler(logging.NullHandler())
+
+#: What can be trusted: a profile that is a program, one that came from the network, the profile of a
+#: project's folder, a program that teaches a language.
+Kind = Literal["python profile", "profile from the network", "project profile", "language"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Content from elsewhere, as it is shown to a person and as it is used afterwards.
+
+    It is read once: what was shown and trusted is this very text, whatever the file says by then. `place` is
+    where it comes from: an absolute path, or an address.
+    """
+
+    kind: Kind
+    place: str
+    text: str = field(repr=False)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the content, in hexadecimal."""
+        # Loads a library for cryptography, which a start without a project's profile does not need.
+        import hashlib
+
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """An entry of the record: what was trusted, and when (UTC, ISO 8601)."""
+
+    kind: str
+    place: str
+    digest: str
+    when: str
+
+
+class Trust:
+    """The record of what was trusted, for good: a file in the configuration folder, for its owner only.
+
+    An entry holds for one kind, one place and one content. A changed file is a new one; the same file
+    elsewhere is asked for again, because relative paths in it mean something else there.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or paths.config() / "trusted.json"
+
+    def accepts(self, shown: Shown) -> bool:
+        """Whether exactly this was trusted before; a record that cannot be believed trusts nothing."""
+        return any(
+            (each.kind, each.place, each.digest) == (shown.kind, shown.place, shown.digest)
+            for each in self.entries()
+        )
+
+    def accept(self, shown: Shown) -> None:
+        """Remember that a person saw exactly this and trusts it. Raises OSError when it cannot be kept.
+
+        What was trusted at the same place before is forgotten.
+        """
+        with private_file.changing(self.path) as record:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            entry = {"kind": shown.kind, "place": shown.place, "digest": shown.digest, "when": now}
+            record["trusted"] = [*_others(record, shown.kind, shown.place), entry]
+
+    def revoke(self, kind: str, place: str) -> bool:
+        """Forget what was trusted there. Returns whether there was anything. Raises OSError."""
+        with private_file.changing(self.path) as record:
+            left = _others(record, kind, place)
+            found = len(left) < len(_entries(record))
+            record["trusted"] = left
+        return found
+
+    def entries(self) -> list[Trusted]:
+        """Everything that is trusted, in the order in which it was."""
+        try:
+            if self.path.parent.exists() and not paths.safe_to_trust(self.path.parent):
+                _log.warning("Nothing is trusted: others can write to %s", self.path.parent)
+                return []
+            return [Trusted(**each) for each in _entries(private_file.read(self.path))]
+        except OSError as error:
+            _log.warning("Nothing is trusted: %s", error)
+            return []
+
+
+def _entries(record: dict[str, object]) -> list[dict[str, str]]:
+    """The well-formed entries of the record."""
+    listed = record.get("trusted")
+    names = {"kind", "place", "digest", "when"}
+    return [
+        each
+        for each in (listed if isinstance(listed, list) else ())
+        if isinstance(each, dict) and each.keys() == names and all(isinstance(v, str) for v in each.values())
+    ]
+
+
+def _others(record: dict[str, object], kind: str, place: str) -> list[dict[str, str]]:
+    return [each for each in _entries(record) if (each["kind"], each["place"]) != (kind, place)]

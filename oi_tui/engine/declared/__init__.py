@@ -1,1 +1,0 @@
-"""The declarations of all settings, a file for each part of the profile."""

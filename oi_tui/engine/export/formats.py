@@ -1,0 +1,369 @@
+"""A conversation as a document: Markdown, a notebook, HTML, scripts, or the JSON of Open Interpreter."""
+
+import errno
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oi_tui import paths
+from oi_tui.engine.credentials.redaction import without_secrets
+from oi_tui.engine.export.html import html
+from oi_tui.engine.output.plain import line_feeds, plain
+from oi_tui.engine.settings import yaml_file
+from oi_tui.messages import Message, new_id
+from oi_tui.text import one_line, prose
+
+#: Code in one of these states ran, to its end or not.
+_RAN = ("finished", "failed", "interrupted", "lost")
+#: How a cell of a Python notebook runs another language.
+_MAGICS = {
+    "shell": "%%bash",
+    "bash": "%%bash",
+    "javascript": "%%script node",
+    "ruby": "%%ruby",
+    "perl": "%%perl",
+    "lua": "%%script lua -",
+    "r": "%%script Rscript -",
+}
+_COMMENTS = {"javascript": "//", "java": "//", "html": "", "lua": "--"}
+_SUFFIXES = {
+    "python": ".py",
+    "shell": ".sh",
+    "bash": ".sh",
+    "javascript": ".js",
+    "ruby": ".rb",
+    "perl": ".pl",
+    "lua": ".lua",
+    "r": ".R",
+    "java": ".java",
+    "html": ".html",
+    "powershell": ".ps1",
+    "applescript": ".applescript",
+    "react": ".jsx",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of document. `write` makes its text of the title and the messages."""
+
+    name: str
+    suffix: str
+    help: str
+    write: Callable[[str, Sequence[Message]], str]
+
+
+def file_name(title: str, suffix: str) -> str:
+    """A file name made of a title, good on every system."""
+    words = re.sub(r"[^\w.-]+", "-", title[:60]).strip("-._") or "conversation"
+    return f"{words}{suffix}"
+
+
+def kind_of(path: Path) -> Format | None:
+    """The kind of document that a file's name ends with: code of any language is a script."""
+    suffix = path.suffix.lower()
+    if suffix in {each.lower() for each in _SUFFIXES.values()} - {FORMATS["html"].suffix}:
+        return FORMATS["script"]
+    return next((each for each in FORMATS.values() if each.suffix == suffix), None)
+
+
+def export(format: Format, title: str, messages: Sequence[Message], path: Path) -> list[Path]:
+    """Write the document, for its owner only; the file appears whole or not at all. Raises OSError.
+
+    An export is made to be passed on: keys that are known are taken out.
+    Returns what was written: of a script whose code is in several languages, one file for each, the others
+    beside the first under names that were free.
+    """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {paths.short(path.parent)}")
+    if format.write is not script:
+        _write(path, format.write(title, messages))
+        return [path]
+    # The language that the file's name speaks of comes first, else the one that ran most often.
+    found = sorted(_languages(messages), key=lambda each: suffix_of(each) != path.suffix.lower()) or [
+        "python"
+    ]
+    written: list[Path] = []
+    for language in found:
+        each = _free(path.with_suffix(suffix_of(language)), language) if written else path
+        _write(each, script(title, messages, language))
+        written.append(each)
+    return written
+
+
+def _write(path: Path, text: str) -> None:
+    # Half of a character (a lone surrogate) cannot stand in a file.
+    yaml_file.replace_file(path, without_secrets(text).encode("utf-8", "replace").decode())
+
+
+def _free(path: Path, language: str) -> Path:
+    """The path, or one like it that names no file yet."""
+    stems = (path.stem, f"{path.stem}-{_word(language)}", *(f"{path.stem}-{n}" for n in range(2, 1000)))
+    return next((each for stem in stems if not (each := path.with_stem(stem)).exists()), path)
+
+
+def _word(text: str) -> str:
+    return re.sub(r"\W+", "", text)[:30]
+
+
+# ---------------------------------------------------------------------------------------------- Markdown
+
+
+def markdown(title: str, messages: Sequence[Message]) -> str:
+    """The conversation to read: a heading for each speaker, code and output in fences."""
+    parts = [f"# {one_line(title, 300)}"]
+    speaker = ""
+    for message in messages:
+        name = {"user": "You", "assistant": "Assistant", "computer": "Output"}[message.role]
+        if name != speaker and message.role != "computer":
+            parts.append(f"## {name}")
+        speaker = name if message.role != "computer" else speaker
+        parts += _paragraphs(message)
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _paragraphs(message: Message) -> list[str]:
+    if message.type == "console":
+        text = prose(plain(message.content)).rstrip()
+        return [fenced(text, "output")] if text else ["*No output.*"]
+    text = prose(message.content).rstrip()
+    if message.type == "code":
+        return [fenced(text, message.format or ""), _what_became(message)]
+    if message.type == "image":
+        return [f"![image]({_image_source(message)})"]
+    if message.type == "reasoning":
+        return ["\n".join(f"> {line}".rstrip() for line in text.split("\n"))]
+    return [closed(text)]
+
+
+def fenced(text: str, language: str) -> str:
+    """The text in a Markdown fence that is longer than any in it."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{re.sub(r'[^A-Za-z0-9+#-]', '', language)}\n{text}\n{fence}"
+
+
+#: What ends a block that would go on to the end of a document, as Markdown has them.
+_ENDS = ("", "-->", "?>", "]]>", ">", "</pre>", "</script>", "</style>", "</textarea>")
+
+
+def closed(text: str) -> str:
+    """The Markdown with its last block ended, so that what follows is not swallowed by it."""
+    if not re.search(r"```|~~~|<[!?a-z]", text, re.IGNORECASE):
+        return text
+    tildes = max(re.findall(r"~{3,}", text), key=len, default="")
+    ticks = max(re.findall(r"`{3,}", text), key=len, default="")
+    for end in (*_ENDS, ticks, tildes):
+        tried = f"{text}\n{end}" if end else text
+        if _ends(tried):
+            return tried
+    return fenced(text, "markdown")
+
+
+def _ends(text: str) -> bool:
+    """Whether a paragraph that follows the Markdown is one."""
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark").parse(f"{text}\n\nfollows")
+    return tokens[-2:-1] != [] and tokens[-2].type == "inline" and tokens[-2].content == "follows"
+
+
+def _what_became(message: Message) -> str:
+    if message.state in (None, "finished"):
+        return "*The code was edited before it ran.*" if message.decision == "edited" else ""
+    reason = one_line(message.reason or "")
+    return f"*{str(message.state).capitalize()}{': ' + reason if reason else '.'}*"
+
+
+def _image_source(message: Message) -> str:
+    if (message.format or "").startswith("base64"):
+        return f"data:{_media(message)};base64,{re.sub(r'[^A-Za-z0-9+/=]', '', message.content)}"
+    return re.sub(r"[^\w./~-]", lambda m: f"%{ord(m.group()):02X}", message.content)
+
+
+def _media(message: Message) -> str:
+    return "image/jpeg" if message.format == "base64.jpeg" else "image/png"
+
+
+# ---------------------------------------------------------------------------------------------- Notebook
+
+
+def notebook(title: str, messages: Sequence[Message]) -> str:
+    """A Jupyter notebook (format 4.5): code that ran as cells with output and images, the rest as text."""
+    cells: list[dict[str, Any]] = [_text_cell(f"# {one_line(title, 300)}", new_id())]
+    by_code: dict[str, dict[str, Any]] = {}
+    last: dict[str, Any] | None = None
+    # What was run again is in the notebook once: it runs from top to bottom.
+    again = {each.id for each in messages if each.type == "code" and each.parent is not None}
+    for message in messages:
+        if message.role == "computer":
+            cell = by_code.get(message.parent or "", last)
+            if cell is not None and message.parent not in again:
+                cell["outputs"] += _outputs(message)
+            continue
+        if message.type == "code":
+            source = _cell_source(message)
+            if message.id in again:
+                continue
+            if source is not None and (message.state is None or message.state in _RAN):
+                last = by_code[message.id] = _code_cell(source, message, len(by_code) + 1)
+                cells.append(last)
+                continue
+            last = None
+        text = "\n\n".join(part for part in _paragraphs(message) if part)
+        if message.role == "user":
+            text = "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
+        cells.append(_text_cell(text, message.id))
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    whole = {
+        "cells": cells,
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def _cell_source(message: Message) -> str | None:
+    language = (message.format or "").lower()
+    if language in ("python", "py"):
+        return message.content
+    magic = _MAGICS.get(language)
+    return f"{magic}\n{message.content}" if magic else None
+
+
+def _code_cell(source: str, message: Message, count: int) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"language": message.format or "python"}
+    if message.state not in (None, "finished"):
+        # It did not come to its end here either; what follows ran all the same.
+        metadata["tags"] = ["raises-exception"]
+    return {
+        "cell_type": "code",
+        "id": _cell_id(message.id),
+        "metadata": metadata,
+        "execution_count": count,
+        "source": source,
+        "outputs": [],
+    }
+
+
+def _text_cell(text: str, id: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": _cell_id(id), "metadata": {}, "source": text}
+
+
+def _cell_id(id: str) -> str:
+    return id if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", id) else new_id()
+
+
+def _outputs(message: Message) -> list[dict[str, Any]]:
+    if message.type == "console":
+        if not message.content:
+            return []
+        return [{"output_type": "stream", "name": "stdout", "text": line_feeds(message.content)}]
+    if message.type == "code" and message.format == "html":
+        data = {"text/html": message.content, "text/plain": "<html>"}
+        return [{"output_type": "display_data", "data": data, "metadata": {}}]
+    if not (message.format or "").startswith("base64"):
+        return []
+    data = {_media(message): message.content, "text/plain": "<image>"}
+    return [{"output_type": "display_data", "data": data, "metadata": {}}]
+
+
+# ---------------------------------------------------------------------------------------------- Script
+
+
+def script(title: str, messages: Sequence[Message], language: str | None = None) -> str:
+    """The code of a language that ran, as one program; of the language that ran most often for None."""
+    language = language or main_language(messages)
+    mark = _COMMENTS.get(language, "#")
+    parts = [f"{mark} {one_line(title, 200)}".strip()]
+    for message in _codes(messages):
+        if (message.format or "").lower() == language:
+            note = "" if message.state == "finished" else f"{mark} {message.state} when it ran\n"
+            parts.append(note + message.content.rstrip("\n"))
+    return "\n\n".join(parts) + "\n"
+
+
+def main_language(messages: Sequence[Message]) -> str:
+    """The language of most of the code that ran, "python" if there is none."""
+    return next(iter(_languages(messages)), "python")
+
+
+def _languages(messages: Sequence[Message]) -> list[str]:
+    """The languages of the code that ran, the one that ran most often first."""
+    ran = Counter((code.format or "").lower() for code in _codes(messages))
+    return [language for language, _ in ran.most_common()]
+
+
+def _codes(messages: Sequence[Message]) -> list[Message]:
+    """The code that ran, each piece once, however often it was run again."""
+    return [
+        message
+        for message in messages
+        if message.type == "code"
+        and message.role != "computer"
+        and message.state in _RAN
+        and message.parent is None
+    ]
+
+
+def script_suffix(messages: Sequence[Message]) -> str:
+    """What the file of the script should end with."""
+    return suffix_of(main_language(messages))
+
+
+def suffix_of(language: str) -> str:
+    """What a file with code of the language should end with."""
+    return _SUFFIXES.get(language.lower(), ".txt")
+
+
+# ---------------------------------------------------------------------------------------------- JSON
+
+
+#: Where a message of another program keeps the entries that it was made of, as JSON; an empty list where an
+#: earlier message keeps them.
+ORIGINAL = "original"
+
+
+def original(_title: str, messages: Sequence[Message]) -> str:
+    """The list of messages that Open Interpreter 0.4.3 reads; what it does not know is left out.
+
+    What was brought in is given back as it was.
+    """
+    entries: list[object] = []
+    for message in messages:
+        kept = message.unknown.get(ORIGINAL)
+        if isinstance(kept, list) and all(isinstance(each, str) for each in kept):
+            try:
+                entries += [json.loads(each) for each in kept]
+                continue
+            except (ValueError, RecursionError):
+                pass
+        if message.type != "reasoning":
+            entries.append(plain_entry(message))
+    return json.dumps(entries, indent=2) + "\n"
+
+
+def plain_entry(message: Message) -> dict[str, Any]:
+    """The message as Open Interpreter would store it."""
+    fields = ("role", "type", "format", "content", "recipient")
+    return {name: value for name in fields if (value := getattr(message, name)) is not None}
+
+
+#: The formats by the name that a person types.
+FORMATS: Mapping[str, Format] = {
+    each.name: each
+    for each in (
+        Format("markdown", ".md", "A text to read, with code and output.", markdown),
+        Format("notebook", ".ipynb", "A Jupyter notebook with outputs and images.", notebook),
+        Format("html", ".html", "A page for a browser, with pictures; nothing in it runs.", html),
+        Format("script", ".txt", "The code that ran, a file for each language.", script),
+        Format("json", ".json", "The messages as Open Interpreter stores them.", original),
+    )
+}
+#: What a file's name should end with, for whom it ended with something else.
+ENDINGS = ".md, .ipynb, .html, .json, or .py and the like for scripts"

@@ -1,0 +1,40 @@
+"""A conversation as plain words, for a terminal that keeps them.
+
+Marks in the first column are the program's own: "> " the person, "[" code, "| " output. What the model says
+is indented, so that it cannot look like any of them.
+"""
+
+from collections.abc import Sequence
+
+from oi_tui.engine.output.plain import plain
+from oi_tui.messages import Message
+from oi_tui.text import one_line, visible
+
+_ENDS = {None: "", "finished": "", "queued": "not run"}
+
+
+def plain_text(messages: Sequence[Message]) -> str:
+    """What was said, run and printed, with nothing in it that a terminal would obey; "" for no messages."""
+    return "\n\n".join(part for message in messages if (part := _part(message)))
+
+
+def _part(message: Message) -> str:
+    text = visible(plain(message.content)).strip("\n")
+    match message.type:
+        case "console":
+            return _before("| ", text) if text.strip() else ""
+        case "image":
+            return "| (an image)"
+        case "reasoning":
+            return ""
+        case "code":
+            state = _ENDS.get(message.state, str(message.state))
+            reason = one_line(message.reason or "")
+            ended = f" ({state}{': ' + reason if reason else ''})" if state else ""
+            return f"[{one_line(message.format or 'code', 30)}]{ended}\n{_before('    ', text)}"
+        case _:
+            return _before("> " if message.role == "user" else "  ", text)
+
+
+def _before(mark: str, text: str) -> str:
+    return "\n".join(f"{mark}{line}".rstrip() for line in text.split("\n"))

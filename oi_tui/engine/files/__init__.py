@@ -1,0 +1,1 @@
+"""Changes that code makes to files: watched, shown, restored."""

@@ -1,0 +1,218 @@
+"""Puts files back to what they were before a step, in a way that can be taken back itself."""
+
+import contextlib
+import os
+import stat
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from oi_tui.engine.files.snapshots import FOLDER, Change, Snapshots, Step, is_link
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What would be done to one file: written as it was, or removed.
+
+    `obstacle` says why it cannot be done, "" when it can; `since` is true when the file changed again since.
+    """
+
+    change: Change
+    removes: bool
+    obstacle: str = ""
+    since: bool = False
+
+
+def merged(steps: Sequence[Step]) -> Step | None:
+    """Several steps as one, from the first to the last; None for none. Those in other folders are let be."""
+    if not steps:
+        return None
+    found: dict[str, Change] = {}
+    for step in steps:
+        for change in step.changes if step.folder == steps[0].folder else ():
+            first = found.get(change.path)
+            found[change.path] = change if first is None else _joined(first, change)
+    # What came and went again in between was never there.
+    passing = (each.what == "created" and each.after is None and not each.why for each in found.values())
+    left = [each for each, gone in zip(found.values(), passing, strict=True) if not gone]
+    return replace(steps[0], changes=tuple(left), note="")
+
+
+def _joined(first: Change, last: Change) -> Change:
+    if first.what == "created":
+        return replace(first, after=last.after, why=last.why)
+    if last.what == "deleted":
+        return replace(first, what="deleted", after=None)
+    return replace(first, what="changed", after=last.after, why=first.why or last.why)
+
+
+def plan(snapshots: Snapshots, step: Step) -> list[Action]:
+    """What would have to be done to every file of the step."""
+    return [_action(snapshots, Path(step.folder), change) for change in step.changes]
+
+
+def restore(snapshots: Snapshots, step: Step, actions: Sequence[Action]) -> tuple[Step, list[str]]:
+    """Do what has no obstacle. Returns the step that takes it back, and what could not be done, in sentences.
+
+    What a file holds now is kept before it is touched; a file of which that cannot be kept is let alone. How
+    it is taken back is noted before the first file is touched, under `back_id`, and survives our end.
+    """
+    root = Path(step.folder)
+    back = Step(back_id(step.id), step.folder, ())
+    ready: list[tuple[Action, Change]] = []
+    problems: list[str] = []
+    for action in actions:
+        if action.obstacle:
+            continue
+        try:
+            ready.append((action, _taken_back(snapshots, root, action)))
+        except OSError as error:
+            problems.append(f"{action.change.path}: {error.strerror or error}.")
+    if ready:
+        try:
+            snapshots.note(replace(back, changes=tuple(change for _, change in ready)))
+        except OSError as error:
+            why = f"how they are now could not be kept ({error.strerror or error})"
+            return back, [*problems, f"No file was touched: {why}."]
+    done: list[Change] = []
+    for action, change in ready:
+        try:
+            _carry_out(snapshots, root, action)
+        except OSError as error:
+            problems.append(f"{action.change.path}: {error.strerror or error}.")
+        else:
+            done.append(change)
+    back = replace(back, changes=tuple(done))
+    if len(done) < len(ready):
+        with contextlib.suppress(OSError):
+            snapshots.note(back)
+    return back, problems
+
+
+def back_id(id: str) -> str:
+    """The name of the step that takes back what was done to the files of the step with this id."""
+    return f"back-{id.removeprefix('back-')}"
+
+
+def _action(snapshots: Snapshots, root: Path, change: Change) -> Action:
+    removes = change.what == "created"
+    action = Action(change, removes)
+    path = _inside(root, change.path)
+    if path is None:
+        return replace(action, obstacle="a link stands in its way")
+    try:
+        status: os.stat_result | None = path.lstat()
+    except OSError:
+        status = None
+    if status is not None and not _may_go(snapshots, path, status, change):
+        return replace(action, obstacle="something that is no file has its place")
+    if removes and change.after is None:
+        return replace(action, obstacle=f"it could not be brought back: {change.why or 'it was not kept'}")
+    if removes and status is None:
+        return replace(action, obstacle="it is gone already")
+    if not removes and change.before is None:
+        return replace(action, obstacle=change.why or "what it was could not be kept")
+    if not removes and snapshots.content(change.before or "") is None:
+        return replace(action, obstacle="what it was is no longer kept")
+    now = None
+    if status is not None:
+        try:
+            now = snapshots.keep(path)
+        except OSError as error:
+            return replace(action, obstacle=f"it cannot be read ({error.strerror or error})")
+        if now is None:
+            return replace(action, obstacle="what it is now is too large to be kept")
+    same_mode = status is not None and stat.S_IMODE(status.st_mode) == change.mode
+    if now == change.before and same_mode and not removes:
+        return replace(action, obstacle="it is as it was")
+    return replace(action, since=now != change.after)
+
+
+def _may_go(snapshots: Snapshots, path: Path, status: os.stat_result, change: Change) -> bool:
+    """Whether what is there can be kept: a file, or the very link or empty folder that the code left."""
+    if stat.S_ISREG(status.st_mode):
+        return True
+    try:
+        return snapshots.keep(path) in {change.before, change.after} - {None}
+    except OSError:
+        return False
+
+
+def _taken_back(snapshots: Snapshots, root: Path, action: Action) -> Change:
+    """What would take the action back; what the file holds now is kept. Raises OSError."""
+    change = action.change
+    path = _inside(root, change.path)
+    if path is None:
+        raise OSError("a link stands in its way")
+    try:
+        now = snapshots.keep(path)
+    except FileNotFoundError:
+        return Change(change.path, "created", None, change.before, change.mode)
+    if now is None:
+        raise OSError("what it is now is too large to be kept")
+    mode = stat.S_IMODE(path.lstat().st_mode)
+    if action.removes:
+        return Change(change.path, "deleted", now, None, mode)
+    return Change(change.path, "changed", now, change.before, mode)
+
+
+def _carry_out(snapshots: Snapshots, root: Path, action: Action) -> None:
+    """Write the file as it was, or remove it. It is the one or the other at any moment. Raises OSError."""
+    change = action.change
+    path = _inside(root, change.path)
+    if path is None:
+        raise OSError("a link stands in its way")
+    if action.removes:
+        _remove(path)
+        return
+    content = snapshots.content(change.before or "")
+    if content is None:
+        raise OSError("what it was is no longer kept")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()
+    if change.before == FOLDER:
+        if os.path.lexists(path):
+            path.unlink()
+        path.mkdir()
+        path.chmod(change.mode)
+        return
+    if is_link(change.before):
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+            link = Path(folder) / "link"
+            link.symlink_to(os.fsdecode(content))
+            link.replace(path)
+        return
+    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(descriptor, change.mode)
+            os.fsync(descriptor)
+        Path(made).replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            Path(made).unlink()
+        raise
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()
+    else:
+        path.unlink()
+
+
+def _inside(root: Path, relative: str) -> Path | None:
+    """The file's place; None when the way there leads out of the folder."""
+    path = Path(relative)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        return None
+    place = root
+    for part in path.parts[:-1]:
+        place /= part
+        if place.is_symlink():
+            return None
+    return root / path

@@ -1,0 +1,184 @@
+"""What files in the working directory were before and after code ran, kept privately and for a while."""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import stat
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from oi_tui import paths
+from oi_tui.engine.settings import yaml_file
+
+#: All that is kept of all conversations: so many bytes, for so many seconds.
+MOST_BYTES = 500_000_000
+MOST_SECONDS = 30 * 24 * 3600
+#: A larger file is not kept.
+LARGEST = 10_000_000
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_HASH = re.compile(r"[0-9a-f]{64}")
+#: What an empty folder holds, and what stands before the name of what a link holds: where it points to.
+FOLDER = "folder"
+_LINK = "link-"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of one file, link or empty folder. `path` is relative to the step's folder.
+
+    `before` and `after` name what is kept of its contents; None where there was nothing, or where `why` says
+    why nothing is kept. `mode` is the file's permissions, before if it was there before.
+    """
+
+    path: str
+    what: Literal["created", "changed", "deleted"]
+    before: str | None = None
+    after: str | None = None
+    mode: int = 0o644
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """The path as a person reads it: a folder by its slash, a link by where it points to being one."""
+        held = (self.before, self.after)
+        if FOLDER in held:
+            return f"{self.path}/"
+        return f"{self.path} (link)" if any(map(is_link, held)) else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The files that changed while a piece of code ran; `note` says in a sentence what was not looked at."""
+
+    id: str
+    folder: str
+    changes: tuple[Change, ...]
+    note: str = ""
+
+
+class Snapshots:
+    """Contents of files by their SHA-256, and steps by the id of their code, for their owner only."""
+
+    def __init__(self, folder: Path) -> None:
+        self._contents = folder / "contents"
+        self._steps = folder / "steps"
+
+    def keep(self, path: Path) -> str | None:
+        """Keep what a file holds now, where a link points to, or that a folder is empty; return its name.
+
+        None when it is nothing of the kind, or too large. Raises OSError when it cannot be read or kept.
+        """
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            return _LINK + self.put(os.fsencode(path.readlink()))
+        if stat.S_ISDIR(found.st_mode):
+            return None if any(path.iterdir()) else FOLDER
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+                return None
+            content = file.read(LARGEST + 1)
+        return self.put(content) if len(content) <= LARGEST else None
+
+    def put(self, content: bytes) -> str:
+        """Keep contents, and return their name. Raises OSError."""
+        name = hashlib.sha256(content).hexdigest()
+        path = self._contents / name
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(path)
+            return name
+        paths.make_private(self._contents)
+        descriptor, made = tempfile.mkstemp(dir=self._contents, prefix=".new-")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            Path(made).replace(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                Path(made).unlink()
+            raise
+        return name
+
+    def content(self, name: str) -> bytes | None:
+        """The contents with this name; None when they are gone, or not what they were.
+
+        Of a link: where it points to. Of a folder: nothing.
+        """
+        if name == FOLDER:
+            return b""
+        name = name.removeprefix(_LINK)
+        if not _HASH.fullmatch(name):
+            return None
+        try:
+            content = (self._contents / name).read_bytes()
+        except OSError:
+            return None
+        return content if hashlib.sha256(content).hexdigest() == name else None
+
+    def note(self, step: Step) -> None:
+        """Remember a step. Raises OSError."""
+        paths.make_private(self._steps)
+        yaml_file.replace_file(self._step(step.id), json.dumps(asdict(step)))
+
+    def step(self, id: str) -> Step | None:
+        """What changed while the code with this id ran; None when nothing is known of it."""
+        if not _NAME.fullmatch(id):
+            return None
+        try:
+            known = json.loads(self._step(id).read_bytes())
+            changes = tuple(Change(**change) for change in known["changes"])
+            return Step(id, str(known["folder"]), changes, str(known["note"]))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    def known(self, ids: Iterable[str]) -> list[str]:
+        """Those of the ids of which a step is remembered, in their order."""
+        try:
+            names = {name.removesuffix(".json") for name in os.listdir(self._steps)}  # noqa: PTH208
+        except OSError:
+            return []
+        return [each for each in ids if each in names]
+
+    def latest(self, ids: Iterable[str]) -> str | None:
+        """The one of the ids whose step was remembered last; None when none is known."""
+        found = []
+        for each in self.known(ids):
+            with contextlib.suppress(OSError):
+                found.append((self._step(each).lstat().st_mtime_ns, each))
+        return max(found)[1] if found else None
+
+    def tidy(self) -> None:
+        """Let go of what is old, and of the oldest where there is too much."""
+        limit = time.time() - MOST_SECONDS
+        found: list[tuple[float, int, Path]] = []
+        for folder in (self._steps, self._contents):
+            with contextlib.suppress(OSError):
+                for path in folder.iterdir():
+                    status = path.lstat()
+                    if status.st_mtime < limit:
+                        path.unlink()
+                    elif folder is self._contents:
+                        found.append((status.st_mtime, status.st_size, path))
+        total = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if total <= MOST_BYTES:
+                return
+            with contextlib.suppress(OSError):
+                path.unlink()
+            total -= size
+
+    def _step(self, id: str) -> Path:
+        return self._steps / f"{id}.json"
+
+
+def is_link(name: str | None) -> bool:
+    """Whether this is the name of what a link holds."""
+    return name is not None and name.startswith(_LINK)

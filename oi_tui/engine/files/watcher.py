@@ -1,0 +1,216 @@
+"""Watches a working directory: which files changed while a piece of code ran."""
+
+import os
+import stat
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine.files.snapshots import LARGEST, Change, Snapshots, Step
+
+#: How much is looked at: so many files, for so many seconds; then the rest of the folder is let be.
+MOST_FILES = 10_000
+SCAN_SECONDS = 0.5
+#: How much is kept of files before the first run: so many bytes, for so many seconds.
+KEEP_BYTES = 200_000_000
+KEEP_SECONDS = 1.0
+#: More changes than these are counted, but not listed.
+MOST_CHANGES = 1_000
+#: Folders of tools, which are made again and not restored; hidden folders are let be, too.
+IGNORED = frozenset(
+    {
+        *("node_modules", "__pycache__", "venv", "env", "site-packages", "bower_components", "target"),
+        *("build", "dist", "lost+found", "Library"),
+    }
+)
+
+
+@dataclass(slots=True)
+class Listing:
+    """What was found in a folder and below it, by paths relative to it; "" is the folder itself.
+
+    `files` are files, links, and folders that hold nothing.
+    """
+
+    files: dict[str, os.stat_result] = field(default_factory=dict)
+    #: The folders that were listed whole, and all that were seen.
+    folders: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
+    whole: bool = True
+
+    def covers(self, path: str) -> bool:
+        """Whether a file would have been found there: its folder was listed, or would have been if it was."""
+        folder = path.rpartition("/")[0]
+        while folder and folder not in self.seen:
+            folder = folder.rpartition("/")[0]
+        return folder in self.folders
+
+
+def scan(
+    root: Path,
+    stopped: Callable[[], bool] = lambda: False,
+    *,
+    avoid: Path | None = None,
+    shallow: bool = False,
+) -> Listing:
+    """List files, links and empty folders, from the top down and never through links, until it is too much.
+
+    `shallow`: those of the folder itself only. The folder `avoid` is let be.
+    """
+    found = Listing(seen={""})
+    end = time.monotonic() + SCAN_SECONDS
+    #: Folders, each with what is known of it: one that turns out to hold nothing is listed itself.
+    waiting: deque[tuple[str, os.stat_result | None]] = deque([("", None)])
+    device = None
+    while waiting:
+        folder, itself = waiting.popleft()
+        inside: list[tuple[str, os.stat_result | None]] = []
+        empty = itself is not None
+        try:
+            with os.scandir(root / folder if folder else root) as entries:
+                for entry in entries:
+                    empty = False
+                    if len(found.files) >= MOST_FILES or time.monotonic() > end or stopped():
+                        found.whole = False
+                        return found
+                    name = f"{folder}/{entry.name}" if folder else entry.name
+                    try:
+                        status = entry.stat(follow_symlinks=False)
+                    except OSError:  # gone meanwhile
+                        continue
+                    device = status.st_dev if device is None else device
+                    if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
+                        found.files[name] = status
+                    elif stat.S_ISDIR(status.st_mode):
+                        found.seen.add(name)
+                        if status.st_dev == device and not _ignored(entry, avoid):
+                            inside.append((name, status))
+        except OSError:
+            continue
+        found.folders.add(folder)
+        if empty and itself is not None:
+            found.files[folder] = itself
+        waiting.extend(() if shallow else sorted(inside, key=lambda each: each[0]))
+    return found
+
+
+def _ignored(entry: "os.DirEntry[str]", avoid: Path | None) -> bool:
+    if entry.name in IGNORED or entry.name.startswith(".") or entry.path == str(avoid):
+        return True
+    return os.path.exists(os.path.join(entry.path, "pyvenv.cfg"))  # noqa: PTH110, PTH118
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    stamp: tuple[int, ...]
+    mode: int
+    content: str | None
+    why: str
+
+
+class Witness:
+    """Looks at a folder before and after each run, and keeps what files were.
+
+    What could not be looked at, or not kept, is said; nothing here raises, and nothing takes longer than the
+    limits above. Methods may be called from any thread, one at a time.
+    """
+
+    def __init__(self, snapshots: Snapshots, folder: Path) -> None:
+        self.snapshots = snapshots
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._known: dict[str, _Known] = {}
+        self._before: Listing | None = None
+        self._told = False
+        self._kept = 0
+        # A person's home, and whatever is above it, is no place of work: it holds everything.
+        self._shallow = folder in (Path.home(), *Path.home().parents)
+
+    def before(self, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Look at the folder; code is about to run."""
+        with self._lock:
+            self._before = self._looked(stopped)
+
+    def after(self, id: str, stopped: Callable[[], bool] = lambda: False) -> Step | None:
+        """Look again: what changed while the code with this id ran; None when nothing did."""
+        with self._lock:
+            before, self._before = self._before, None
+            if before is None:
+                return None
+            known = dict(self._known)
+            now = self._looked(stopped)
+            changes = self._changes(before, known, now)
+            note = "" if before.whole and now.whole else self._partly(now)
+            if len(changes) > MOST_CHANGES:
+                more = f"{len(changes) - MOST_CHANGES:,} more files changed, which are not listed."
+                note = f"{more} {note}".strip()
+                changes = changes[:MOST_CHANGES]
+            if not changes and (not note or self._told):
+                return None
+            step = Step(id, str(self.folder), tuple(changes), "" if self._told else note)
+            self._told = self._told or bool(note)
+            if changes:
+                try:
+                    self.snapshots.note(step)
+                except OSError:
+                    lost = "They cannot be restored: what they were could not be kept."
+                    return Step(id, step.folder, step.changes, f"{step.note} {lost}".strip())
+            return step
+
+    def _looked(self, stopped: Callable[[], bool]) -> Listing:
+        found = scan(self.folder, stopped, avoid=paths.data(), shallow=self._shallow)
+        end = time.monotonic() + KEEP_SECONDS
+        known: dict[str, _Known] = {}
+        for path, status in found.files.items():
+            stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+            old = self._known.get(path)
+            if old is not None and old.stamp == stamp:
+                known[path] = old
+                continue
+            content, why = None, ""
+            if path.rpartition("/")[2].startswith("."):
+                why = "it is a hidden file, and may hold secrets"
+            elif status.st_size > LARGEST:
+                why = f"it is larger than {LARGEST // 1_000_000} MB"
+            elif self._kept + status.st_size > KEEP_BYTES or time.monotonic() > end or stopped():
+                why = "there was too much to keep"
+            else:
+                try:
+                    content = self.snapshots.keep(self.folder / path)
+                    self._kept += status.st_size
+                except OSError as error:
+                    why = f"it could not be kept ({error.strerror or error})"
+            known[path] = _Known(stamp, stat.S_IMODE(status.st_mode), content, why)
+        self._known = known
+        return found
+
+    def _changes(self, before: Listing, known: dict[str, _Known], now: Listing) -> list[Change]:
+        changes: list[Change] = []
+        for path, new in self._known.items():
+            old = known.get(path) if path in before.files else None
+            if old is None:
+                # A folder that was there with something in it is no new one.
+                if before.covers(path) and path not in before.seen:
+                    changes.append(Change(path, "created", None, new.content, new.mode, new.why))
+            elif old.stamp != new.stamp and (
+                old.content is None or (old.content, old.mode) != (new.content, new.mode)
+            ):
+                changes.append(
+                    Change(path, "changed", old.content, new.content, old.mode, old.why or new.why)
+                )
+        for path in before.files.keys() - now.files.keys():
+            if now.covers(path) and path in known and path not in now.seen:
+                old = known[path]
+                changes.append(Change(path, "deleted", old.content, None, old.mode, old.why))
+        return sorted(changes, key=lambda change: change.path)
+
+    def _partly(self, now: Listing) -> str:
+        folder = paths.short(self.folder)
+        return (
+            f"{folder} holds more than is looked at: changes of files outside the first {len(now.folders):,} "
+            "of its folders are not listed."
+        )

@@ -1,0 +1,1 @@
+"""Requests to the model: one gate, one process, errors, usage."""

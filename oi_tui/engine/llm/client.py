@@ -1,0 +1,275 @@
+"""The application's end of the process that talks to language models."""
+
+import itertools
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from oi_tui.engine.credentials import child_environment
+from oi_tui.engine.llm import errors
+from oi_tui.engine.llm.base import Delta, Fault, LlmError, Request
+from oi_tui.engine.llm.wire import delta_of
+from oi_tui.engine.models.model_info import ModelFacts
+
+#: Imports nothing from the current folder: our own package is found last, and by its full path.
+_BOOT = (
+    "import sys; sys.path.append(sys.argv.pop()); "
+    "from oi_tui.engine.credentials.child_environment import receive; receive(); "
+    "from oi_tui.engine.{} import main; main()"
+)
+_ROOT = str(Path(__file__).resolve().parents[3])
+#: Beyond the request's own limit of silence: for the start of the process and for a busy machine.
+_PATIENCE = 30.0
+#: LiteLLM takes seconds to load, on a busy machine many; what it knows is worth the wait.
+_LOADING = 60.0
+
+
+class _Child:
+    """One life of the process: what it says is handed to whoever asked, by number."""
+
+    def __init__(self, environment: Mapping[str, str], command: Sequence[str]) -> None:
+        public, first_line = child_environment.divide(environment)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env=public,
+            start_new_session=True,
+        )
+        self.gone = False
+        self._lock = threading.Lock()
+        self._listeners: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
+        self._orders: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._orders.put(first_line)
+        self._threads = [
+            threading.Thread(target=work, name=f"model-{name}", daemon=True)
+            for name, work in (("writer", self._write), ("reader", self._read))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def ask(self, number: int, order: dict[str, Any]) -> "queue.SimpleQueue[dict[str, Any]]":
+        """Send an order; its answers arrive in the queue."""
+        answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        with self._lock:
+            if self.gone:
+                answers.put({"gone": True})
+                return answers
+            self._listeners[number] = answers
+        self.send({**order, "id": number})
+        return answers
+
+    def send(self, order: dict[str, Any]) -> None:
+        """Send an order whose answers nobody waits for; never blocks."""
+        self._orders.put((json.dumps(order) + "\n").encode())
+
+    def forget(self, number: int) -> None:
+        """Nobody listens to these answers any more."""
+        with self._lock:
+            self._listeners.pop(number, None)
+
+    def end(self) -> None:
+        """End the process, gently where it listens."""
+        self._orders.put(None)
+        try:
+            self.process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for thread in self._threads:
+            thread.join(5)
+
+    def _write(self) -> None:
+        stream = self.process.stdin
+        assert stream
+        with suppress(OSError), stream:
+            while (data := self._orders.get()) is not None:
+                stream.write(data)
+                if self._orders.empty():
+                    stream.flush()
+
+    def _read(self) -> None:
+        stream = self.process.stdout
+        assert stream
+        with stream:
+            for line in stream:
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    break
+                with self._lock:
+                    listener = self._listeners.get(record["id"])
+                    if "end" in record or "facts" in record or "counts" in record:
+                        self._listeners.pop(record["id"], None)
+                if listener:
+                    listener.put(record)
+        with self._lock:
+            self.gone = True
+            listeners = list(self._listeners.values())
+            self._listeners.clear()
+        for listener in listeners:
+            listener.put({"gone": True})
+        self._orders.put(None)
+        if self.process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(1)
+            self.process.kill()
+            self.process.wait()
+
+
+class ModelReply:
+    """A reply on its way from the model process."""
+
+    def __init__(self, child: _Child, number: int, request: Request) -> None:
+        self._child = child
+        self._number = number
+        self._limit = request.timeout + _PATIENCE
+        self._cancelled = threading.Event()
+        self._ended = False
+        self._answers = child.ask(number, {"do": "reply", "request": asdict(request)})
+
+    def __iter__(self) -> Iterator[Delta]:
+        fault: Fault | None = None
+        while not self._ended and not self._cancelled.is_set():
+            try:
+                record = self._answers.get(timeout=self._limit)
+            except queue.Empty:
+                # It keeps watch over silence itself; when even that fails, it hangs.
+                self._child.process.kill()
+                fault = errors.process_ended("stopped responding")
+                break
+            if self._cancelled.is_set():
+                return
+            if "end" in record:
+                break
+            if "gone" in record:
+                fault = errors.process_ended("ended unexpectedly")
+                break
+            if "fault" in record:
+                fault = Fault(**record["fault"])
+            elif delta := delta_of(record):
+                yield delta
+        if self._cancelled.is_set():
+            return
+        self._ended = True
+        self._child.forget(self._number)
+        if fault:
+            raise LlmError(fault)
+
+    def cancel(self) -> None:
+        """End the reply, from any thread: the iteration stops at once and the connection is closed."""
+        if self._ended or self._cancelled.is_set():
+            return
+        self._cancelled.set()
+        self._child.forget(self._number)
+        self._child.send({"do": "cancel", "id": self._number})
+        self._answers.put({})
+
+
+class ModelProcess:
+    """Language models, reached through LiteLLM in a child process that starts when it is needed.
+
+    All methods may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        environment: Mapping[str, str] | None = None,
+        keys: Callable[[str, str | None], str | None] = lambda _model, _api_base: None,
+        program: tuple[str, str] | None = None,
+    ) -> None:
+        """`keys` finds the kept key for a model and its base, for requests that bring none.
+
+        `program` is the text and the place of a trusted profile whose function answers instead of LiteLLM.
+        """
+        self._program = program
+        self._environment = environment
+        self._keys = keys
+        self._lock = threading.Lock()
+        self._child: _Child | None = None
+        self._numbers = itertools.count(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the child process, while there is one."""
+        child = self._child
+        return None if child is None or child.gone else child.process.pid
+
+    def start(self) -> None:
+        """Start the process ahead of the first reply; returns at once."""
+        self._living()
+
+    def reply(self, request: Request) -> ModelReply:
+        """Send the request. Returns at once; waiting happens while iterating. Raises `LlmError`, rarely."""
+        if not request.api_key:
+            request = replace(request, api_key=self._keys(request.model, request.api_base))
+        return ModelReply(self._living(), next(self._numbers), request)
+
+    def facts(self, model: str, timeout: float = _LOADING) -> ModelFacts | None:
+        """What is known of a model without asking its provider; None if it takes longer than `timeout`."""
+        child = self._living()
+        number = next(self._numbers)
+        try:
+            record = child.ask(number, {"do": "facts", "model": model}).get(timeout=timeout)
+        except queue.Empty:
+            child.forget(number)
+            return None
+        return ModelFacts(**record["facts"]) if "facts" in record else None
+
+    def count(self, model: str, texts: Sequence[str], timeout: float = 5.0) -> list[int] | None:
+        """How many tokens each text is to a model, by its own tokenizer where LiteLLM brings it along.
+
+        Asks no network. None when it takes longer than `timeout`, in seconds.
+        """
+        child = self._living()
+        number = next(self._numbers)
+        try:
+            record = child.ask(number, {"do": "count", "model": model, "texts": list(texts)}).get(
+                timeout=timeout
+            )
+        except queue.Empty:
+            child.forget(number)
+            return None
+        counts = record.get("counts")
+        return counts if isinstance(counts, list) else None
+
+    def close(self) -> None:
+        """End the process. Another reply would start a new one."""
+        with self._lock:
+            child, self._child = self._child, None
+        if child:
+            child.end()
+
+    def _living(self) -> _Child:
+        with self._lock:
+            if self._child is None or self._child.gone:
+                try:
+                    module = "models.function_process" if self._program else "llm.process"
+                    command = [sys.executable, "-P", "-c", _BOOT.format(module), _ROOT]
+                    variables = os.environ if self._environment is None else self._environment
+                    self._child = _Child(variables, command)
+                    if self._program:
+                        text, place = self._program
+                        self._child.send({"do": "profile", "id": 0, "text": text, "place": place})
+                except OSError as error:
+                    raise LlmError(errors.process_ended(f"could not be started ({error})")) from error
+            return self._child

@@ -1,0 +1,106 @@
+"""Which machine a profile's requests go to, and whether they may."""
+
+import os
+from urllib.parse import urlsplit
+
+from oi_tui.engine.credentials.keys import provider_of
+from oi_tui.engine.llm import errors, urls
+from oi_tui.engine.llm.base import Fault
+from oi_tui.engine.llm.hosts import is_near as is_near
+from oi_tui.engine.llm.hosts import is_this_machine as is_this_machine
+from oi_tui.engine.settings.profile import Profile
+
+#: Providers whose servers are on this machine unless a base or a variable of theirs says otherwise.
+_HOME = frozenset({"ollama", "ollama_chat", "lm_studio", "llamafile", "hosted_vllm"})
+#: Providers of which LiteLLM 1.105 takes the base from a variable that is called after them.
+_WITH_VARIABLE = _HOME | {"gemini", "deepseek", "groq", "xai", "openrouter", "azure", "cohere"}
+#: Where that variable has another name, or several; the first that is set counts.
+_ODD_VARIABLES = {
+    "openai": ("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+    "anthropic": ("ANTHROPIC_API_BASE", "ANTHROPIC_BASE_URL"),
+    "ollama_chat": ("OLLAMA_API_BASE",),
+    "perplexity": ("PERPLEXITY_API_BASE",),
+    "fireworks_ai": ("FIREWORKS_API_BASE",),
+}
+
+
+def _own_base(profile: Profile) -> tuple[str, str] | None:
+    """The environment variable that says where the profile's provider is, and what it says."""
+    if profile.api_base or profile.completions:
+        return None
+    provider = provider_of(profile.model) or ""
+    usual = (f"{provider.upper()}_API_BASE",) if provider in _WITH_VARIABLE else ()
+    names = _ODD_VARIABLES.get(provider, usual)
+    return next(((name, value) for name in names if (value := os.environ.get(name))), None)
+
+
+def base(profile: Profile) -> str | None:
+    """The address that is asked, where a setting or a variable of the provider names one."""
+    own = _own_base(profile)
+    return own[1] if own else profile.api_base
+
+
+def misled(profile: Profile) -> Fault | None:
+    """What is wrong with the address in the provider's own variable; None when nothing is."""
+    own = _own_base(profile)
+    must = urls.wanted(own[1]) if own else None
+    if own is None or must is None:
+        return None
+    name, value = own
+    told = f"The environment variable {name} must be {must}, not {urls.shown(value)}."
+    return Fault("address", f"{told} Correct it, or set api_base, which goes before it.", "api_base")
+
+
+def server(profile: Profile) -> str | None:
+    """The name or address of the machine that is asked; None for a provider's own servers."""
+    if profile.model == "demo":
+        return "localhost"
+    address = base(profile)
+    if not address:
+        return "localhost" if provider_of(profile.model) in _HOME else None
+    try:
+        return urlsplit(address if "//" in address else f"//{address}").hostname
+    except ValueError:
+        return None
+
+
+def is_home(profile: Profile) -> bool:
+    """Whether the model is of a kind that runs without a provider, and does so on this machine."""
+    kind = profile.model == "demo" or provider_of(profile.model) in _HOME
+    return kind and not profile.completions and is_this_machine(server(profile))
+
+
+def refusal(profile: Profile) -> Fault | None:
+    """Why a request may not be sent as the profile stands; None when it may."""
+    if profile.completions:
+        return _refused_function(profile)
+    if wrong := misled(profile):
+        return wrong
+    if profile.api_base and (must := urls.wanted(profile.api_base)):
+        return errors.not_an_address(profile.api_base, must)
+    host = server(profile)
+    where = host or f"the servers of {provider_of(profile.model) or 'its provider'}"
+    if profile.local and not is_this_machine(host):
+        return Fault(
+            "address",
+            f"local is on, and {profile.model} would be asked at {where}. Choose a model of this machine "
+            f"(%model lists them), or switch local off.",
+            "local",
+        )
+    if profile.offline and not is_near(host):
+        return Fault(
+            "address",
+            f"offline is on, and {profile.model} would be asked at {where}. Choose a model of this machine "
+            f"or the local network, or switch offline off.",
+            "offline",
+        )
+    return None
+
+
+def _refused_function(profile: Profile) -> Fault | None:
+    """Say that nobody can tell which servers a function asks, where that matters."""
+    if not (profile.local or profile.offline):
+        return None
+    setting = "local" if profile.local else "offline"
+    told = f"{setting} is on, and the profile's function llm.completions could ask any server."
+    return Fault("address", f"{told} Switch {setting} off to use the function.", setting)

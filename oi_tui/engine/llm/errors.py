@@ -1,0 +1,321 @@
+"""What went wrong with a request to a model, told to a person.
+
+Facts about the exceptions of LiteLLM 1.105: the class for one and the same trouble differs from provider to
+provider, so the status code decides; errors within a stream come wrapped; connection trouble claims status
+500 and hides its cause further down the chain; headers are kept in `litellm_response_headers`.
+"""
+
+import ast
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from oi_tui.engine.credentials.keys import name_for
+from oi_tui.engine.credentials.redaction import redact
+from oi_tui.engine.llm.base import Fault
+from oi_tui.engine.llm.chunk_repair import error_words
+from oi_tui.engine.llm.error_table import CONNECTION, MISSING_MODULE, TROUBLES, Attempt
+from oi_tui.engine.llm.urls import shown
+from oi_tui.engine.models.model_names import advice
+
+#: Longest piece of a provider's own words that is kept.
+_DETAIL = 600
+#: And as much as is looked at.
+_LONGEST = 20_000
+_CODE = re.compile(r"\AError code: \d+(?: - |\Z)")
+#: The bytes of a body, as Python shows them, after names of exceptions.
+_BODY = re.compile(
+    r"""\A(?:(?:\w+(?:Error|Exception)\b[\s:-]*)*b["']"""
+    r"""|(?:'message', )?Got unexpected response from Ollama: )"""
+    r"(?=[{\[])"
+)
+#: What LiteLLM puts behind the words of some providers.
+_BEHIND = re.compile(r",? Metadata: \{[^{}]{0,200}\}(?:, User ID:.{0,100})?\s*\Z")
+#: What is added to a base to make a request.
+_REQUEST = re.compile(
+    r"(?:/(?:chat/completions|(?:v1/)?messages|api/chat|models/[^/?]*|openai/deployments/.*)/?)?(?:[?#].*)?\Z"
+)
+_NETWORK = re.compile(
+    r"OSError|ConnectionError|ConnectError|TransportError|ClientError|ProtocolError|RequestError|Timeout"
+    r"|IncompleteRead|ProxyError|SSLError"
+)
+#: Packages that are imported by another name than they are installed by.
+_PACKAGES = {"google": "google-cloud-aiplatform", "vertexai": "google-cloud-aiplatform", "botocore": "boto3"}
+_PREFIX = re.compile(r"^\s*(?:litellm\.)?[A-Z]\w*(?:Error|Exception|Timeout)?\s*(?::|-)\s+(?=\S)")
+
+
+def explain(error: BaseException, attempt: Attempt) -> Fault:
+    """The fault that an exception stands for."""
+    chain = list(_chain(error))
+    # Whole pages and dumps come as the words of an error.
+    words = " ".join(f"{type(each).__name__}: {str(each)[:_LONGEST]}" for each in chain)
+    status = _status(chain)
+    detail = _detail(chain[0], attempt) or _phrase(status) or "it gave no reason"
+    retry_after = _retry_after(chain, words)
+    attempt = replace(attempt, led=_led(chain, words, status), on_the_way=_on_the_way(chain, words))
+    if attempt.begun and status in (None, 408) and re.search(r"[Tt]imeout|timed out", words):
+        return timed_out(attempt)
+    for trouble in TROUBLES:
+        if (
+            (trouble.statuses is None or status in trouble.statuses)
+            and (not trouble.said or re.search(trouble.said, words, re.IGNORECASE))
+            and trouble.when(attempt)
+        ):
+            break
+    setting = trouble.setting if trouble.setting != "base" else "api_base" if attempt.api_base else "model"
+    sentence = trouble.sentence.format(
+        model=attempt.model,
+        name=attempt.name,
+        provider=attempt.provider,
+        host=attempt.host,
+        api_base=attempt.api_base,
+        place=attempt.place,
+        advice=advice(attempt.model),
+        module=_module(words),
+        broke=_broke(chain, attempt),
+        timeout=attempt.timeout,
+        led=attempt.led,
+        status=status,
+        detail=detail,
+        reason=_detail(chain[-1], attempt) or detail,
+        variable=" or ".join(attempt.missing) or name_for(attempt.model) or "of its provider",
+        wait="" if not retry_after else f" It asks to wait {_duration(retry_after)}.",
+    )
+    return Fault(
+        trouble.kind, redact(sentence, attempt.api_key), setting, trouble.retryable, retry_after, detail
+    )
+
+
+def timed_out(attempt: Attempt) -> Fault:
+    """Nothing came for as long as the profile allows."""
+    silence = f"{attempt.timeout:g} s"
+    sentence = (
+        f"The reply stopped: nothing came for {silence}. What had arrived is kept."
+        if attempt.begun
+        else f"{attempt.host} did not answer within {silence}."
+    )
+    return Fault("timeout", f"{sentence} A slow model needs a longer timeout.", "timeout", retryable=True)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what caused it, the wrappers of streams taken off."""
+    seen: set[int] = set()
+    todo: list[BaseException | None] = [error]
+    while todo:
+        each = todo.pop(0)
+        if each is None or id(each) in seen or len(seen) > 12:
+            continue
+        seen.add(id(each))
+        inner = getattr(each, "original_exception", None)
+        if isinstance(inner, BaseException):
+            todo.insert(0, inner)
+        else:
+            yield each
+        todo += [each.__cause__, each.__context__]
+
+
+def _status(chain: list[BaseException]) -> int | None:
+    # What never reached the server, or broke on the way, claims status 500.
+    unsent = any(CONNECTION.fullmatch(type(each).__name__) for each in chain)
+    for each in chain:
+        status = getattr(each, "status_code", None)
+        if not isinstance(status, int) and type(each).__name__ == "APIError":
+            # An error within a stream has its number in the record itself.
+            code = str(getattr(each, "code", None))
+            status = int(code) if code.isdecimal() else None
+            unsent = unsent and status is None
+        if isinstance(status, int) and 300 <= status < 600 and not unsent:
+            return status
+    return None
+
+
+def _on_the_way(chain: list[BaseException], words: str) -> bool:
+    """Whether the network failed. LiteLLM says so of whatever surprises it, and hides the cause."""
+    real = any(
+        _NETWORK.search(kind.__name__)
+        for each in chain
+        for kind in type(each).__mro__
+        if not kind.__module__.startswith(("litellm", "openai"))
+    )
+    return real or re.search(r"Connection error\.|Network|\b(?:Errno|WinError) ", words) is not None
+
+
+def _module(words: str) -> str:
+    """The name under which the package that is missing can be installed."""
+    match = MISSING_MODULE.search(words)
+    found = next(filter(None, match.groups()), "") if match else ""
+    return _PACKAGES.get(found.partition(".")[0], found.rstrip("."))
+
+
+def _broke(chain: list[BaseException], attempt: Attempt) -> str:
+    """Say in a few words what could not be read."""
+    said = _detail(chain[0], attempt).partition(", Received chunk")[0]
+    return said[:200] or type(chain[-1]).__name__
+
+
+def _duration(seconds: float) -> str:
+    """A length of time as a person says it: "20 s", "5 min", "24 h"."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 2 * 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} days"
+
+
+def _headers(error: BaseException) -> Mapping[str, Any]:
+    for holder in (error, getattr(error, "response", None)):
+        for name in ("litellm_response_headers", "headers"):
+            found = getattr(holder, name, None)
+            if found is not None and hasattr(found, "get") and len(found):
+                return dict(found.items())
+    return {}
+
+
+def _led(chain: list[BaseException], words: str, status: int | None) -> str:
+    """Where the server sends the request on to, as a base; empty where it does not."""
+    found = ""
+    if status in range(300, 400):
+        headers = [pair for each in chain for pair in _headers(each).items()]
+        names = ("location", "llm_provider-location")
+        found = next((str(value) for name, value in headers if str(name).lower() in names), "")
+    elif match := re.search(r"Redirect location: '([^'\s]+)'", words):
+        found = match[1]
+    return shown(_REQUEST.sub("", found[:_DETAIL]))
+
+
+def _retry_after(chain: list[BaseException], words: str) -> float | None:
+    for each in chain:
+        headers = {str(k).lower().removeprefix("llm_provider-"): str(v) for k, v in _headers(each).items()}
+        if (text := headers.get("retry-after-ms")) and text.replace(".", "", 1).isdecimal():
+            return float(text) / 1000
+        if text := headers.get("retry-after"):
+            return _seconds(text)
+    if match := re.search(r'retryDelay"?\s*:\s*"?(\d+(?:\.\d+)?)s|try again in (\d+(?:\.\d+)?) ?s\b', words):
+        return float(match[1] or match[2])
+    return None
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        seconds = float(text)
+        return max(0.0, seconds) if math.isfinite(seconds) else None
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def told(words: str, code: int | None, attempt: Attempt) -> Fault | None:
+    """The fault that a server told of in a body with a status of success; None if it is of no known kind."""
+    fault = explain(_Told(words, code), attempt)
+    return None if fault.kind == "unknown" else fault
+
+
+class _Told(Exception):  # noqa: N818 -- it is only what was said
+    """An error that came as the words of a reply."""
+
+    def __init__(self, words: str, code: int | None) -> None:
+        super().__init__(words)
+        self.status_code = code
+
+
+def _phrase(status: int | None) -> str:
+    """What a status means, where that is agreed on."""
+    try:
+        return HTTPStatus(status or 0).phrase
+    except ValueError:
+        return ""
+
+
+def _spoken(text: str) -> str:
+    """The words within an error that came as a structure."""
+    text = _CODE.sub("", text)
+    if (start := _BODY.search(text[:200])) is not None:
+        text = text[start.end() :].removesuffix("'").removesuffix('"')
+    if text[:1] not in ("{", "["):
+        return "" if text == "None" else text
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            body = ast.literal_eval(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            return text
+    return error_words(body) or ("" if not body else text)
+
+
+def _detail(error: BaseException, attempt: Attempt) -> str:
+    text = str(getattr(error, "message", "") or error)[:_LONGEST].partition(" Handle with `litellm")[0]
+    text = text.partition("Traceback (most recent call last)")[0].rstrip()
+    text = _BEHIND.sub("", text)
+    while (match := _PREFIX.match(text)) and len(match.group()) < 60:
+        text = text[match.end() :]
+    text = _spoken(text.strip())
+    if re.search(r"<(?:!doctype|html|body|head)\b", text[:2000], re.IGNORECASE):
+        title = re.search(r"<(?:title|h1)[^>]{0,200}>\s{0,50}([^<]{1,100})", text, re.IGNORECASE)
+        text = f"a web page: {title[1].strip()}" if title else "a web page"
+    flat = " ".join(redact(text[:_LONGEST], attempt.api_key).split())
+    return flat if len(flat) <= _DETAIL else flat[: _DETAIL - 1] + "…"
+
+
+def empty(attempt: Attempt, finish: str | None, instead: str = "") -> Fault:
+    """A reply that ended without a word, a call or a thought; `instead` is what came in its place."""
+    if finish == "length":
+        return Fault(
+            "empty",
+            "The reply was cut off before its first word: max_tokens is too small, or the conversation fills "
+            "the model's window.",
+            "max_tokens",
+        )
+    if finish == "content_filter":
+        return Fault("empty", f"{attempt.host} held the reply back (content filter).", "model")
+    base = attempt.api_base
+    if instead:
+        words = redact(instead, attempt.api_key)
+        told = f"{attempt.host} answered with something that is no reply: {words.rstrip('.')}."
+        return Fault("empty", told, "api_base" if base else "model", detail=words)
+    if base and not re.search(r"/v\d", urlsplit(base).path) and attempt.provider == "openai":
+        hint = f"If {base} is not the address of its API, correct api_base: it usually ends in /v1."
+    else:
+        hint = "Ask again, or choose another model."
+    return Fault(
+        "empty", f"{attempt.host} answered with nothing in it. {hint}", "api_base" if base else "model"
+    )
+
+
+def not_an_address(base: str, wanted: str) -> Fault:
+    """The base is none that can be called; `wanted` is what it must be, in words."""
+    return Fault("address", f"api_base must be {wanted}, not {shown(base)}.", "api_base")
+
+
+def no_provider(model: str) -> Fault:
+    """The name of a model does not say, or not rightly, whose model it is."""
+    return Fault("model", f"“{model}” does not say whose model it is. {advice(model)}", "model")
+
+
+def our_own(error: Exception) -> Fault:
+    """Something that was not foreseen went wrong on our side."""
+    told = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
+    return Fault("unknown", f"The request failed within oi-tui. {told}", detail=told)
+
+
+def process_ended(reason: str) -> Fault:
+    """The process that talks to models is gone."""
+    return Fault(
+        "process",
+        f"The process that talks to models {reason}. It starts again with the next message.",
+        None,
+        retryable=True,
+    )

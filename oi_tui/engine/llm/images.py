@@ -1,0 +1,157 @@
+"""Images on their way to a model: as data where it sees, in words where it does not."""
+
+import base64
+import binascii
+import io
+import os
+import re
+import struct
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.messages import Message
+
+#: Providers refuse larger ones, in bytes.
+LARGEST = 5_000_000
+_LARGEST_FILE = 100_000_000
+#: Models look at no more pixels than this, on the longer side.
+_SIDE = 2048
+#: How the files of those kinds begin that models take.
+_KINDS = {
+    "image/png": rb"\x89PNG\r\n\x1a\n",
+    "image/jpeg": rb"\xff\xd8\xff",
+    "image/gif": rb"GIF8[79]a",
+    "image/webp": rb"RIFF....WEBP",
+}
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+#: A path in a person's words: after an "@" or not, in quotes where it has blanks in it.
+_NAMED = re.compile(r"""@?(?:"([^"\n]{1,1000})"|'([^'\n]{1,1000})')|@?((?:\\.|[^\s"'<>|\\]){1,1000})""")
+#: Images that one message may bring along.
+_MOST = 10
+
+
+def named_in(text: str, cwd: Path) -> list[Path]:
+    """The image files that a person's message names, by path or as `@path`, as absolute paths.
+
+    Only files that exist count, so that talk about "chart.png" in general brings nothing along.
+    """
+    found: dict[Path, None] = {}
+    for match in _NAMED.finditer(text):
+        word = match[1] or match[2] or re.sub(r"\\(.)", r"\1", match[3] or "")
+        word = word.removeprefix("file://").strip()
+        # The sentence may go on after it.
+        for candidate in (word, word.rstrip(".,;:!?)]}"), word.lstrip("([{").rstrip(".,;:!?)]}")):
+            if candidate.lower().endswith(_SUFFIXES) and (path := _file(candidate, cwd)):
+                found[path] = None
+                break
+        if len(found) == _MOST:
+            break
+    return list(found)
+
+
+def _file(name: str, cwd: Path) -> Path | None:
+    try:
+        path = cwd / paths.typed(name)
+        return Path(os.path.normpath(path)) if path.is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def keep(message: Message, folder: Path) -> Path | None:
+    """Keep a program's picture as a file in `folder`, for its owner only; None when it cannot be kept."""
+    path = place(message, folder)
+    try:
+        if not path.exists():
+            paths.make_private(folder)
+            data = base64.b64decode(message.content, validate=False)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(data)
+    except (OSError, ValueError):
+        return None
+    return path
+
+
+def place(message: Message, folder: Path) -> Path:
+    """Where a picture is kept. A stored conversation may come from anywhere, so its words name no path."""
+    name = "".join(filter(str.isalnum, message.id))[:64]
+    return folder / f"{name}.{'jpeg' if message.format == 'base64.jpeg' else 'png'}"
+
+
+def size(format: str | None, content: str) -> int:
+    """The bytes that an image takes in a request."""
+    if format == "path":
+        try:
+            return min(paths.typed(content).stat().st_size, LARGEST) * 4 // 3
+        except (OSError, ValueError):
+            return 0
+    return min(len(content), LARGEST * 4 // 3)
+
+
+def data_url(format: str | None, content: str, *, shrink: bool = True) -> str | None:
+    """The image as a data URL; None if it cannot be read, or is too large to send.
+
+    With `shrink` an image that is too large gets fewer pixels.
+    """
+    if format == "path":
+        try:
+            path = paths.typed(content)
+            if not path.is_file() or path.stat().st_size > _LARGEST_FILE:
+                return None
+            data = path.read_bytes()
+        except (OSError, ValueError):
+            return None
+        kind = next((kind for kind, begin in _KINDS.items() if re.match(begin, data[:16], re.DOTALL)), None)
+        if len(data) > LARGEST and not shrink:
+            return None
+        if len(data) > LARGEST or kind is None:
+            return _smaller(data)
+        return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    if len(content) > LARGEST * 4 // 3:
+        if not shrink:
+            return None
+        try:
+            return _smaller(base64.b64decode(content))
+        except binascii.Error:
+            return None
+    kind = "image/jpeg" if format == "base64.jpeg" else "image/png"
+    return f"data:{kind};base64,{content}" if content else None
+
+
+def _smaller(data: bytes) -> str | None:
+    """The image with as many pixels as models look at, as a data URL."""
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            small = image.convert("RGB")
+            small.thumbnail((_SIDE, _SIDE))
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+    out = io.BytesIO()
+    small.save(out, "JPEG", quality=85)
+    return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
+
+
+def describe(format: str | None, content: str, file: Path | None = None) -> str:
+    """The image in a few words, for a model that does not see: "[image/png, 640 x 480 pixels, ...]".
+
+    `file` is where it is kept.
+    """
+    if format == "path":
+        return f"[an image file: {content}]"
+    kind = "image/jpeg" if format == "base64.jpeg" else "image/png"
+    size = _png_size(content)
+    pixels = f", {size[0]} x {size[1]} pixels" if size else ""
+    saved = f", saved as {file}" if file else ""
+    return f"[{kind}{pixels}, shown to the user{saved}]"
+
+
+def _png_size(content: str) -> tuple[int, int] | None:
+    try:
+        head = base64.b64decode(content[:64], validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    if not head.startswith(b"\x89PNG\r\n\x1a\n") or len(head) < 24:
+        return None
+    width, height = struct.unpack(">II", head[16:24])
+    return width, height

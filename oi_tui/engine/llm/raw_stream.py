@@ -1,0 +1,171 @@
+"""The bytes of a reply before a library reads them: made valid, and their beginning kept.
+
+Clients skip whatever is no event: a web page, an error in a body with status 200, or a reply that was not
+streamed looks to them like a reply with nothing in it.
+"""
+
+import codecs
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import Any
+
+from oi_tui.engine.llm.chunk_repair import error_code, error_words, put_right, words
+from oi_tui.engine.llm.sse_filter import Sieve
+
+#: How many bytes are kept to find out what they are.
+_KEPT = 1_000_000
+
+
+class RawReply:
+    """Reads along with a stream of LiteLLM; does nothing where the stream does not show what it reads."""
+
+    def __init__(self, stream: Any, alive: Callable[[], None] = lambda: None) -> None:
+        """`alive` is called whenever something arrives, be it only a comment that keeps the line open."""
+        self._alive = alive
+        self._beginning = bytearray()
+        self._events = False
+        self._sieve = Sieve()
+        source = getattr(stream, "completion_stream", None)
+        make = getattr(stream, "make_call", None)
+        if source is not None or make is None:
+            self._follow(source)
+            return
+
+        async def made(**arguments: Any) -> Any:
+            source = await make(**arguments)
+            self._follow(source)
+            return source
+
+        # The connection is only made when the first piece is wanted.
+        stream.make_call = made
+
+    def _follow(self, source: Any) -> None:
+        response = getattr(source, "response", None)
+        if source is not None and hasattr(source, "streaming_response"):
+            source.streaming_response = self._lines(source.streaming_response)
+        elif response is not None and hasattr(response, "aiter_bytes"):
+            response.aiter_bytes = partial(self._bytes, response.aiter_bytes)
+
+    def take_gaps(self) -> int:
+        """How many lines, which nobody could read, were dropped since this was last asked."""
+        return self._sieve.take_gaps()
+
+    async def _bytes(self, given: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[bytes]:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        rest: list[str] = []
+        first = True
+        async for data in given():
+            self._keep(data)
+            text = decoder.decode(data)
+            if first and text:
+                text, first = text.removeprefix("\ufeff"), False
+            *lines, last = text.split("\n")
+            if lines:
+                lines[0] = "".join([*rest, lines[0]])
+                rest.clear()
+            rest.append(last)
+            # One by one, so that what is dropped is dropped between the pieces that it stood between.
+            for line in lines:
+                # A line may end with a carriage return alone.
+                for each in line.rstrip("\r").split("\r"):
+                    for good in self._sieve.feed(each):
+                        yield f"{good}\n".encode("utf-8", "replace")
+        ends = "".join([*rest, decoder.decode(b"", True)])
+        tail = [good for each in ends.split("\r") for good in self._sieve.feed(each)]
+        yield "\n".join([*tail, *self._sieve.end()]).encode("utf-8", "replace")
+
+    async def _lines(self, given: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        first = True
+        async for line in given:
+            if not isinstance(line, str):
+                yield line
+                continue
+            self._keep(line.encode("utf-8", "replace") + b"\n")
+            if first:
+                line, first = line.removeprefix("\ufeff"), False
+            for each in self._sieve.feed(line):
+                yield each
+        for each in self._sieve.end():
+            yield each
+
+    @property
+    def cut(self) -> bool:
+        """The stream is over, but nothing in it said that the reply is complete."""
+        return self._sieve.chunks and not self._sieve.ended
+
+    def _keep(self, data: bytes) -> None:
+        self._alive()
+        if not self._events and len(self._beginning) < _KEPT:
+            self._beginning += data
+            self._events = b"data:" in self._beginning[:4096]
+
+    def whole(self) -> dict[str, Any] | None:
+        """The message of a reply that came in one piece; None when there is none."""
+        body = self._body()
+        match body[0] if isinstance(body, list) and body else body:
+            case {"choices": [{"message": dict(found)}, *_]} | {"message": {"role": str()} as found}:
+                message: dict[str, Any] = found
+            case {"choices": [{"text": str(text)}, *_]}:
+                message = {"content": text}
+            case _:
+                return None
+        put_right({"choices": [{"delta": message}]})
+        return message
+
+    def error(self) -> tuple[str, int | None] | None:
+        """The words and the number of an error that came in place of a reply, with a status of success."""
+        body = self._body()
+        match body:
+            case {"error": _} | {"detail": _} | [{"error": _}, *_] | {"message": str()}:
+                told = " ".join(error_words(body)[:2000].split())[:300]
+                return (told, error_code(body)) if told else None
+        return None
+
+    def says(self) -> str:
+        """What the bytes say instead of a reply, in words; "" when that is nothing."""
+        if error := self.error():
+            return error[0]
+        text = self._text()[:100_000]
+        if re.search(r"<(?:!doctype|html|body|head)\b", text[:2000], re.IGNORECASE):
+            title = re.search(r"<(?:title|h1)[^>]*>\s*([^<]{1,100})", text, re.IGNORECASE)
+            return f"a web page: {title[1].strip()}" if title else "a web page"
+        told = " ".join(text[:1000].split())[:100]
+        return told if told.isprintable() and told[:1] not in ("{", "[", '"') and " " in told else ""
+
+    def _text(self) -> str:
+        return "" if self._events else self._beginning.decode("utf-8", "replace")
+
+    def _body(self) -> Any:
+        try:
+            return json.loads(self._text())
+        except (ValueError, RecursionError):
+            return None
+
+
+def pieces(delta: Any) -> list[tuple[str, Any]]:
+    """The pieces of a delta, or of a whole message; its parts are objects or dictionaries."""
+    found: list[tuple[str, Any]] = []
+    if thought := _get(delta, "reasoning_content"):
+        found.append(("reasoning", str(thought)))
+    if text := _get(delta, "content"):
+        found.append(("text", words(text)))
+    for number, call in enumerate(_get(delta, "tool_calls") or ()):
+        function = _get(call, "function")
+        index = _get(call, "index", number if isinstance(call, dict) else 0) or 0
+        arguments = _text(_get(function, "arguments"))
+        found.append(("call", [index, _get(call, "id"), _get(function, "name"), arguments]))
+    if legacy := _get(delta, "function_call"):
+        found.append(("call", [0, None, _get(legacy, "name"), _text(_get(legacy, "arguments"))]))
+    return found
+
+
+def _get(holder: Any, name: str, otherwise: Any = None) -> Any:
+    return holder.get(name, otherwise) if isinstance(holder, dict) else getattr(holder, name, otherwise)
+
+
+def _text(arguments: Any) -> str:
+    if arguments is None:
+        return ""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)

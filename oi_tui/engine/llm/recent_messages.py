@@ -1,0 +1,39 @@
+"""The newest part of a conversation: what a request can hold at all, found without writing the rest."""
+
+from collections.abc import Sequence
+
+from oi_tui.engine.llm.compaction import shortened
+from oi_tui.engine.llm.context_window import CHARACTERS
+from oi_tui.messages import Message
+
+
+def recent(messages: Sequence[Message], window: int) -> tuple[Sequence[Message], int]:
+    """Return the messages that may fit into a window of so many tokens, and how many were left out.
+
+    Some more may have to go once they are written. The work for a request would otherwise grow with every
+    turn, for messages that are not sent.
+    """
+    summary, rest = shortened(messages)
+    start = _start(rest, window * CHARACTERS)
+    if start == 0:
+        return messages, 0
+    head = [summary] if summary else []
+    return [*head, *rest[start:]], sum(map(_counts, rest[:start]))
+
+
+def _start(messages: Sequence[Message], room: int) -> int:
+    """Where to begin: at words of the person, with more after it than there is room for."""
+    total = 0
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        if message.role != "computer" and message.type in ("message", "code") and not message.recipient:
+            # Output is shortened when it is written, and counts for nothing here.
+            total += len(message.content.strip())
+            if total > room and message.role == "user" and message.type == "message":
+                return at
+    return 0
+
+
+def _counts(message: Message) -> bool:
+    """Whether the message is one that a model would be given."""
+    return message.recipient != "user" and message.type != "reasoning"

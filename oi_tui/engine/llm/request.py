@@ -1,0 +1,446 @@
+"""Turns a conversation into the request that a model gets."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oi_tui.engine.llm import images, reasoning, system_message
+from oi_tui.engine.llm.base import Request
+from oi_tui.engine.llm.compaction import shortened
+from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, room, size, trim
+from oi_tui.engine.output.plain import clip, plain
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Message
+from oi_tui.text import whole
+
+__all__ = ["Request", "Written", "estimate", "write"]
+
+_GO_ON = "Go on from where you stopped."
+_BEFORE = "(The conversation begins with your own words.)"
+#: Images that go with one request, and their bytes in all; providers refuse requests that are much larger.
+_MOST_IMAGES = 20
+_MOST_BYTES = 15_000_000
+#: How near to its end an output must give the reason of a failure for it not to be repeated.
+_LAST_LINES = 20
+_GOOGLE = re.compile("gemini|vertex")
+_NO_EMPTY_TEXT = re.compile("^gemini|^vertex|claude|^anthropic/|^bedrock/")
+_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A request, how many of the conversation's messages it leaves out, and its size in tokens (a guess).
+
+    `window` is what the model can take in, in tokens, as far as anybody knows.
+    """
+
+    request: Request
+    left_out: int
+    tokens: int
+    window: int | None = None
+
+
+def write(
+    messages: Sequence[Message],
+    profile: Profile,
+    languages: Sequence[str],
+    *,
+    tools: bool,
+    cwd: Path | None = None,
+    notes: Sequence[str] = (),
+    vision: bool | None = None,
+    window: int | None = None,
+    longest_reply: int | None = None,
+    pictures: Path | None = None,
+) -> Written:
+    """The request for the next reply.
+
+    With `tools` the model is offered the tool `execute`, and code that came as tool calls goes back as such;
+    every call is answered exactly once, whatever became of it. Code that came as text stays text. `vision`,
+    `window` and `longest_reply` (tokens) are used where the profile says nothing. `pictures` is the folder in
+    which programs' pictures are kept.
+    """
+    if profile.supports_vision is not None:
+        vision = profile.supports_vision
+    window = profile.context_window or window
+    longest_reply = profile.max_tokens or longest_reply
+    system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
+    head: list[dict[str, Any]] = [{"role": "system", "content": system}]
+    offered = [tool(languages)] if tools else []
+    units = _Conversation(profile, pictures, tools=tools, vision=bool(vision)).units(messages)
+    fixed = size(head[0]) + len(json.dumps(offered))
+    left_out = trim(units, None if window is None else room(window, longest_reply) - fixed)
+    body = [message for unit in units for message in unit.messages if not _blank(message)]
+    if messages and (not body or body[0]["role"] != "user"):
+        # Several providers, and most templates, want a person to speak first.
+        body.insert(0, {"role": "user", "content": _GO_ON if not body else _BEFORE})
+    if body and body[-1]["role"] == "assistant":
+        body.append({"role": "user", "content": profile.loop_message if profile.loop else _GO_ON})
+    request = Request(
+        model=profile.model,
+        messages=head + _merged(body),
+        tools=offered,
+        api_base=profile.api_base,
+        api_key=profile.api_key,
+        api_version=profile.api_version,
+        temperature=profile.temperature,
+        max_tokens=longest_reply,
+        timeout=profile.timeout,
+        context_window=window,
+    )
+    total = fixed + sum(size(message) for message in body)
+    return Written(request, left_out, total // CHARACTERS, window)
+
+
+def _sound(message: Message) -> Message:
+    """The message without halves of characters, which no request can carry."""
+    fields = {name: getattr(message, name) for name in ("content", "format", "proposed", "reason")}
+    broken = {name: whole(text) for name, text in fields.items() if text and whole(text) != text}
+    return message.but(**broken) if broken else message
+
+
+def tool(languages: Sequence[str]) -> dict[str, Any]:
+    """The one tool: run code in a language."""
+    return {
+        "type": "function",
+        "function": {
+            "name": "execute",
+            "description": "Runs code on the user's computer once the user has approved it, and returns what "
+            "it printed. Each language remembers its state from call to call.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "language": {
+                        "type": "string",
+                        "description": "The language of the code.",
+                        "enum": list(languages),
+                    },
+                    "code": {"type": "string", "description": "The code to run."},
+                },
+                "required": ["language", "code"],
+            },
+        },
+    }
+
+
+def estimate(messages: Iterable[Message]) -> int:
+    """About how many tokens the messages are."""
+    return sum(IMAGE if m.type == "image" else len(m.content) for m in messages) // CHARACTERS
+
+
+class _Conversation:
+    """The writing of one request."""
+
+    def __init__(self, profile: Profile, pictures: Path | None, *, tools: bool, vision: bool) -> None:
+        self._profile = profile
+        self._pictures = pictures
+        #: Images that are too many, or too much, to be sent with each request; the newest count most.
+        self._unsent: set[str] = set()
+        self._tools = tools
+        self._vision = vision
+        self._results: dict[str, list[Message]] = {}
+        #: The reasoning that goes back with a reply's tool calls, by reply.
+        self._reasoning: dict[str, str] = {}
+        self._ids: set[str] = set()
+        self._last_words: str | None = None
+
+    def units(self, messages: Sequence[Message]) -> list[Unit]:
+        """The conversation in units."""
+        summary, messages = shortened(messages)
+        self._reasoning = reasoning.to_send_back(messages, self._profile)
+        seen = [_sound(m) for m in messages if m.recipient != "user" and m.type != "reasoning"]
+        self._choose_images(seen)
+        codes = {m.id for m in seen if m.type == "code" and m.role != "computer"}
+        words = [m.id for m in seen if m.role == "user" and m.type == "message"]
+        self._last_words = words[-1] if words else None
+        spoken: list[Message] = []
+        latest: str | None = None
+        # All of a reply is recorded before any of its code runs.
+        after_run: set[str] = set()
+        #: The last result of each piece of code, by its place in the conversation.
+        last_result: dict[str, int] = {}
+        places: dict[str, int] = {}
+        ran = False
+        for place, message in enumerate(seen):
+            places[message.id] = place
+            if message.role != "computer":
+                spoken.append(message)
+                if ran:
+                    after_run.add(message.id)
+                ran = False
+                latest = message.id if message.id in codes else None
+                continue
+            ran = True
+            parent = message.parent if message.parent in codes else latest
+            if parent is None:
+                spoken.append(message)
+            else:
+                self._results.setdefault(parent, []).append(message)
+                last_result[parent] = place
+                latest = parent
+        units = [Unit(True, True, 1, [_summarised(_sound(summary))])] if summary else []
+        reply: list[Message] = []
+        for message in spoken:
+            if message.role == "assistant" or message.type == "code":
+                runs_later = bool(reply) and last_result.get(reply[-1].id, -1) > places[message.id]
+                if reply and _begins_reply(
+                    reply[-1], message, after_run=message.id in after_run, runs_later=runs_later
+                ):
+                    units.append(self._reply(reply))
+                    reply = []
+                reply.append(message)
+                continue
+            if reply:
+                units.append(self._reply(reply))
+                reply = []
+            units.append(Unit(message.role == "user", sources=1, messages=[self._said(message)]))
+        if reply:
+            units.append(self._reply(reply))
+        return units
+
+    # -- what a person or a program said ------------------------------------------------------
+
+    def _said(self, message: Message) -> dict[str, Any]:
+        if message.type == "image":
+            return self._shown(message, "" if message.role == "user" else "An image that a program showed:")
+        if message.type == "file":
+            return {"role": "user", "content": f"File: {message.content}"}
+        text = message.content
+        if message.role == "computer":
+            text = self._output([message]) or "(no output)"
+        elif message.id == self._last_words or self._profile.always_apply_user_message_template:
+            text = self._profile.user_message_template.replace("{content}", text)
+        return {"role": "user", "content": text}
+
+    def _choose_images(self, messages: Sequence[Message]) -> None:
+        total = 0
+        shown = [m for m in messages if m.type == "image" and m.format != "description" and self._sees(m)]
+        for number, message in enumerate(reversed(shown), 1):
+            total += images.size(message.format, message.content)
+            if number > _MOST_IMAGES or total > _MOST_BYTES:
+                self._unsent.add(message.id)
+
+    def _described(self, message: Message) -> str:
+        file = images.place(message, self._pictures) if self._pictures and message.format != "path" else None
+        return images.describe(message.format, message.content, file if file and file.is_file() else None)
+
+    def _sees(self, image: Message) -> bool:
+        """Whether the model is given such images themselves, rather than words about them."""
+        return self._vision and (image.role == "user" or self._profile.emit_images)
+
+    def _shown(self, message: Message, words: str) -> dict[str, Any]:
+        if message.format == "description":
+            return {"role": "user", "content": f"An image: {message.content}"}
+        where = f"Image file: {message.content}" if message.format == "path" else ""
+        sent = self._sees(message) and message.id not in self._unsent
+        shrink = self._profile.shrink_images
+        url = images.data_url(message.format, message.content, shrink=shrink) if sent else None
+        if url is None:
+            described = self._described(message)
+            return {"role": "user", "content": f"{words} {described}".strip()}
+        text = "\n".join(part for part in (words, where) if part)
+        parts: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+        return {"role": "user", "content": parts}
+
+    # -- a reply and what came of it ----------------------------------------------------------
+
+    def _reply(self, reply: Sequence[Message]) -> Unit:
+        """One reply: its words, its calls, the answer to each call, and the images that came of them."""
+        unit = Unit(person=False)
+        words: list[str] = []
+        calls: list[dict[str, Any]] = []
+        answers: list[dict[str, Any]] = []
+        told: list[str] = []
+        pictures: list[dict[str, Any]] = []
+        for message in reply:
+            results = self._results.get(message.id, [])
+            unit.sources += 1 + len(results)
+            if message.type != "code":
+                words.append(message.content.strip())
+                continue
+            pictures += [
+                self._shown(result, "The image that the code showed:")
+                for result in results
+                if result.type == "image" and self._sees(result)
+            ]
+            if message.state in ("unfinished", "writing"):
+                words.append(_fenced(message.format or "", message.content))
+                told.append("Your reply was cut off, so its last piece of code was not run.")
+            elif self._tools and message.call is not None:
+                identity = self._identity(message)
+                calls.append(_call(identity, message))
+                outcome = self._outcome(message, results).strip() or "No output"
+                answers.append({"role": "tool", "tool_call_id": identity, "content": outcome})
+            else:
+                words.append(_fenced(message.format or "", _proposed(message)))
+                told.append(self._told(self._outcome(message, results)))
+        said: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
+        if calls:
+            said["tool_calls"] = calls
+            if thoughts := self._reasoning.get(reply[0].reply or ""):
+                said["reasoning_content"] = thoughts
+            if not said["content"] and _NO_EMPTY_TEXT.search(self._profile.model):
+                # Google refuses an empty text, and LiteLLM puts words of its own in its place for Claude.
+                said["content"] = None
+        if calls or said["content"]:
+            unit.messages.append(said)
+        unit.messages += answers
+        sender = self._profile.code_output_sender
+        unit.messages += [
+            {"role": "assistant" if sender == "assistant" else "user", "content": text} for text in told
+        ]
+        unit.messages += pictures
+        return unit
+
+    def _identity(self, message: Message) -> str:
+        """A name for the call that every provider takes and that no other call of this request has."""
+        given = message.call or ""
+        if "__thought__" in given and not _GOOGLE.match(self._profile.model):
+            given = given.partition("__thought__")[0]
+        if not (_ID.fullmatch(given) or "__thought__" in given) or given in self._ids:
+            given = f"call_{message.id[:32]}"
+        if "mistral" in self._profile.model:
+            given = re.sub("[^A-Za-z0-9]", "", f"{message.id}")[:9].ljust(9, "0")
+        self._ids.add(given)
+        return given
+
+    def _told(self, outcome: str) -> str:
+        profile = self._profile
+        if profile.code_output_sender == "assistant":
+            return _fenced("output", outcome or "No output")
+        if not outcome:
+            return profile.empty_code_output_template
+        return profile.code_output_template.replace("{content}", outcome)
+
+    def _outcome(self, message: Message, results: Sequence[Message]) -> str:
+        """What became of the code, in words, with what it printed; empty if nothing is worth saying."""
+        parts: list[str] = []
+        if message.proposed is not None and message.proposed != message.content:
+            ran = _fenced(message.format or "", message.content)
+            parts.append(f"The user edited the code before it ran. What ran:\n{ran}\nIts output:")
+        output = self._output(results)
+        if output:
+            parts.append(output)
+        elif parts:
+            parts.append("No output")
+        note = _note(message, silent=not output)
+        if note and not (message.state == "failed" and _already_said(note, output)):
+            parts.append(note)
+        return "\n".join(parts)
+
+    def _output(self, results: Sequence[Message]) -> str:
+        texts = []
+        for result in results:
+            if result.type == "console" and result.format != "active_line":
+                texts.append(plain(result.content))
+            elif result.type == "image" and not self._sees(result):
+                texts.append(self._described(result))
+            elif result.type in ("code", "message"):
+                texts.append(
+                    f"[{result.format or 'text'} of {len(result.content):,} characters, shown to the user]"
+                )
+        return clip("\n".join(text.strip("\n") for text in texts if text.strip()), self._profile.max_output)
+
+
+def _summarised(summary: Message) -> dict[str, Any]:
+    return {"role": "user", "content": f"What was said and done before, in short:\n\n{summary.content}"}
+
+
+def _begins_reply(before: Message, message: Message, *, after_run: bool, runs_later: bool) -> bool:
+    """Whether a message belongs to another reply than the one before it.
+
+    Conversations of earlier versions do not say. There, words that stand before the result of a piece of code
+    belong to the reply with that code (`runs_later`), and what follows a result (`after_run`) does not.
+    """
+    if before.reply and message.reply:
+        return before.reply != message.reply
+    if after_run or before.type != "code":
+        return after_run
+    if runs_later:
+        return False
+    return message.type != "code" or (before.state == "rejected" and message.state != "skipped")
+
+
+def _note(message: Message, *, silent: bool) -> str:
+    reason = message.reason or ""
+    after = "" if message.seconds is None else f" after {message.seconds:.1f} s"
+    match message.state:
+        case "rejected":
+            return (
+                f"The user rejected this code. Reason: {reason}" if reason else "The user rejected this code."
+            )
+        case "skipped":
+            return reason or (
+                "This code was not run, because an earlier piece of the reply was rejected or interrupted."
+            )
+        case "interrupted":
+            return f"Interrupted by the user{after}" + (f". {reason}" if reason else "")
+        case "lost":
+            lost = f"The {message.format} process ended; its variables are lost"
+            return f"{lost}: {reason}" if reason else lost
+        case "finished" | "failed":
+            return reason
+        case "running" | "waiting":
+            return "The application ended while this code ran; whether it came to its end is not known."
+        case "queued":
+            return "" if not silent else "This code was not run."
+    return ""
+
+
+def _already_said(reason: str, output: str) -> bool:
+    """Whether the output ends with the reason, as that of an error does, perhaps with a trace after it."""
+    first, *rest = (line.strip() for line in reason.strip().split("\n"))
+    last = [line.strip() for line in output.splitlines()[-_LAST_LINES:]]
+    return any(
+        line.endswith(first) and all(later in last[place:] for later in rest)
+        for place, line in enumerate(last)
+    )
+
+
+def _proposed(message: Message) -> str:
+    return message.content if message.proposed is None else message.proposed
+
+
+def _call(identity: str, message: Message) -> dict[str, Any]:
+    arguments = json.dumps({"language": message.format or "", "code": _proposed(message)}, ensure_ascii=False)
+    return {"id": identity, "type": "function", "function": {"name": "execute", "arguments": arguments}}
+
+
+def _fenced(word: str, code: str) -> str:
+    longest = max((len(run) for run in re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{word}\n{code.rstrip(chr(10))}\n{fence}"
+
+
+def _blank(message: dict[str, Any]) -> bool:
+    """Whether there is nothing in a message, which not every provider takes."""
+    content = message["content"]
+    return "tool_calls" not in message and isinstance(content, str) and not content.strip()
+
+
+def _merged(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Neighbours of the same role as one message: many servers insist on roles that alternate."""
+    merged: list[dict[str, Any]] = []
+    for message in messages:
+        last = merged[-1] if merged else None
+        if (
+            last is None
+            or last["role"] != message["role"]
+            or message["role"] == "tool"
+            or "tool_calls" in last
+            or "tool_calls" in message
+        ):
+            merged.append(dict(message))
+        elif isinstance(last["content"], str) and isinstance(message["content"], str):
+            last["content"] = f"{last['content']}\n\n{message['content']}"
+        else:
+            last["content"] = _parts(last["content"]) + _parts(message["content"])
+    return merged
+
+
+def _parts(content: Any) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)

@@ -1,0 +1,65 @@
+"""The one way to a model: every request is checked here, and sent from here alone.
+
+A request leaves for a provider, costs money and carries what a person said. So what a profile forbids is
+decided in one place, for a message as for a title, a summary or a test of a model.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from oi_tui.engine.credentials.redaction import known_secrets, take_out
+from oi_tui.engine.llm import endpoint
+from oi_tui.engine.llm.base import Llm, LlmError, Reply, Request
+from oi_tui.engine.llm.context_window import tokens
+from oi_tui.engine.llm.usage_report import Account
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.settings.profile import Profile
+
+
+def send(llm: Llm, request: Request, profile: Profile, account: Account, facts: ModelFacts) -> Reply:
+    """Send a request that the profile allows, without known keys and passwords in its messages.
+
+    Raises LlmError where the model's server must not be asked, and OverBudget where it would cost too much.
+    """
+    check(profile)
+    account.keep_to_budget(tokens(request), profile, facts)
+    return llm.reply(_without_keys(request))
+
+
+def check(profile: Profile) -> None:
+    """Raise LlmError where the profile's model must not be asked, whatever the request."""
+    if forbidden := endpoint.refusal(profile):
+        raise LlmError(forbidden)
+
+
+def _without_keys(request: Request) -> Request:
+    keys = known_secrets()
+    if not keys:
+        return request
+    return replace(request, messages=[_cleaned(message, keys) for message in request.messages])
+
+
+def _cleaned(message: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]:
+    """The message without keys; pictures are left alone."""
+    match message["content"]:
+        case str(text):
+            content: Any = take_out(text, keys)
+        case [*parts]:
+            content = [
+                {**part, "text": take_out(part["text"], keys)} if part["type"] == "text" else part
+                for part in parts
+            ]
+        case nothing:
+            content = nothing
+    cleaned = {**message, "content": content}
+    if "reasoning_content" in message:
+        cleaned["reasoning_content"] = take_out(message["reasoning_content"], keys)
+    if "tool_calls" in message:
+        cleaned["tool_calls"] = [_cleaned_call(call, keys) for call in message["tool_calls"]]
+    return cleaned
+
+
+def _cleaned_call(call: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    function = call["function"]
+    return {**call, "function": {**function, "arguments": take_out(function["arguments"], keys)}}

@@ -1,0 +1,95 @@
+"""How much is logged: steps with `verbose`, and the words that go to and fro with `debug`."""
+
+import itertools
+import json
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
+
+from oi_tui.engine.llm.base import CallPiece, Delta, Llm, LlmError, Reasoning, Reply, Request, Text
+
+_steps = logging.getLogger("oi_tui.steps")
+_words = logging.getLogger("oi_tui.words")
+#: Characters of a request or reply that are noted; pictures make them long.
+_LONGEST = 100_000
+
+
+def set_levels(*, verbose: bool, debug: bool) -> None:
+    """Log steps and words from now on, or no longer."""
+    _steps.setLevel(logging.DEBUG if verbose or debug else logging.WARNING)
+    _words.setLevel(logging.DEBUG if debug else logging.WARNING)
+
+
+def step(text: str, *values: object) -> None:
+    """Note a step, where `verbose` asks for it."""
+    _steps.debug(text, *values)
+
+
+class LoggedLlm:
+    """A model whose requests and replies are noted, as far as that is asked for. Keys are not among them."""
+
+    def __init__(self, llm: Llm) -> None:
+        self._llm = llm
+
+    def use(self, llm: Llm) -> None:
+        """Ask another one, from the next request on."""
+        self._llm = llm
+
+    def reply(self, request: Request) -> Reply:
+        """Send the request, and note it."""
+        messages = f"{len(request.messages)} message{'s' * (len(request.messages) != 1)}"
+        with_tool = "with the tool" if request.tools else "without tools"
+        _steps.debug("request to %s: %s, %s", request.model, messages, with_tool)
+        if not _words.isEnabledFor(logging.DEBUG):
+            return self._llm.reply(request)
+        sent = asdict(replace(request, api_key=None))
+        _words.debug("to the model: %s", _cut(json.dumps(sent, default=str)))
+        return _LoggedReply(self._llm.reply(request))
+
+
+class _LoggedReply:
+    """A reply that is noted once it is over."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+
+    def __iter__(self) -> Iterator[Delta]:
+        pieces: list[Delta] = []
+        try:
+            for delta in self._reply:
+                pieces.append(delta)
+                yield delta
+        except LlmError as error:
+            _words.debug("from the model, a fault: %s", error.fault)
+            raise
+        finally:
+            _words.debug("from the model: %s", _cut(json.dumps(list(_joined(pieces)))))
+
+    def cancel(self) -> None:
+        """End the reply."""
+        self._reply.cancel()
+
+
+def _joined(pieces: Iterable[Delta]) -> Iterator[str]:
+    """What came, with pieces of the same kind as one: a key that came in pieces could not be taken out."""
+    for kind, run in itertools.groupby(pieces, key=_kind):
+        same = list(run)
+        said = "".join(_said(piece) for piece in same)
+        yield f"{kind[0]}: {said}" if said else repr(same)
+
+
+def _kind(piece: Delta) -> tuple[str, int]:
+    return type(piece).__name__, piece.index if isinstance(piece, CallPiece) else 0
+
+
+def _said(piece: Delta) -> str:
+    match piece:
+        case Text() | Reasoning():
+            return piece.text
+        case CallPiece():
+            return (f"{piece.name} " if piece.name else "") + piece.arguments
+    return ""
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... and {len(text) - _LONGEST} characters"

@@ -1,0 +1,128 @@
+"""The lines of a streamed reply, without those that no client could read."""
+
+import json
+from typing import Any
+
+from oi_tui.engine.llm.chunk_repair import is_chunk, put_right
+
+#: Lines of server-sent events that carry no data.
+_ABOUT = ("event:", "id:", "retry:", ":")
+
+
+class Sieve:
+    """Takes lines and gives back those that can be read, odd values in them put right.
+
+    A line that is no JSON would end the reply with every client, although the next one may well be good. So
+    it is held back: once a good line follows, it is dropped and counted; at the end of the reply it is given
+    back, and the client says what is wrong with it.
+    """
+
+    def __init__(self) -> None:
+        #: Chunks came in the format of OpenAI, and one of them or `[DONE]` said that the reply is complete.
+        self.chunks = self.ended = False
+        #: How many lines were dropped since somebody asked; see `take_gaps`.
+        self._gaps = 0
+        self._held: list[str] = []
+        #: The data held since the last blank line: what is broken up into lines may be whole together.
+        self._broken: list[str] = []
+        #: Lines about an event whose data is still to come.
+        self._about: list[str] = []
+        #: The last line passed on was data, and no blank line has come after it.
+        self._open = False
+
+    def feed(self, line: str) -> list[str]:
+        """The lines to pass on, given without their line breaks."""
+        bare = line.strip()
+        if bare == "data:":
+            self._about.append(":")
+            return []
+        if bare.startswith("data:"):
+            data = bare[5:].lstrip()
+        elif bare.startswith("{"):
+            data = bare
+        elif bare.startswith(_ABOUT):
+            self._about.append(line)
+            return []
+        else:
+            if not bare:
+                self._broken = []
+                self._open = False
+            return self._other(line, bare)
+        event = self.chunks or bare.startswith("data:")
+        read = self._read(data, event=event)
+        if read is None and self._broken:
+            whole = "".join([*self._broken, data])
+            read = self._read(whole, event=event)
+            if read is not None:
+                self._held = self._held[: len(self._held) - len(self._broken)]
+                line, data = f"data: {whole}", whole
+        if read is None:
+            self._held += [*self._about, line]
+            self._broken.append(data)
+            self._about = []
+            return []
+        if self._held:
+            self._gaps += 1
+            self._held = []
+        self._broken = []
+        about, self._about = self._about, []
+        if self._open:
+            # Without a blank line in between, clients would take two records for one.
+            about.insert(0, "")
+        line = line if read is data else line[: line.index(data)] + read
+        if self.chunks and not line.lstrip().startswith("data:"):
+            line = f"data: {line.strip()}"
+        self._open = line.lstrip().startswith("data:")
+        return [*about, line]
+
+    def end(self) -> list[str]:
+        """The lines that were held back to the end."""
+        held = [*self._held, *(self._about if self._held else ())]
+        self._held, self._about = [], []
+        return held
+
+    def take_gaps(self) -> int:
+        """How many lines were dropped since this was last asked."""
+        gaps, self._gaps = self._gaps, 0
+        return gaps
+
+    def _other(self, line: str, bare: str) -> list[str]:
+        about, self._about = self._about, []
+        if not bare:
+            # An event without data (a ping, a time to try again after) is none; some clients choke on it.
+            about = [line for line in about if line.lstrip().startswith(":")]
+        if self._held and bare:
+            # The data goes on, so that what was held may be the beginning of it.
+            held, self._held = self._held, []
+            return [*held, *about, line]
+        if self._held:
+            self._held += [*about, line]
+            return []
+        return [*about, line]
+
+    def _read(self, data: str, *, event: bool) -> str | None:
+        """The data as it can be read by a client; None if it cannot.
+
+        `event`: it is that of an event; lines that are only JSON have another format of errors.
+        """
+        if data.startswith("[DONE]") or not data:
+            self.ended = self.ended or bool(data)
+            return data
+        try:
+            record = json.loads(data)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(record, dict):
+            return None
+        announced = any(line.strip().replace(" ", "") == "event:error" for line in self._about)
+        if not announced and not (is_chunk(record) and (event or "choices" in record)):
+            return data
+        changed = put_right(record, error=announced)
+        self._note(record)
+        return json.dumps(record) if changed else data
+
+    def _note(self, record: dict[str, Any]) -> None:
+        match record.get("choices"):
+            case [dict(choice), *_] if "delta" in choice:
+                self.chunks = True
+                self.ended = self.ended or bool(choice.get("finish_reason"))

@@ -1,0 +1,117 @@
+"""What `%tokens` tells: the parts of the next request, the window, and what it all cost so far."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from oi_tui.engine.llm.base import Request
+from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, weight
+from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.usage import Ledger
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.settings.profile import Profile
+
+#: Counts the tokens of texts for a model; None when nobody can.
+Count = Callable[[str, Sequence[str]], list[int] | None]
+
+#: The part of a message that is not sent yet.
+_NEXT = "this message"
+
+
+def parts(request: Request) -> dict[str, tuple[list[str], int]]:
+    """The texts of each part of a request, and the number of its images."""
+    found: dict[str, tuple[list[str], int]] = {}
+
+    def add(part: str, text: str, images: int = 0) -> None:
+        texts, before = found.get(part, ([], 0))
+        found[part] = ([*texts, text] if text else texts, before + images)
+
+    for message in request.messages:
+        part = {"system": "system message", "user": "you", "assistant": "replies and code", "tool": "output"}
+        name = part.get(str(message["role"]), "other")
+        content: Any = message["content"]
+        if isinstance(content, str):
+            add(name, content)
+        else:
+            for each in content or ():
+                add("images", "", 1) if each["type"] == "image_url" else add(name, each["text"])
+        for call in message.get("tool_calls", ()):
+            add("replies and code", call["function"]["arguments"])
+    for tool in request.tools:
+        add("the tool", str(tool))
+    return found
+
+
+def report(
+    written: Written,
+    facts: ModelFacts,
+    profile: Profile,
+    ledger: Ledger,
+    count: Count | None,
+    prompt: str = "",
+) -> str:
+    """The whole report, in lines; what is estimated is marked with ~. `prompt` may be the next message."""
+    request = written.request
+    lines = []
+    sums: dict[str, int] = {}
+    counted = True
+    found = parts(request)
+    if prompt:
+        found[_NEXT] = ([prompt], 0)
+    for name, (texts, images) in found.items():
+        counts = count(request.model, ["\n".join(texts)]) if count else None
+        counted = counted and counts is not None
+        tokens = counts[0] if counts else sum(map(weight, texts)) // CHARACTERS
+        sums[name] = tokens + images * IMAGE // CHARACTERS
+    total = sum(sums.values())
+    when = f"of which {sums[_NEXT]:,} for this message" if prompt else "before your next message"
+    lines.append(f"The next request: ~{total:,} tokens{_share(total, written.window)}, {when}.")
+    width = max(map(len, sums), default=0)
+    lines += [f"  {name:<{width}}  ~{tokens:>9,}" for name, tokens in sums.items()]
+    if written.left_out:
+        lines.append(
+            f"  {written.left_out} older messages do not fit and are left out; %compact summarises them."
+        )
+    whence = "by the model's tokenizer or the nearest one" if counted else "at four characters a token"
+    lines.append(f"  counted here, {whence}")
+    lines.append(window(written.window, facts, profile))
+    lines += _spent(ledger, profile)
+    return "\n".join(lines)
+
+
+def window(tokens: int | None, facts: ModelFacts, profile: Profile) -> str:
+    """The window in use, who said so, and what of it is kept free."""
+    if tokens is None:
+        return "Window: not known. context_window sets it."
+    own = profile.context_window and not facts.learned
+    whence = "the profile says so (context_window)" if own else facts.window_from
+    reply = min(tokens // 5, 4096) if profile.max_tokens is None else min(profile.max_tokens, tokens // 2)
+    return f"Window: {tokens:,} tokens ({whence}), of which {reply:,} stay free for the reply."
+
+
+def _share(tokens: int, window: int | None) -> str:
+    return f" of {window:,} ({tokens / window:.0%})" if window else ""
+
+
+def _spent(ledger: Ledger, profile: Profile) -> list[str]:
+    if not ledger.requests:
+        return ["Nothing was sent yet in this session."]
+    lines = []
+    if last := ledger.last:
+        price = "?" if last.cost is None else f"${last.cost:.4f}"
+        cached = f" ({last.cached_tokens:,} of them from the provider's cache)" if last.cached_tokens else ""
+        lines.append(
+            f"Last request: {last.prompt_tokens:,} tokens in{cached}, {last.completion_tokens:,} out, "
+            f"as the provider counted; {price}."
+        )
+    some = "1 request" if ledger.requests == 1 else f"{ledger.requests:,} requests"
+    lines.append(
+        f"This session: {some}, each with the conversation so far: {ledger.prompt_tokens:,} tokens in, "
+        f"{ledger.completion_tokens:,} out; {ledger.price}."
+    )
+    if ledger.unreported:
+        lines.append(f"  of {ledger.unreported} of them the provider did not say what they used")
+    if ledger.unpriced:
+        lines.append("  ? stands for a price that is not known")
+    if profile.max_budget is not None:
+        lines.append(f"Budget: ${profile.max_budget:.2f} (max_budget).")
+    return lines

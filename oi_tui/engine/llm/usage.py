@@ -1,0 +1,45 @@
+"""What the requests of a session took and cost, as the providers counted it."""
+
+from dataclasses import dataclass
+
+from oi_tui.engine.llm.base import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The sums so far. Every request sends the conversation again, and is counted again.
+
+    `cost` is in USD; requests without a known price count nothing in it, and are `unpriced`. `unreported` are
+    those whose provider said nothing of what they used.
+    """
+
+    requests: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    unreported: int = 0
+    last: Usage | None = None
+
+    def sent(self, usage: Usage | None) -> "Ledger":
+        """The sums after another request."""
+        used = usage or Usage(0, 0, None)
+        return Ledger(
+            self.requests + 1,
+            self.prompt_tokens + used.prompt_tokens,
+            self.cached_tokens + used.cached_tokens,
+            self.completion_tokens + used.completion_tokens,
+            self.cost + (used.cost or 0.0),
+            self.unpriced + (used.cost is None),
+            self.unreported + (usage is None),
+            usage or self.last,
+        )
+
+    @property
+    def price(self) -> str:
+        """What it cost, in a word: "$0.0312"; with "+ ?" where some of it has no known price."""
+        if self.requests and self.unpriced == self.requests:
+            return "?"
+        known = f"${self.cost:.2f}" if self.cost >= 1 else f"${self.cost:.4f}"
+        return f"{known} + ?" if self.unpriced else known

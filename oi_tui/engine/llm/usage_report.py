@@ -1,0 +1,109 @@
+"""What requests take and cost while a session goes on, and what a person is told of that."""
+
+from collections.abc import Iterator
+
+from oi_tui.engine.events import Event, Noticed, UsageReported
+from oi_tui.engine.llm.base import Usage
+from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.usage import Ledger
+from oi_tui.engine.models.known_windows import KnownWindows
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.settings.profile import Profile
+
+#: A server that read less of a request than this share of its estimated size has left out some of it; of
+#: small requests the estimate is too rough to tell.
+_READ = 0.6
+_WORTH_TELLING = 1500
+
+
+class OverBudget(Exception):  # noqa: N818 -- it is what would happen, not an error
+    """The next request would exceed the budget; the text is a sentence."""
+
+
+class Account:
+    """The books of a session. `ledger` says what all requests so far took."""
+
+    def __init__(self) -> None:
+        #: What was learned of how much models take in; the Python API keeps it from chat to chat.
+        self.windows = KnownWindows()
+        self.ledger = Ledger()
+        #: The estimated price of the request that was checked last, and of those that nobody reported.
+        self._estimate = self._unreported = 0.0
+        #: How many messages were left out when that was last told, and models whose servers cut requests.
+        self._left_out = 0
+        self._cut: set[str] = set()
+
+    @property
+    def spent(self) -> float:
+        """What the requests cost, in USD; what no provider reported is estimated."""
+        return self.ledger.cost + self._unreported
+
+    def enter(self, usage: Usage | None) -> Iterator[Event]:
+        """Enter a request; None where the provider did not say what it used."""
+        self.ledger = self.ledger.sent(usage)
+        if usage is None or usage.cost is None:
+            self._unreported += self._estimate
+        if usage:
+            yield UsageReported(usage.prompt_tokens, usage.completion_tokens, usage.cost, usage.cached_tokens)
+
+    def keep_to_budget(self, tokens: int, profile: Profile, facts: ModelFacts) -> None:
+        """Raise OverBudget before a request of so many tokens that would cost more than there is left.
+
+        Its price is estimated from its size, and from the length of the replies so far. Where the price is
+        not known, the budget cannot be kept, and nothing is sent.
+        """
+        self._estimate = 0.0
+        limit, spent = profile.max_budget, self.spent
+        if limit is None:
+            return
+        if facts.free:
+            return
+        if limit == 0:
+            raise OverBudget("The budget is $0.00, so nothing is sent to a model that costs money.")
+        if spent >= limit:
+            raise OverBudget(f"${spent:.2f} of the budget of ${limit:.2f} is spent.")
+        if facts.prompt_price is None:
+            raise OverBudget(
+                f"What {profile.model} costs is not known, so the budget of ${limit:.2f} cannot be kept. "
+                "Choose a model with a known price, or take max_budget out of the settings."
+            )
+        replies = self.ledger.requests - self.ledger.unreported
+        reply = self.ledger.completion_tokens / replies if replies else 0
+        self._estimate = price = tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
+        if spent + price > limit:
+            raise OverBudget(
+                f"The next request would cost about ${price:.4f}; with the ${spent:.4f} spent so far that is "
+                f"more than the budget of ${limit:.2f}."
+            )
+
+    def tell_left_out(self, written: Written, *, assumed: bool = False) -> Iterator[Event]:
+        """Announce that messages are left out: when it begins, and when it has become much more."""
+        if written.left_out > 2 * self._left_out:
+            self._left_out = written.left_out
+            model, window = written.request.model, written.window or 0
+            why = (
+                f"How much {model} takes in is not known, so {window:,} tokens are assumed (context_window "
+                "sets it), and the conversation is longer"
+                if assumed
+                else f"The conversation no longer fits the model's window of {window:,} tokens"
+            )
+            yield Noticed(
+                f"{why}: the {written.left_out} oldest messages are left out of the request. "
+                "%compact has the model summarise them instead."
+            )
+        elif not written.left_out:
+            self._left_out = 0
+
+    def tell_cut(self, written: Written) -> Iterator[Event]:
+        """Compare what Ollama read with what it was sent: it leaves the beginning out without a word."""
+        model, last = written.request.model, self.ledger.last
+        if not model.startswith("ollama") or model in self._cut or last is None:
+            return
+        if 0 < last.prompt_tokens < written.tokens * _READ and written.tokens > _WORTH_TELLING:
+            self._cut.add(model)
+            yield Noticed(
+                f"Ollama read {last.prompt_tokens:,} of the ~{written.tokens:,} tokens that it was sent: it "
+                "has left out the beginning of the conversation. Set context_window to what it can take in; "
+                "%tokens tells what is in use.",
+                "warning",
+            )

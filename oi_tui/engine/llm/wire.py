@@ -1,0 +1,41 @@
+"""The pieces of a reply as records of the protocol between application and model process."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from oi_tui.engine.llm.base import CallPiece, Delta, Finish, Gap, Reasoning, Text, Usage
+
+
+def record_of(delta: Delta) -> dict[str, Any]:
+    """The record of a piece."""
+    match delta:
+        case Text(text):
+            return {"text": text}
+        case Reasoning(text):
+            return {"reasoning": text}
+        case CallPiece(index, id, name, arguments):
+            return {"call": [index, id, name, arguments]}
+        case Usage(prompt, completion, cost, cached):
+            return {"usage": [prompt, completion, cost, cached]}
+        case Finish(reason):
+            return {"finish": reason}
+        case Gap(lines):
+            return {"gap": lines}
+
+
+def delta_of(record: Mapping[str, Any]) -> Delta | None:
+    """The piece that a record tells; None where it tells something else."""
+    match record:
+        case {"text": str(text)}:
+            return Text(text)
+        case {"reasoning": str(text)}:
+            return Reasoning(text)
+        case {"call": [int(index), call, name, str(arguments)]}:
+            return CallPiece(index, call, name, arguments)
+        case {"usage": [int(prompt), int(completion), cost, int(cached)]}:
+            return Usage(prompt, completion, cost, cached)
+        case {"finish": str(reason)}:
+            return Finish(reason)
+        case {"gap": int(lines)}:
+            return Gap(lines)
+    return None

@@ -1,0 +1,1 @@
+"""Models: names, context windows, local servers, downloads."""

@@ -1,0 +1,162 @@
+"""A model that is a Python function, as Open Interpreter's `llm.completions`."""
+
+import asyncio
+import inspect
+import queue
+import threading
+import traceback
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from typing import Any
+
+from oi_tui.engine.credentials.redaction import redact
+from oi_tui.engine.llm.base import CallPiece, Delta, Fault, Finish, LlmError, Reasoning, Request, Text, Usage
+from oi_tui.engine.llm.raw_stream import pieces
+
+#: Takes `messages`, and of `model`, `stream`, `tools`, `max_tokens`, `temperature`, `api_base`, `api_key` and
+#: `api_version` what it declares; yields or returns chunks of OpenAI's format, or just text.
+Completions = Callable[..., Any]
+#: Longest piece of an error's own words.
+_LONGEST = 400
+
+
+class FunctionModel:
+    """Answers requests by calling a function, in a thread of its own."""
+
+    def __init__(self, completions: Completions) -> None:
+        self._completions = completions
+
+    def reply(self, request: Request) -> "FunctionReply":
+        """Call the function. Returns at once; waiting happens while iterating."""
+        return FunctionReply(self._completions, request)
+
+
+class FunctionReply:
+    """A reply on its way from a function. One that is cancelled is abandoned when it next gives something."""
+
+    def __init__(self, completions: Completions, request: Request) -> None:
+        self._completions = completions
+        self._request = request
+        self._cancelled = threading.Event()
+        self._came: queue.SimpleQueue[Delta | Fault | None] = queue.SimpleQueue()
+        threading.Thread(target=self._work, name="completions", daemon=True).start()
+
+    def __iter__(self) -> Iterator[Delta]:
+        begun = False
+        while not self._cancelled.is_set():
+            each = self._came.get()
+            if self._cancelled.is_set():
+                return
+            if isinstance(each, Fault):
+                raise LlmError(each)
+            if each is None:
+                break
+            begun = (
+                begun
+                or isinstance(each, CallPiece)
+                or (isinstance(each, Text | Reasoning) and bool(each.text.strip()))
+            )
+            yield each
+        if not begun and not self._cancelled.is_set():
+            raise LlmError(Fault("empty", f"{self._name} gave nothing: no text and no call.", "model"))
+
+    def cancel(self) -> None:
+        """End the reply, from any thread: the iteration stops at once."""
+        self._cancelled.set()
+        self._came.put(None)
+
+    @property
+    def _name(self) -> str:
+        return f"The function {getattr(self._completions, '__name__', 'llm.completions')}"
+
+    def _work(self) -> None:
+        try:
+            given = self._completions(**self._arguments())
+            if inspect.isawaitable(given) or hasattr(given, "__aiter__"):
+                asyncio.run(self._follow(given))
+            else:
+                self._take_all(given)
+        except BaseException as error:  # noqa: BLE001  (the end of the worker; it reports)
+            self._came.put(self._fault(error))
+        self._came.put(None)
+
+    def _arguments(self) -> dict[str, Any]:
+        """What the function wants of the request; its first parameter gets the messages whatever its name."""
+        request = self._request
+        offered: dict[str, Any] = {
+            "messages": [dict(message) for message in request.messages],
+            "model": request.model,
+            "stream": True,
+        }
+        optional = ("max_tokens", "temperature", "api_base", "api_key", "api_version")
+        offered |= {name: value for name in optional if (value := getattr(request, name)) is not None}
+        if request.tools:
+            offered["tools"] = [dict(tool) for tool in request.tools]
+        try:
+            wanted = inspect.signature(self._completions).parameters
+        except (TypeError, ValueError):
+            return offered
+        if any(each.kind is each.VAR_KEYWORD for each in wanted.values()):
+            return offered
+        taken = {name: offered.get(name) for name in wanted if name in offered or name in optional}
+        first = next(iter(wanted), None)
+        if "messages" not in wanted and first is not None and first not in taken:
+            taken[first] = offered["messages"]
+        return taken
+
+    async def _follow(self, given: Any) -> None:
+        if inspect.isawaitable(given):
+            given = await given
+        if not hasattr(given, "__aiter__"):
+            self._take_all(given)
+            return
+        stream: AsyncIterator[Any] = aiter(given)
+        async for chunk in stream:
+            if self._cancelled.is_set():
+                return
+            self._take(chunk)
+
+    def _take_all(self, given: Any) -> None:
+        if given is None or isinstance(given, str | dict) or not isinstance(given, Iterable):
+            self._take(given)
+            return
+        chunks = iter(given)
+        for chunk in chunks:
+            if self._cancelled.is_set():
+                break
+            self._take(chunk)
+        if close := getattr(chunks, "close", None):
+            close()
+
+    def _take(self, chunk: Any) -> None:
+        """Understand what the function gave: text, a chunk, a delta, or a whole completion."""
+        if isinstance(chunk, str):
+            self._came.put(Text(chunk))
+            return
+        for choice in _get(chunk, "choices") or [chunk]:
+            delta = _get(choice, "delta") or _get(choice, "message")
+            for kind, value in pieces(delta if delta is not None else choice):
+                match kind:
+                    case "text":
+                        self._came.put(Text(value))
+                    case "reasoning":
+                        self._came.put(Reasoning(value))
+                    case _:
+                        self._came.put(CallPiece(int(value[0]), value[1], value[2], value[3]))
+            if reason := _get(choice, "finish_reason"):
+                self._came.put(Finish(str(reason)))
+        usage = _get(chunk, "usage")
+        prompt, completion = _get(usage, "prompt_tokens"), _get(usage, "completion_tokens")
+        if isinstance(prompt, int) and isinstance(completion, int):
+            self._came.put(Usage(prompt, completion))
+
+    def _fault(self, error: BaseException) -> Fault:
+        """What broke, and on which line of the function's file."""
+        steps = traceback.extract_tb(error.__traceback__)
+        own = [step for step in steps if step.filename != __file__]
+        where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
+        return Fault("unknown", redact(f"{self._name} failed: {said}{where}.", self._request.api_key))
+
+
+def _get(holder: Any, name: str) -> Any:
+    return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)

@@ -1,0 +1,74 @@
+"""How much each model takes in: as somebody knows it, as a refusal showed it, or as it is assumed."""
+
+from dataclasses import replace
+
+from oi_tui.engine.llm.base import Fault, LlmError
+from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.stated_limit import stated_limit
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.settings.profile import Profile
+
+#: Sizes are estimates, so a request is refused here only where it is so many times too large.
+_CERTAINLY = 2
+#: What is left of an estimate that turned out to be too low, and of a limit, to be on the safe side.
+_LESS, _SAFE = 0.75, 0.95
+_SMALLEST = 256
+
+
+class KnownWindows:
+    """The windows of the models that a session asks."""
+
+    def __init__(self) -> None:
+        self._learned: dict[tuple[str, str | None], int] = {}
+
+    def completed(self, facts: ModelFacts, profile: Profile) -> ModelFacts:
+        """Return the facts with a window in every case."""
+        learned = self._learned.get((profile.model, profile.api_base))
+        known = profile.context_window or facts.context_window
+        if learned is not None and (known is None or learned < known):
+            return replace(facts, context_window=learned, window_from="the server refused more", learned=True)
+        if known is None:
+            whence = "assumed, see assumed_window; context_window sets it"
+            return replace(
+                facts, context_window=profile.assumed_window, window_from=whence, window_assumed=True
+            )
+        return facts
+
+    def learn(self, profile: Profile, fault: Fault, written: Written) -> str | None:
+        """Take a model's window from its refusal. Returns what to say; None where nothing was learned."""
+        stated = stated_limit(fault.detail) if fault.kind == "context" else None
+        if stated is None:
+            return None
+        window = stated.limit
+        if stated.used is not None and stated.used > written.tokens:
+            # The model makes more tokens of the text than were estimated.
+            window = int(window * written.tokens / stated.used * _SAFE)
+        elif window >= written.tokens:
+            window = int(written.tokens * _LESS)
+        self._learned[profile.model, profile.api_base] = max(_SMALLEST, window)
+        return (
+            f"{profile.model} takes in {stated.limit:,} tokens, and the conversation is longer. It is sent "
+            "again without its oldest messages. %compact has the model summarise them instead."
+        )
+
+
+def check_size(written: Written, facts: ModelFacts, model: str) -> None:
+    """Raise LlmError where what must be sent is much longer than the model takes in."""
+    window = written.window
+    if window is None or written.tokens <= window * _CERTAINLY:
+        return
+    takes = (
+        f"how much {model} takes in is not known; {window:,} are assumed. Set context_window if it takes in "
+        "more. Otherwise"
+        if facts.window_assumed
+        else f"{model} takes in {window:,}."
+    )
+    raise LlmError(
+        Fault(
+            "context",
+            f"The newest message is too long: the request is about {written.tokens:,} tokens, and {takes} "
+            f"{'shorten' if facts.window_assumed else 'Shorten'} the message, or save the text to a file and "
+            "name the file, so that code can read it.",
+            "context_window",
+        )
+    )

@@ -1,0 +1,217 @@
+"""A llamafile: a model and its server in one file, started and stopped by us."""
+
+import http.client
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine.models import download
+from oi_tui.engine.output.plain import clip, plain
+
+#: Seconds that a large model on a slow disk may take until it answers.
+PATIENCE = 300.0
+#: Seconds between an order to end and the use of force.
+_GRACE = 3.0
+#: Seconds between two words on how far a download is.
+_PACE = 0.2
+SUFFIX = ".llamafile"
+#: Runs the server in a group of its own, and ends the group when we are gone: its input then ends.
+_GUARD = """
+import os, signal, subprocess, sys, threading
+log = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND)
+try:
+    child = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                             start_new_session=True)
+except OSError as error:
+    if error.errno != 8:  # ENOEXEC: a file for several systems, which a shell can start
+        os.write(log, f"{error.strerror}\\n".encode()); sys.exit(126)
+    child = subprocess.Popen(["/bin/sh", *sys.argv[2:]], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                             start_new_session=True)
+def end(number):
+    try: os.killpg(child.pid, number)
+    except OSError: pass
+def watch():
+    while os.read(0, 1024): pass
+    end(signal.SIGTERM)
+    try: child.wait(3.0)
+    except subprocess.TimeoutExpired: pass
+    end(signal.SIGKILL)
+for number in (signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)
+threading.Thread(target=watch, daemon=True).start()
+status = child.wait()
+end(signal.SIGKILL)
+os._exit(status if 0 <= status < 126 else 125)
+"""
+
+
+class LlamafileError(Exception):
+    """The llamafile does not run; the message says why."""
+
+
+def folder() -> Path:
+    """Where llamafiles are kept."""
+    return paths.data() / "models"
+
+
+def kept() -> list[Path]:
+    """The llamafiles that are here, by name."""
+    try:
+        return sorted(path for path in folder().iterdir() if path.name.endswith(SUFFIX) and path.is_file())
+    except OSError:
+        return []
+
+
+def is_source(name: str) -> bool:
+    """Whether a name given for a model is the address or the file of a llamafile."""
+    return name.startswith(("http://", "https://")) or name.endswith(SUFFIX)
+
+
+def begin(
+    source: str, stopped: threading.Event, *, hidden: tuple[str, ...] = ()
+) -> Iterator["str | Llamafile"]:
+    """Have the llamafile of an address or a path running: tells how far it is, and gives it at the end.
+
+    Raises DownloadError or LlamafileError.
+    """
+    path = paths.typed(source)
+    if source.startswith(("http://", "https://")):
+        name = download.name_of(source.partition("#")[0])
+        if not name.endswith(SUFFIX):
+            raise LlamafileError(f"{source} is not the address of a llamafile: its name ends in {SUFFIX}.")
+        path = folder() / name
+        shown = 0.0
+        for step in download.fetch(source, folder(), stopped=stopped):
+            if time.monotonic() - shown > _PACE or step.done == step.total:
+                shown = time.monotonic()
+                yield f"Downloading {name}: {step}"
+    yield f"Starting {path.name} ..."
+    running = Llamafile(path, hidden=hidden)
+    running.wait(stopped)
+    yield running
+
+
+class Llamafile:
+    """One running llamafile. `api_base` is where it answers, in OpenAI's format."""
+
+    def __init__(self, path: Path, *, hidden: tuple[str, ...] = ()) -> None:
+        """Start it. `hidden` are variables that it does not get to see. Raises LlamafileError."""
+        self.path = path
+        self._log = paths.state() / "llamafile.log"
+        try:
+            mode = path.stat().st_mode
+            if not stat.S_ISREG(mode):
+                raise LlamafileError(f"{path} is not a file.")
+            if not mode & stat.S_IXUSR:
+                path.chmod(mode | stat.S_IXUSR)
+            paths.make_private(self._log.parent)
+            os.close(os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600))
+            self._port = _free_port()
+            self._guard = subprocess.Popen(
+                [
+                    *(sys.executable, "-I", "-S", "-c", _GUARD, str(self._log), str(path.absolute())),
+                    *("--server", "--nobrowser", "--host", "127.0.0.1", "--port", str(self._port)),
+                    *("-ngl", "9999"),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=path.absolute().parent,
+                env=_without(os.environ, hidden),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise LlamafileError(f"{path} cannot be started: {error.strerror or error}.") from None
+
+    @property
+    def api_base(self) -> str:
+        """The address to give to LiteLLM."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def model(self) -> str:
+        """The name to give to LiteLLM."""
+        return f"openai/{self.path.name.removesuffix(SUFFIX)}"
+
+    @property
+    def running(self) -> bool:
+        """Whether it still runs."""
+        return self._guard.poll() is None
+
+    def wait(self, stopped: threading.Event, patience: float = PATIENCE) -> None:
+        """Wait until it answers. Raises LlamafileError, with its own last words, when it does not."""
+        until = time.monotonic() + patience
+        while not self._answers():
+            if not self.running:
+                raise LlamafileError(f"{self.path.name} ended at once. {self._last_words()}")
+            if stopped.wait(0.1):
+                self.stop()
+                raise LlamafileError("Stopped.")
+            if time.monotonic() > until:
+                self.stop()
+                raise LlamafileError(
+                    f"{self.path.name} did not answer within {patience:g} s. {self._last_words()}"
+                )
+
+    def stop(self) -> None:
+        """End it and all that it started."""
+        assert self._guard.stdin
+        with suppress(OSError):
+            self._guard.stdin.close()
+        try:
+            self._guard.wait(_GRACE * 2)
+        except subprocess.TimeoutExpired:
+            for child in _children(self._guard.pid):
+                with suppress(OSError):
+                    os.killpg(child, signal.SIGKILL)
+            self._guard.kill()
+            self._guard.wait()
+
+    def _answers(self) -> bool:
+        for path in ("/health", "/v1/models"):
+            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=2.0)
+            try:
+                connection.request("GET", path)
+                if connection.getresponse().status == 200:
+                    return True
+            except (OSError, http.client.HTTPException):
+                pass
+            finally:
+                connection.close()
+        return False
+
+    def _last_words(self) -> str:
+        try:
+            said = plain(self._log.read_bytes()[-4000:].decode("utf-8", "replace")).strip()
+        except OSError:
+            said = ""
+        last = " / ".join(line.strip() for line in said.splitlines()[-3:] if line.strip())
+        hint = f" The log is {paths.short(self._log)}."
+        return (
+            f"It said: {clip(last, 300)}." if last else "It said nothing: is it made for this machine?"
+        ) + hint
+
+
+def _children(pid: int) -> list[int]:
+    with suppress(OSError, ValueError):
+        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+        return [int(each) for each in listed.split()]
+    return []
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _without(environment: Mapping[str, str], hidden: tuple[str, ...]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in hidden}

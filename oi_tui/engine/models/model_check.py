@@ -1,0 +1,124 @@
+"""A short test of a profile's model: what works, and what does not, in words."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from oi_tui.engine.llm import request_gate
+from oi_tui.engine.llm.base import CallPiece, Fault, Llm, LlmError, Reasoning, Reply, Request, Text
+from oi_tui.engine.llm.request import tool
+from oi_tui.engine.llm.usage_report import Account, OverBudget
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.settings.profile import Profile
+
+#: Enough for the beginning of a call; some models refuse less.
+_TOKENS = 16
+#: Longer than this nobody waits for a test, in seconds.
+_TIMEOUT = 30.0
+#: Faults that stop the test at each of its first three steps; what fails later has passed them.
+_UNREACHED = ("address", "refused", "network", "timeout", "process", "no_key")
+_UNACCEPTED = ("key",)
+_UNKNOWN = ("model",)
+
+Step = Literal["host", "key", "model", "reply", "tools", "streaming", "window"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One step of the test. `good` is None where nothing can be said; `setting` is the one that helps."""
+
+    step: Step
+    good: bool | None
+    sentence: str
+    setting: str | None = None
+
+
+def check(
+    llm: Llm, profile: Profile, account: Account | None = None, facts: ModelFacts | None = None
+) -> Iterator[Finding]:
+    """Ask the model for a few tokens; yields what is found, until something fails.
+
+    `account` holds what was spent so far: a test costs money like any other request.
+
+    Blocks while the model answers, at most about twice half a minute.
+    """
+    account, facts = account or Account(), facts or ModelFacts()
+    try:
+        request_gate.check(profile)
+    except LlmError as error:
+        yield Finding("host", False, error.fault.sentence, error.fault.setting)
+        return
+    request = Request(
+        model=profile.model,
+        messages=[{"role": "user", "content": "Call the tool execute with language python and code 1."}],
+        tools=[tool(["python"])],
+        api_base=profile.api_base,
+        api_key=profile.api_key,
+        api_version=profile.api_version,
+        max_tokens=_TOKENS,
+        timeout=min(profile.timeout, _TIMEOUT),
+    )
+
+    def ask(request: Request) -> tuple[int, int, Fault | None]:
+        return _read(lambda: request_gate.send(llm, request, profile, account, facts))
+
+    try:
+        calls, pieces, fault = ask(request)
+        refused_tools = fault is not None and fault.kind == "tools"
+        if refused_tools:
+            calls, pieces, fault = ask(replace(request, tools=()))
+    except OverBudget as over:
+        yield Finding("host", False, str(over), "max_budget")
+        return
+    steps: tuple[tuple[Step, Sequence[str], str], ...] = (
+        ("host", _UNREACHED, f"{profile.api_base or 'The provider'} answers."),
+        ("key", _UNACCEPTED, "The key is accepted." if profile.api_key else "No other key is wanted."),
+        ("model", _UNKNOWN, f"The model {profile.model} is there."),
+    )
+    for step, kinds, good in steps:
+        if fault is not None and fault.kind in kinds:
+            yield Finding(step, False, fault.sentence, fault.setting)
+            return
+        yield Finding(step, True, good)
+    # A thinking model may well spend so few tokens without a word.
+    if fault is not None and not (fault.kind == "empty" and fault.setting == "max_tokens"):
+        yield Finding("reply", False, fault.sentence, fault.setting)
+        return
+    yield Finding("reply", True, "It replies.")
+    yield _tools(refused=refused_tools, calls=calls)
+    if pieces > 1:
+        yield Finding("streaming", True, f"The reply came in {pieces} pieces.")
+    else:
+        yield Finding("streaming", None, "The reply came in one piece: it was short, or is not streamed.")
+    yield _window(profile, facts)
+
+
+def _read(send: Callable[[], Reply]) -> tuple[int, int, Fault | None]:
+    """How many pieces of calls came, how many pieces in all, and what went wrong."""
+    calls = pieces = 0
+    try:
+        for delta in send():
+            calls += isinstance(delta, CallPiece)
+            pieces += isinstance(delta, CallPiece | Text | Reasoning)
+    except LlmError as error:
+        return calls, pieces, error.fault
+    return calls, pieces, None
+
+
+def _tools(*, refused: bool, calls: int) -> Finding:
+    if refused:
+        sentence = "It takes no tool calls, and will be asked for code as text."
+        return Finding("tools", False, sentence, "supports_functions")
+    if calls:
+        return Finding("tools", True, "It calls tools.")
+    return Finding("tools", None, "It takes tools, but called none this time.", "supports_functions")
+
+
+def _window(profile: Profile, facts: ModelFacts) -> Finding:
+    if profile.context_window:
+        return Finding(
+            "window", True, f"Its window is {profile.context_window:,} tokens, as the profile says."
+        )
+    if facts.context_window:
+        return Finding("window", True, f"Its window is {facts.context_window:,} tokens.")
+    return Finding("window", None, "How much it takes in is not known; set context_window.", "context_window")

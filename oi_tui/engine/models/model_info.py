@@ -1,0 +1,89 @@
+"""What is known of a model before it is asked anything: from its own server, else from LiteLLM's table."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from oi_tui.engine.llm import endpoint
+from oi_tui.engine.models import local_servers
+from oi_tui.engine.settings.profile import Profile
+
+#: What the original takes for granted in its local mode, where nothing better is known.
+LOCAL_WINDOW = 3000
+LOCAL_REPLY = 1000
+#: Ollama gives a model as much memory as its window needs, so that a window nobody asked for stays below
+#: this.
+_BEARABLE = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What is known of a model; None where nothing is. Hints, not gates.
+
+    `window_from` says in words who told the window. `longest_reply` is what to ask for where the profile says
+    nothing; prices are in USD per token.
+    """
+
+    context_window: int | None = None
+    max_output: int | None = None
+    supports_functions: bool | None = None
+    supports_vision: bool | None = None
+    window_from: str = "LiteLLM's table"
+    longest_reply: int | None = None
+    prompt_price: float | None = None
+    completion_price: float | None = None
+    #: Nobody knows the window, and it is taken for this long; or a refusal showed it.
+    window_assumed: bool = False
+    learned: bool = False
+    #: The model runs on this machine, and costs nothing.
+    free: bool = False
+
+
+class KnownModels:
+    """Remembers what was found out. `of` may block for a moment; it is for worker threads."""
+
+    def __init__(self, table: Callable[[str], ModelFacts | None]) -> None:
+        """`table` asks LiteLLM; None means that it gave no answer yet."""
+        self._table = table
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, str | None], ModelFacts] = {}
+
+    def of(self, profile: Profile) -> ModelFacts:
+        """What is known of the profile's model."""
+        key = (profile.model, profile.api_base)
+        with self._lock:
+            known = self._known.get(key)
+        if known is None:
+            known, lasting = self._find(profile)
+            if lasting:
+                with self._lock:
+                    self._known[key] = known
+        if profile.local and known.context_window is None:
+            return replace(
+                known,
+                context_window=LOCAL_WINDOW,
+                longest_reply=LOCAL_REPLY,
+                window_from="the default of local mode",
+            )
+        return known
+
+    def _find(self, profile: Profile) -> tuple[ModelFacts, bool]:
+        """What can be found out now, and whether it is worth remembering."""
+        answer = self._table(profile.model)
+        table = replace(answer or ModelFacts(), free=endpoint.is_home(profile))
+        own = local_servers.ask(profile.model, profile.api_base)
+        if own is None:
+            # A server of this machine that does not answer now may well do so later, as LiteLLM does.
+            lasting = answer is not None and not local_servers.is_local(profile.model, profile.api_base)
+            return table, lasting
+        window, whence = own.context_window, f"{own.server} says so"
+        if own.server == "Ollama" and window and window > _BEARABLE and not own.loaded_window:
+            window, whence = _BEARABLE, f"Ollama would take up to {window:,}, at the price of memory"
+        return replace(
+            table,
+            context_window=own.loaded_window or window or table.context_window,
+            window_from=whence if own.loaded_window or window else table.window_from,
+            supports_functions=table.supports_functions if own.tools is None else own.tools,
+            supports_vision=table.supports_vision if own.vision is None else own.vision,
+            free=True,
+        ), answer is not None

@@ -1,0 +1,1 @@
+"""Conversations, messages and profiles of Open Interpreter."""

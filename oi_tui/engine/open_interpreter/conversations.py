@@ -1,0 +1,243 @@
+"""Conversations that Open Interpreter 0.4.3 left on this machine, brought into our store.
+
+They are JSON lists of messages in `conversations` below its configuration folder. Its files are only read.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oi_tui import paths
+from oi_tui.engine.open_interpreter.messages import is_odd, linked, messages_of, with_silent
+from oi_tui.engine.settings import yaml_file
+from oi_tui.engine.storage.records import Contents
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+from oi_tui.text import one_line
+
+_MAX_BYTES = 500_000_000
+#: Which files could not be read, by what they were then: they are offered again once they changed.
+_REFUSED = "not-imported"
+_BETWEEN = re.compile(r"[\s,]*")
+#: What the original writes for the person when a piece of code is declined.
+_DECLINED = "I have declined to run this code."
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What became of the files: how many came in, how many were there before, what is wrong with others."""
+
+    brought: int
+    known: int
+    #: For each file that could not be read, or not wholly: its name and what is wrong, in words.
+    problems: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        told = [f"{self.brought} conversation{'s' * (self.brought != 1)} of Open Interpreter brought in"]
+        if self.known:
+            told.append(f"{self.known} were here already")
+        return "; ".join(told) + "."
+
+    @property
+    def page(self) -> str:
+        """All of it to read at leisure; "" where nothing is wrong with any file."""
+        if not self.problems:
+            return ""
+        count = len({name for name, _ in self.problems})
+        files = "one file" if count == 1 else f"{count:,} files"
+        listed = (f"{one_line(name, 200)}\n    {problem}\n" for name, problem in self.problems)
+        return "\n".join([f"{self}\n\nThere is something wrong with {files}:\n", *listed])
+
+
+def folders() -> list[Path]:
+    """Where the original keeps its conversations on this platform; earlier versions last.
+
+    Its own migrations copied what lay in the earlier folders and left the first copies there.
+    """
+    import platformdirs
+
+    names = ("open-interpreter", "Open Interpreter Terminal", "Open Interpreter")
+    return [Path(platformdirs.user_config_dir(name)) / "conversations" for name in names]
+
+
+def waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
+    """The original's conversations that were not brought in yet, nor deleted since, nor found unreadable."""
+    refused = _refused(store)
+    return [each.path for each in _files(sources) if not store.knows(each.id) and each.mark not in refused]
+
+
+def bring_in(store: Store, sources: Sequence[Path], stopped: Callable[[], bool] = lambda: False) -> Report:
+    """Copy the original's conversations into the store, each once. Raises OSError when that cannot be.
+
+    What cannot be read is told once, and tried again when it changed.
+    """
+    brought = known = 0
+    problems: list[tuple[str, str]] = []
+    files = _files(sources)
+    before = _refused(store)
+    refused = before & {file.mark for file in files}
+    for file in files:
+        if stopped():
+            break
+        if store.knows(file.id):
+            known += 1
+            continue
+        if file.mark in refused:
+            continue
+        path = file.path
+        try:
+            found = read(path)
+        except ValueError as error:
+            problems.append((path.name, str(error)))
+            refused.add(file.mark)
+            continue
+        problems += [(path.name, problem) for problem in found.problems]
+        title = path.stem.partition("__")[0].replace("_", " ").strip()
+        store.add(found.contents, id=file.id, title=title, cwd="", model="", updated=path.lstat().st_mtime)
+        brought += 1
+    if refused != before:
+        # Where it cannot be noted, they are told again.
+        with contextlib.suppress(OSError):
+            paths.make_private(store.folder)
+            yaml_file.replace_file(store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused)))
+    return Report(brought, known, tuple(problems))
+
+
+def _refused(store: Store) -> set[str]:
+    try:
+        return set((store.folder / _REFUSED).read_text(encoding="ascii", errors="replace").split())
+    except OSError:
+        return set()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a file says, and what is odd about it, in words."""
+
+    contents: Contents
+    problems: tuple[str, ...] = ()
+
+
+def read(path: Path) -> Found:
+    """The messages of one of the original's files. Raises ValueError in words when it has none.
+
+    A list that is cut off, as the original leaves it behind when it is killed, is read as far as it goes.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise ValueError("not a regular file")
+            if status.st_size > _MAX_BYTES:
+                raise ValueError("too large")
+            raw = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from None
+    problems: list[str] = []
+    try:
+        stored = json.loads(raw)
+    except RecursionError:
+        raise ValueError("nested too deep to be read") from None
+    except ValueError:
+        stored = _whole_entries(raw)
+        if not stored:
+            raise ValueError("not readable as JSON") from None
+        entries = "1 message" if len(stored) == 1 else f"{len(stored):,} messages"
+        problems.append(f"it is damaged or cut off; its first {entries} could be read")
+    if isinstance(stored, dict) and isinstance(stored.get("messages"), list):
+        stored = stored["messages"]
+    if not isinstance(stored, list):
+        raise ValueError("not a list of messages")
+    if not stored:
+        raise ValueError("no messages in it")
+    try:
+        contents = contents_of(stored)
+    except RecursionError:
+        raise ValueError("nested too deep to be read") from None
+    if count := sum(map(is_odd, contents.messages.values())):
+        some = "1 entry is no message" if count == 1 else f"{count:,} entries are no messages"
+        problems.append(f"{some} and shown as stored")
+    return Found(contents, tuple(problems))
+
+
+def _whole_entries(raw: bytes) -> list[Any]:
+    """The entries of a list that does not come to its end, as far as they are whole."""
+    text = raw.decode("utf-8-sig", "replace")
+    decoder = json.JSONDecoder(strict=False)
+    found: list[Any] = []
+    start = text.find("[") + 1
+    while 0 < start < len(text):
+        try:
+            entry, start = decoder.raw_decode(text, _BETWEEN.match(text, start).end())  # type: ignore[union-attr]
+        except (ValueError, RecursionError):
+            break
+        found.append(entry)
+    return found if any(isinstance(each, dict) for each in found) else []
+
+
+def contents_of(stored: Iterable[object]) -> Contents:
+    """The original's messages as ours, with what became of the code as far as it can be told.
+
+    Raises RecursionError where an entry is nested too deep.
+    """
+    read: list[Message] = []
+    for entry in stored:
+        found = messages_of(entry)
+        read += found
+        if not found and read:
+            read[-1] = with_silent(read[-1], entry)
+    messages = linked(read)
+    contents = Contents()
+    for position, message in enumerate(messages):
+        if message.type == "code":
+            state = _state(messages[position + 1 : position + 2])
+            message = message.but(state=state, decision="rejected" if state == "rejected" else None)
+        contents.messages[message.id] = message
+    return contents
+
+
+def _state(after: Sequence[Message]) -> Any:
+    if after and after[0].role == "computer":
+        return "finished"
+    if after and after[0].role == "user" and after[0].content == _DECLINED:
+        return "rejected"
+    return "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of the original, with the id that it has or would have in our store."""
+
+    path: Path
+    id: str
+    #: Another one when it was changed since, or may be read by now.
+    mark: str
+
+
+def _files(sources: Sequence[Path]) -> list[_File]:
+    """The original's files; a changed one is another one."""
+    found: list[_File] = []
+    seen: set[tuple[str, int]] = set()
+    for source in sources:
+        here: set[tuple[str, int]] = set()
+        try:
+            for path in sorted(source.glob("*.json")):
+                status = path.lstat()
+                # What a migration copied has the same name and size in both folders.
+                if stat.S_ISREG(status.st_mode) and (path.name, status.st_size) not in seen:
+                    here.add((path.name, status.st_size))
+                    stamp = f"{path.name}\0{status.st_size}\0{status.st_mtime_ns}"
+                    name = hashlib.sha256(stamp.encode("utf-8", "surrogateescape")).hexdigest()[:14]
+                    found.append(_File(path, f"oi{name}", f"{name}-{status.st_ctime_ns}"))
+        except OSError:
+            pass
+        seen |= here
+    return found

@@ -1,0 +1,210 @@
+"""The entries of other programs' conversations, as messages of ours.
+
+Open Interpreter stored its own messages in three ways: since 0.2 as role, type, format and content; in 0.1 as
+one entry with `message`, `code`, `language`, `output` or `image`; before that as OpenAI's interface has them,
+with `function_call` and the role `function`. Hand-made files hold tool calls, content in parts, and anything
+else. What cannot be a message is shown as it stands, and is not sent to a model.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
+
+from oi_tui.engine.export.formats import ORIGINAL, fenced, plain_entry
+from oi_tui.engine.storage.records import message_from
+from oi_tui.messages import Message, Role
+from oi_tui.text import one_line
+
+_ROLES: Mapping[str, Role] = {
+    **{role: role for role in get_args(Role)},
+    **dict.fromkeys(("human", "person"), "user"),
+    **dict.fromkeys(("ai", "bot", "model"), "assistant"),
+    **dict.fromkeys(("function", "tool"), "computer"),
+}
+#: Which keys an entry of version 0.1 has, and what each becomes; in the order in which it was said.
+_SPOKEN = ("message", "code", "output", "image")
+_DATA_URI = "data:image/"
+
+
+def is_odd(message: Message) -> bool:
+    """Whether this is an entry that is no message, shown as it stands."""
+    return bool(message.unknown.get("odd"))
+
+
+def messages_of(entry: object) -> list[Message]:
+    """What one entry says, in order; nothing where it says nothing. Raises RecursionError, and nothing else.
+
+    Where the messages would not be written as the entry was, the first one keeps the entry to be given back.
+    """
+    found = list(_read(entry)) if isinstance(entry, dict) else [_shown(entry)]
+    if len(found) == 1 and plain_entry(found[0]) == entry:
+        return found
+    # As text: however deep it is nested, the record that it is kept in is not.
+    stored = json.dumps(entry)
+    for number, message in enumerate(found):
+        kept = {**message.unknown, ORIGINAL: [] if number else [stored]}
+        found[number] = message.but(unknown=kept)
+    return found
+
+
+def _read(entry: Mapping[str, Any]) -> Iterator[Message]:
+    role = entry.get("role")
+    speaker = _ROLES.get(role.strip().lower() if isinstance(role, str) else "user")
+    if speaker is None:
+        yield _shown(entry)
+    elif "type" in entry:
+        yield from _of_its_type(entry, speaker)
+    elif calls := list(_calls(entry)):
+        yield from _parts(entry.get("content") or None, speaker)
+        yield from calls
+    elif any(name in entry for name in _SPOKEN):
+        yield from _spoken(entry, speaker)
+    elif "content" in entry and (speaker != "computer" or isinstance(entry["content"], str)):
+        said = list(_parts(entry["content"], speaker))
+        yield from said or [_shown(entry)]
+    else:
+        yield _shown(entry)
+
+
+def _of_its_type(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
+    """An entry of version 0.2 or later."""
+    kind, content = entry["type"], entry.get("content")
+    kind = {"text": "message", "output": "console"}.get(kind, kind) if isinstance(kind, str) else None
+    if kind == "message" and isinstance(content, list):
+        said = list(_parts(content, speaker))
+        yield from said or [_shown(entry)]
+        return
+    if isinstance(content, bool | int | float):
+        content = str(content)
+    known = {name: entry[name] for name in ("format", "recipient") if name in entry}
+    message = message_from({**known, "role": speaker, "type": kind, "content": content})
+    if message is None or (message.type == "image" and not message.content):
+        yield _shown(entry)
+    elif message.type == "console" and message.format != "active_line":
+        yield message.but(role="computer", format="output")
+    elif message.role == "computer" and message.type in ("code", "message"):
+        # Rich display of a result. As code it would look like something to run.
+        yield message.but(type="console", format="output")
+    elif message.type == "code":
+        yield message.but(role="assistant", format=message.format or "python")
+    elif message.format != "active_line":
+        yield message
+
+
+def _spoken(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
+    """An entry of version 0.1: what was said, the code that followed, what it printed."""
+    if any(not isinstance(entry.get(name), str | None) for name in (*_SPOKEN, "language")):
+        yield _shown(entry)
+        return
+    code: Message | None = None
+    said = [(name, entry[name]) for name in _SPOKEN if entry.get(name)]
+    for name, text in said:
+        if name == "message":
+            yield _text(speaker, text)
+        elif name == "code":
+            code = Message(
+                role="assistant", type="code", format=entry.get("language") or "python", content=text
+            )
+            yield code
+        elif name == "output":
+            yield Message(
+                role="computer",
+                type="console",
+                format="output",
+                content=text,
+                parent=code.id if code else None,
+            )
+        else:
+            yield _image("user" if speaker == "user" else "computer", text)
+    if not said:
+        yield _text(speaker, "")
+
+
+def _calls(entry: Mapping[str, Any]) -> Iterator[Message]:
+    """The code in an entry of OpenAI's interface."""
+    calls = entry.get("tool_calls")
+    wrapped = calls if isinstance(calls, list) else []
+    for call in (
+        entry.get("function_call"),
+        *(each.get("function") for each in wrapped if isinstance(each, dict)),
+    ):
+        if not isinstance(call, dict):
+            continue
+        arguments = call.get("parsed_arguments") or call.get("arguments")
+        if isinstance(arguments, str):
+            try:
+                read = json.loads(arguments, strict=False)
+            except ValueError:
+                read = {"language": "python", "code": arguments}
+            arguments = read
+        if not isinstance(arguments, dict):
+            arguments = {}
+        language, code = arguments.get("language"), arguments.get("code")
+        if isinstance(code, str):
+            name = language if isinstance(language, str) and language else "python"
+            yield Message(role="assistant", type="code", format=name, content=code)
+        else:
+            yield _shown(call)
+
+
+def _parts(content: object, speaker: Role) -> Iterator[Message]:
+    """Content that is a text, or a list of texts and images."""
+    if isinstance(content, str):
+        yield _text(speaker, content)
+        return
+    for part in content if isinstance(content, list) else ():
+        match part:
+            case str(text) | {"type": "text" | "input_text" | "output_text", "text": str(text)}:
+                yield _text(speaker, text)
+            case {"type": "image_url", "image_url": {"url": str(url)} | str(url)}:
+                yield _image(speaker, url)
+            case _:
+                yield _shown(part)
+
+
+def _text(speaker: Role, text: str) -> Message:
+    if speaker == "computer":
+        return Message(role="computer", type="console", format="output", content=text)
+    return Message(role=speaker, type="message", content=text)
+
+
+def _image(speaker: Role, source: str) -> Message:
+    """An image by its data or by its place."""
+    role: Role = "user" if speaker == "user" else "computer"
+    head, mark, data = source.partition(";base64,")
+    if mark and head.startswith(_DATA_URI):
+        kind = "base64.jpeg" if head.removeprefix(_DATA_URI) in ("jpeg", "jpg") else "base64.png"
+        return Message(role=role, type="image", format=kind, content=data)
+    if source.startswith(("http:", "https:", "file:", "data:")):
+        return _shown({"image": source})
+    kind = "path" if len(source) < 4096 and "\n" not in source and "." in source else "base64.png"
+    return Message(role=role, type="image", format=kind, content=source)
+
+
+def _shown(entry: object) -> Message:
+    """An entry that is no message, to be read by the person only."""
+    text = json.dumps(entry, indent=2, ensure_ascii=False)
+    role = entry.get("role") if isinstance(entry, dict) else None
+    who = f"An entry of the role “{one_line(role, 40)}”" if isinstance(role, str) else "An entry"
+    said = f"{who} that is no message, as it was stored:\n\n{fenced(text, 'json')}"
+    return Message(role="assistant", type="message", recipient="user", content=said, unknown={"odd": True})
+
+
+def with_silent(message: Message, entry: object) -> Message:
+    """The message with an entry that says nothing, to be given back behind it."""
+    kept = message.unknown.get(ORIGINAL)
+    before = kept if isinstance(kept, list) else [json.dumps(plain_entry(message))]
+    return message.but(unknown={**message.unknown, ORIGINAL: [*before, json.dumps(entry)]})
+
+
+def linked(messages: Sequence[Message]) -> list[Message]:
+    """The messages, with what printed each output where nothing but the order tells."""
+    found: list[Message] = []
+    latest: str | None = None
+    for message in messages:
+        if message.role == "computer":
+            found.append(message.but(parent=latest) if message.parent is None and latest else message)
+            continue
+        latest = message.id if message.type == "code" else None
+        found.append(message)
+    return found

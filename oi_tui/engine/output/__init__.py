@@ -1,0 +1,1 @@
+"""Output of code as text for the model."""

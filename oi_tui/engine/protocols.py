@@ -1,0 +1,79 @@
+"""What a session is given: who runs code, and who keeps messages."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from oi_tui.messages import Loss, Message, Report
+
+
+class Computer(Protocol):
+    """What runs code."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The names of the languages that can run here."""
+
+    @property
+    def cwd(self) -> Path:
+        """Where programs start."""
+
+    def resolve(self, name: str) -> str | None:
+        """The language's own name for what a model calls it; None when there is no such language."""
+
+    def missing(self, language: str) -> str | None:
+        """Why a known language cannot run here, and how to get it; None when it can."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the languages want the model to know."""
+
+    def run(self, language: str, code: str) -> Iterator[Report]:
+        """Run the code, reporting until `RunEnded`."""
+
+    def take_losses(self) -> Sequence[Loss]:
+        """The languages that ended between runs; each is given once."""
+
+    def send_input(self, text: str) -> None:
+        """Type to the running program."""
+
+    def interrupt(self) -> None:
+        """Interrupt what runs; called again, end the language that runs it."""
+
+    def reset(self) -> None:
+        """Let all languages forget."""
+
+    def close(self) -> None:
+        """End everything."""
+
+
+class Recorder(Protocol):
+    """What keeps messages; it never raises, but says what is wrong in `trouble`."""
+
+    @property
+    def trouble(self) -> str | None:
+        """Why what was given is not safely kept, in a sentence."""
+
+    def put(self, message: Message) -> None:
+        """Keep the message before returning; one with the same id is replaced."""
+
+    def grow(self, id: str, text: str) -> None:
+        """Note text of a message that is still being written."""
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Drop messages."""
+
+
+class Nowhere:
+    """A recorder for what is not kept."""
+
+    trouble = None
+
+    def put(self, message: Message) -> None:
+        """Let it pass."""
+
+    def grow(self, id: str, text: str) -> None:
+        """Let it pass."""
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """There is nothing to forget."""

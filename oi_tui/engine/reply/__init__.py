@@ -1,0 +1,1 @@
+"""Replies of the model: text, code blocks, tool calls."""

@@ -1,0 +1,267 @@
+"""What stands between the fences of a block: prose, code in a language, or something that is to be judged."""
+
+import re
+from collections.abc import Callable
+from typing import Protocol
+
+from oi_tui.engine.reply.console_sessions import unprompted
+from oi_tui.engine.reply.cursor import Cursor
+from oi_tui.engine.reply.fences import Fence, Strings
+from oi_tui.engine.reply.markers import STRAY, TRAILING
+from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, Said, guess, without_prompts
+from oi_tui.engine.reply.tool_call_recovery import from_python
+
+#: What at the end of a line may be the beginning of a fence or of a template token, and how long it can be.
+_HELD = re.compile(
+    r"(?:[`~]+|</?s?>?|<[|\uff5c][^|\uff5c>\n]{0,31}[|\uff5c]?>?[a-z]{0,9})[ \t\r]{0,20}\Z|\r\Z"
+)
+_LONGEST_HELD = 64
+
+
+class Block(Protocol):
+    """The inside of a fenced block."""
+
+    #: The block has ended; the cursor stands behind it.
+    over: bool
+
+    def step(self, cursor: Cursor, parts: list[Part]) -> bool:
+        """Read a little; False means that more text is needed."""
+
+
+def line_break(line: str) -> str:
+    """The characters that end the line."""
+    return line[len(line.rstrip("\r\n")) :]
+
+
+class ProseBlock:
+    """A block that is shown as it came, fences and all. One within it, as models write, belongs to it."""
+
+    def __init__(self, fence: Fence) -> None:
+        self.over = False
+        self._fence = fence
+        self._depth = 1
+        self._line_begins = True
+
+    def step(self, cursor: Cursor, parts: list[Part]) -> bool:
+        """Read a line, or what there is of it."""
+        if cursor.exhausted:
+            self.over = cursor.final
+            return False
+        line = cursor.line()
+        if line is None:
+            if not (self._line_begins and self._fence.might_close(cursor.rest)):
+                parts.append(Said(cursor.rest))
+                cursor.at = len(cursor.text)
+                self._line_begins = False
+            return False
+        bare = line.rstrip("\r\n")
+        if self._line_begins and self._fence.closed_by(bare):
+            self._depth -= 1
+        elif self._line_begins and self._fence.reopened_by(bare):
+            self._depth += 1
+        parts.append(Said(line))
+        cursor.at += len(line)
+        self._line_begins = True
+        self.over = not self._depth
+        return True
+
+
+class CodeBlock:
+    """A block of code. `strings` knows whether a fence in it is within a string of the language."""
+
+    def __init__(
+        self,
+        word: str,
+        fence: Fence,
+        strings: Strings,
+        parts: list[Part],
+        resolve: Callable[[str], str | None],
+    ) -> None:
+        self.over = False
+        self.resolve = resolve
+        #: A fence was passed over for a string that never ended, so strings are not to be trusted.
+        self.deceived = False
+        self._fence = fence
+        self._strings = strings
+        self._line_begins = True
+        self._line = ""
+        self._pending = ""
+        #: What follows a fence that seems to stand in a string, until the string is known to end.
+        self._doubt: list[str] | None = None
+        parts.append(CodeStarted(word, None))
+
+    def step(self, cursor: Cursor, parts: list[Part]) -> bool:
+        """Read a line, or what is certain of it."""
+        if cursor.exhausted:
+            if cursor.final:
+                self._end(cursor, parts, complete=False)
+            return cursor.final
+        line = cursor.line()
+        if line is None:
+            self._part_of_line(cursor, parts)
+            return False
+        cursor.at += len(line)
+        bare = line.rstrip("\r\n") if line.endswith("\n") else line
+        begins, self._line_begins = self._line_begins, True
+        if begins and self._fence.closed_by(bare):
+            self._closing(line, parts)
+        elif begins and not self._strings.inside and (rest := self._fence.goes_on(bare)) is not None:
+            self._closed_on(rest + line_break(line), cursor, parts)
+        elif begins and STRAY.fullmatch(bare) and not self._strings.inside:
+            pass
+        elif line.endswith("\n"):
+            self._strings.line(self._line + bare)
+            self._line = ""
+            self._grow(line, begins, parts)
+        else:
+            self._last_line(line, begins, cursor, parts)
+        return True
+
+    def _closed_on(self, rest: str, cursor: Cursor, parts: list[Part]) -> None:
+        """A fence with something behind it: words, or the language of the block that it opens."""
+        self.over = True
+        parts.append(CodeEnded(True))
+        word = rest.strip()
+        if word.isalnum() and self.resolve(word):
+            rest = f"{self._fence.character * self._fence.length}{rest}"
+            parts.append(Said("\n"))
+        cursor.restart(rest + cursor.rest)
+
+    def _part_of_line(self, cursor: Cursor, parts: list[Part]) -> None:
+        """A line whose end is still to come: give out what cannot be a fence or a template token."""
+        rest = cursor.rest
+        if self._line_begins and (
+            self._fence.might_close(rest) or len(rest) <= self._fence.indent or STRAY.fullmatch(rest)
+        ):
+            return
+        held = _HELD.search(rest, max(0, len(rest) - _LONGEST_HELD))
+        give = rest[: held.start()] if held else rest
+        if give and not (self._line_begins and len(give) <= self._fence.indent):
+            self._grow(give, self._line_begins, parts)
+            self._line += give
+            self._line_begins = False
+            cursor.at += len(give)
+
+    def _last_line(self, line: str, begins: bool, cursor: Cursor, parts: list[Part]) -> None:
+        """The last line of a reply that never closed its fence, or closed it on this line."""
+        stripped = TRAILING.sub("", line)
+        bare = stripped.rstrip(" \t\r")
+        run = len(bare) - len(bare.rstrip(self._fence.character))
+        closed = run >= self._fence.length
+        if not closed or run < len(bare):
+            self._grow(bare[:-run] if closed else stripped, begins, parts)
+        self._end(cursor, parts, complete=closed)
+
+    def _grow(self, text: str, begins: bool, parts: list[Part]) -> None:
+        """Give code out, except its last line break, which may be the fence's."""
+        if self._doubt is not None:
+            self._doubt.append(text)
+            return
+        if begins:
+            text = self._fence.dedent(text)
+        body = text.removesuffix("\n")
+        out = self._pending + body
+        self._pending = "\n" if body != text else ""
+        if self._pending and out.endswith("\r"):
+            out = out[:-1]
+        if out:
+            parts.append(CodeGrew(out))
+
+    def _closing(self, line: str, parts: list[Part]) -> None:
+        """A line that closes the block, unless it stands in a string."""
+        if self._strings.inside:
+            self._doubt = self._doubt or []
+            self._doubt.append(line)
+            return
+        held, self._doubt = self._doubt or (), None
+        for text in held:
+            self._grow(text, True, parts)
+        parts += [CodeEnded(True), Said(line_break(line))]
+        self.over = True
+
+    def _end(self, cursor: Cursor, parts: list[Part], *, complete: bool) -> None:
+        """The reply ends within the block; if a fence in a string was passed over, that was its end."""
+        self.over = True
+        if self._doubt is None:
+            parts.append(CodeEnded(complete))
+            return
+        first, *others = self._doubt
+        parts.append(CodeEnded(True))
+        cursor.restart(line_break(first) + "".join(others) + cursor.rest)
+        self.deceived = True
+
+
+class UntaggedBlock:
+    """A block that must be read to the end to know whether it is code, or else prose.
+
+    `opening` is its first line. Of `word`, if that is given, only what was typed at prompts is code.
+    `output`: the words before it say that it is what a program prints. `resolve` knows the languages.
+    """
+
+    def __init__(
+        self,
+        fence: Fence,
+        opening: str,
+        resolve: Callable[[str], str | None],
+        *,
+        word: str = "",
+        output: bool = False,
+    ) -> None:
+        self._resolve = resolve
+        self._word = word
+        self._output = output
+        self.over = False
+        self._fence = fence
+        self._opening = opening
+        self._pieces: list[str] = []
+        self._line_begins = True
+
+    def step(self, cursor: Cursor, parts: list[Part]) -> bool:
+        """Read a line, or what there is of it."""
+        line = cursor.line()
+        if line is None:
+            if not (self._line_begins and self._fence.might_close(cursor.rest)):
+                self._pieces.append(cursor.rest)
+                cursor.at = len(cursor.text)
+                self._line_begins = False
+            return False
+        cursor.at += len(line)
+        begins, self._line_begins = self._line_begins, True
+        if begins and self._fence.closed_by(line.rstrip("\r\n")):
+            self._judge(line, parts, closed=True)
+        elif line:
+            self._pieces.append(line)
+        else:
+            self._judge("", parts, closed=False)
+        return True
+
+    def _judge(self, closing: str, parts: list[Part], *, closed: bool) -> None:
+        self.over = True
+        body = "".join(self._pieces)
+        code = "\n".join(self._fence.dedent(line) for line in body.replace("\r\n", "\n").split("\n"))
+        code = code.removesuffix("\n") if closed else TRAILING.sub("", code).removesuffix("\n")
+        found = self._found(code)
+        if not found:
+            parts.append(Said(self._opening + body + closing))
+            return
+        for word, text in found:
+            parts += [CodeStarted(word, None), CodeGrew(text), CodeEnded(closed)]
+        parts.append(Said(line_break(closing)))
+
+    def _found(self, code: str) -> list[tuple[str, str]]:
+        """The languages and the codes in a block."""
+        if self._output:
+            return []
+        if self._word:
+            # What a shell prints between its prompts is no part of it.
+            commands = unprompted("shell", code) if self._resolve(self._word) == "shell" else None
+            typed = without_prompts(code)
+            commands = commands or (typed[1] if typed else None)
+            return [(self._word, commands)] if commands else []
+        if calls := from_python(code, self._resolve):
+            return [(call.language, call.code) for call in calls]
+        first, _, others = code.partition("\n")
+        if len(first) > 1 and first.strip().isalnum() and self._resolve(first) and others.strip():
+            return [(first.strip().lower(), others)]
+        guessed = guess(code)
+        return [guessed] if guessed else []

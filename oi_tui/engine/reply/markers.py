@@ -1,0 +1,56 @@
+"""The marks in the text of a reply that are not for people: tags of thoughts, tokens of chat templates."""
+
+import re
+
+from oi_tui.engine.reply.tool_call_formats import LONGEST_OPENING, OPENING, OPENING_PERHAPS
+
+_THINK = r"(?:[a-z]{2,8}:)?(?:think|thinking|thought|reasoning|Think|THINK|THINKING)"
+_OPEN_THINK = (
+    rf"<{_THINK}(?: [^<>\n]{{1,40}})?>|\[THINK\]|<\|START_THINKING\|>|<\|begin_of_thought\|>"
+    r"|\u25c1think\u25b7"
+)
+_CLOSE_THINK = rf"</{_THINK}>|\[/THINK\]|<\|END_THINKING\|>|<\|end_of_thought\|>|\u25c1/think\u25b7"
+_ROLE = r"(?:assistant|user|system|model|tool)?"
+#: Chat templates write some of theirs with a wide bar (U+FF5C).
+_TOKENS = (
+    r"<\|(?:im_start|start_header_id|start)\|>"
+    + _ROLE
+    + r"|<\|/?[a-z_]{2,30}\|>|<\|(?:START|END)_[A-Z_]{3,20}\|>"
+    r"|<\uff5c[^\uff5c>\n]{1,30}\uff5c>"
+    r"|<start_of_turn>" + _ROLE + r"|<end_of_turn>|\[/?INST\]|\[TOOL_CALLS\]"
+    r"|</tool_calls?>|</function_call>"
+)
+_PREFIX = (
+    r"\b(?:functions\.)?(?:execute|run|run_code|execute_code|python)\(\s{0,20}(?=\{)"
+    r"|\[TOOL_CALLS\]\s{0,5}[\w.-]{1,40}(?:\[CALL_ID\]\w{1,40})?(?:\[ARGS\])?\s{0,5}(?=\{)"
+)
+#: What ends a stretch of plain prose. The name of the group that matched says what it is: a form of
+#: `call_forms`, or one of these.
+MARK = re.compile(
+    r"(?=[<\[`~{\u25c1Adefrt])(?:"
+    rf"(?P<think>{_OPEN_THINK})|(?P<close>{_CLOSE_THINK})|{OPENING}|(?P<call>{_PREFIX})|(?P<token>{_TOKENS})"
+    r"|(?P<ticks>`+)|(?P<tildes>~~~+)|(?P<brace>\{)|(?P<bracket>\[(?=\s{0,20}\{)))"
+)
+#: The end of a thought, what may be the beginning of it, and how long that can be.
+THOUGHT_END = re.compile(_CLOSE_THINK)
+CHANNEL_END = re.compile(r"<\|(?:call|end|return)\|>|(?=<\|(?:start|channel)\|>)")
+THOUGHT_END_PERHAPS = re.compile(r"[<\[\u25c1][^>\]\u25b7\n]{0,25}\Z")
+LONGEST_END = 26
+#: What may be the beginning of a mark, at the end of what has arrived, and how long that can be.
+PERHAPS = re.compile(
+    r"(?:</?[A-Za-z=_.:\d-]{0,50}|<(?:[a-z]{2,8}:)?[A-Za-z]{5,9} [^<>\n]{0,40}|\u25c1/?[a-z]{0,5}"
+    r"|<[|\uff5c][^|\uff5c>\n<]{0,31}[|\uff5c]?[a-z]{0,9}"
+    r"|<start_of_turn>[a-z]{0,9}|<\|\w+\|>[a-z]{0,9}|\[[/A-Z_]{0,12}|\[\s{0,20}|~+|`+"
+    rf"|{OPENING_PERHAPS}"
+    r"|\b(?:f[a-z.]{0,12}|[erp][a-z_]{0,13}|functions\.[a-z_]{0,13})(?:\(\s{0,20})?)\Z"
+)
+LONGEST = LONGEST_OPENING
+#: A name may follow Mistral's token, and an object after that.
+CALLS_PERHAPS = re.compile(
+    r"\[TOOL_CALLS\]\s{0,5}[\w.-]{0,40}(?:\[[A-Z_]{0,7}\]?\w{0,40}(?:\[[ARGS]{0,4}\]?)?)?\s{0,5}\Z"
+)
+#: The name of a role may follow a token that has just arrived.
+ROLE_PERHAPS = re.compile(r"[a-z]{0,9}\Z")
+#: A line of code that is a token, and tokens at the end of code.
+STRAY = re.compile(rf"[ \t]*(?:{_TOKENS}|</s>)[ \t]*")
+TRAILING = re.compile(rf"(?<!\s)(?:\s*(?:{_TOKENS}|</s>))+\s*\Z")

@@ -1,0 +1,193 @@
+"""Turns the parts of a reply, or the reports of a run, into messages that grow."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, Noticed
+from oi_tui.engine.output.console import ConsoleText
+from oi_tui.engine.output.plain import LineEnds
+from oi_tui.engine.reply.parts import (
+    CodeEnded,
+    CodeGrew,
+    CodeStarted,
+    Part,
+    Said,
+    Thought,
+    ThoughtsClosed,
+    Unreadable,
+)
+from oi_tui.messages import Displayed, Message, MessageType, Printed, new_id
+from oi_tui.text import whole
+
+
+class ReplyWriter:
+    """Writes one reply of the model down as messages. `codes` are its pieces of code, in order."""
+
+    def __init__(self, resolve: Callable[[str], str | None], model: str | None = None) -> None:
+        """`model` is recorded with the reasoning, which only models of the same family get back."""
+        self.codes: list[Message] = []
+        #: How many calls could not be understood.
+        self.unreadable = 0
+        self._resolve = resolve
+        self._reply = new_id()
+        self._model = model
+        self._open: Message | None = None
+        self._content: list[str] = []
+        #: What the text of the reply said so far, without tool calls.
+        self._text: list[Message] = []
+        self._torn = False
+
+    def tear(self, *, call: bool) -> None:
+        """A piece of the reply is missing here: code that is being written can no longer be trusted.
+
+        `call`: tool calls have begun, of which what is missing may be a part.
+        """
+        self._torn = call or (self._open is not None and self._open.type == "code")
+
+    def take(self, part: Part) -> Iterator[Event]:
+        """The events that follow from the next part of the reply."""
+        match part:
+            case Said(text):
+                yield from self._say("message", text)
+            case Thought(text):
+                yield from self._say("reasoning", text)
+            case ThoughtsClosed():
+                yield from self._close()
+                yield from self._withdraw()
+            case CodeStarted(language, call):
+                yield from self._close()
+                self._torn = self._torn and call is not None
+                yield from self._begin(
+                    Message(
+                        role="assistant",
+                        type="code",
+                        format=self._resolve(language) or language,
+                        state="writing",
+                        call=call,
+                        reply=self._reply,
+                    )
+                )
+            case CodeGrew(text):
+                yield from self._grow(text)
+            case CodeEnded(complete):
+                yield from self._close(complete=complete)
+            case Unreadable(raw):
+                self.unreadable += 1
+                yield from self._close()
+                yield from self._say("message", raw)
+                yield Noticed(
+                    "The model's call could not be read and is shown as it came. %continue asks it again; "
+                    "or copy the code and run it yourself with “%run LANGUAGE CODE”.",
+                    "warning",
+                )
+
+    def finish(self, *, cut: bool) -> Iterator[Event]:
+        """The events that end the reply. `cut`: it broke off, so code still being written is unfinished."""
+        yield from self._close(complete=not cut)
+
+    def _say(self, kind: MessageType, text: str) -> Iterator[Event]:
+        if not text:
+            return
+        if self._open is None or self._open.type != kind:
+            if not text.strip():
+                return
+            yield from self._close()
+            model = self._model if kind == "reasoning" else None
+            yield from self._begin(Message(role="assistant", type=kind, reply=self._reply, model=model))
+        yield from self._grow(text)
+
+    def _withdraw(self) -> Iterator[Event]:
+        """Make thoughts of the text so far: its words are not sent again, and its code is never offered."""
+        text, self._text = self._text, []
+        thought = {message.id for message in text}
+        self.codes = [code for code in self.codes if code.id not in thought]
+        for message in text:
+            yield MessageRecorded(_as_thought(message))
+
+    def _begin(self, message: Message) -> Iterator[Event]:
+        self._open = message
+        self._content = []
+        yield MessageStarted(message)
+
+    def _grow(self, text: str) -> Iterator[Event]:
+        if self._open is not None and text:
+            self._content.append(text)
+            yield MessageGrew(self._open.id, text)
+
+    def _close(self, *, complete: bool = True) -> Iterator[Event]:
+        if self._open is None:
+            return
+        message = self._open.but(content=whole("".join(self._content)))
+        self._open = None
+        if message.type == "code":
+            message = message.but(state="queued" if complete and not self._torn else "unfinished")
+            self.codes.append(message)
+        if message.type != "reasoning" and message.call is None:
+            self._text.append(message)
+        yield MessageRecorded(message)
+
+
+def _as_thought(message: Message) -> Message:
+    """Text that turned out to be a thought; code keeps its place on the screen, but can never run."""
+    if message.type != "code":
+        return message.but(recipient="user")
+    return message.but(
+        state="skipped", recipient="user", reason="The model wrote this in its thoughts; it was not offered."
+    )
+
+
+class RunWriter:
+    """Writes what one run shows down as messages: console text, broken by pictures where they came."""
+
+    def __init__(self, code: Message, folder: Path | None) -> None:
+        self._code = code
+        self._folder = folder
+        self._open: Message | None = None
+        self._text = ConsoleText("", None)
+        self._line_ends = LineEnds()
+        self._silent = True
+
+    @property
+    def whole(self) -> bool:
+        """True while the text of the open message is kept whole."""
+        return self._text.whole
+
+    def take(self, report: Printed | Displayed) -> Iterator[Event]:
+        """The events that follow from a report."""
+        self._silent = False
+        if isinstance(report, Displayed):
+            yield from self._close()
+            kind: MessageType = "image" if report.format.startswith("base64") else "code"
+            yield MessageRecorded(self._new(kind, report.format, report.content))
+            return
+        if self._open is None:
+            self._open = self._new("console", "output", "")
+            self._text = ConsoleText(self._open.id, self._folder)
+            yield MessageStarted(self._open)
+        self._text.write(self._line_ends.write(report.text))
+        # The screen gets what a terminal gets: full-screen programs need the carriage returns.
+        yield MessageGrew(self._open.id, report.text)
+
+    def finish(self) -> Iterator[Event]:
+        """The events that end the run; one that showed nothing leaves an empty console message."""
+        yield from self._close()
+        if self._silent:
+            yield MessageRecorded(self._new("console", "output", ""))
+
+    def _close(self) -> Iterator[Event]:
+        if self._open is None:
+            return
+        self._text.write(self._line_ends.close())
+        self._text.close()
+        yield MessageRecorded(self._open.but(content=self._text.content()))
+        self._open = None
+
+    def _new(self, kind: MessageType, format: str, content: str) -> Message:
+        return Message(
+            role="computer",
+            type=kind,
+            format=format,
+            content=content,
+            parent=self._code.id,
+            recipient=self._code.recipient,
+        )

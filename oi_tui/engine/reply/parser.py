@@ -1,0 +1,313 @@
+"""Reads a model's reply while it arrives: words, thoughts, and code to run.
+
+The rules, the same however the reply is cut into pieces:
+
+- A tool call is code, whatever the function is called, as long as there is code in its arguments.
+- A call printed as JSON, in a fence or not, is code when it names the tool and has arguments, or gives both a
+  known language and code. Other JSON is prose.
+- With `fences`, a fenced block whose info string names a known language is code, and one without an info
+  string if it is evidently Python or shell (see `parts.guess`). Other blocks are prose with all that is in
+  them.
+- A fence closes where Markdown says, except within a Python string or a shell document that spans lines.
+- What stands between think tags is a thought, and so is all text before a closing tag that stands alone.
+  Template tokens outside of code are dropped.
+- Nothing else is: every other character of the reply comes out in one of the parts.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+
+from oi_tui.engine.llm.base import CallPiece, Delta, Finish, Reasoning, Text
+from oi_tui.engine.reply.console_sessions import Unprompted
+from oi_tui.engine.reply.markers import TRAILING
+from oi_tui.engine.reply.parts import (
+    CodeEnded,
+    CodeGrew,
+    CodeStarted,
+    Part,
+    Said,
+    Thought,
+    ThoughtsClosed,
+    Unreadable,
+    join,
+)
+from oi_tui.engine.reply.text_parser import TextReader
+from oi_tui.engine.reply.tool_call_parser import CallReader, tool_name
+from oi_tui.engine.reply.tool_call_recovery import second_look
+
+__all__ = [
+    "CodeEnded",
+    "CodeGrew",
+    "CodeStarted",
+    "Part",
+    "ReplyParser",
+    "Said",
+    "Thought",
+    "ThoughtsClosed",
+    "Unreadable",
+    "join",
+]
+
+#: Reasons to stop that a provider gives for a reply that came to its end.
+_WHOLE = ("stop", "tool_calls", "function_call", "tool_use", "end_turn", "eos")
+
+
+#: What stands around the end of a call's arguments and says nothing.
+_LEFT_OVER = " \t\r\n]})>\"'`;,|/<."
+
+
+class _Call:
+    """One native call: its pieces as they come, and as many calls as its arguments turn out to hold."""
+
+    def __init__(self, resolve: Callable[[str], str | None], piece: CallPiece, number: int) -> None:
+        self.index = piece.index
+        self.id = piece.id or None
+        self.name = piece.name or ""
+        self._resolve = resolve
+        self._identity = piece.id or f"call_{number}"
+        self._reader: CallReader | None = None
+        #: The texts of the calls so far; one that comes once more is an echo of the provider's.
+        self._seen: set[str] = set()
+        self._current: list[str] = []
+        #: What a further call gave, until it is known to be another one.
+        self._held: list[Part] | None = None
+        self._waiting = ""
+        #: What follows a whole call and is no further one.
+        self._after: list[str] = []
+        #: All of the arguments and what could not be read of them, until there is code.
+        self._all: list[str] = []
+        self._unread: list[Part] = []
+        self._found = False
+
+    @property
+    def done(self) -> bool:
+        """The arguments given so far are complete."""
+        return self._reader is not None and self._reader.done
+
+    @property
+    def settled(self) -> bool:
+        """The arguments are complete, and its end will tell nothing new."""
+        return self.done and self._found and not self._after
+
+    @property
+    def begun(self) -> bool:
+        """Some arguments have been given."""
+        return self._reader is not None or bool(self._waiting.strip())
+
+    def take_name(self, name: str) -> None:
+        """A further piece of the function's name, or the same name again."""
+        if not self.begun and name not in ("", self.name):
+            self.name += name
+
+    def feed(self, text: str) -> list[Part]:
+        """More of the arguments."""
+        if not self._found:
+            self._all.append(text)
+        parts: list[Part] = []
+        self._waiting += text
+        while self._waiting.strip() or (self._waiting and self._reader and not self._reader.done):
+            if self._reader is None:
+                self._reader = CallReader(self._resolve, name=self.name, call=self._identity, native=True)
+            elif self._reader.done:
+                if self._after or self._waiting.lstrip()[0] != "{":
+                    self._after.append(self._waiting)
+                    self._waiting = ""
+                    break
+                begun = self._found or any(isinstance(part, CodeStarted) for part in parts)
+                identity = None if begun else self._identity
+                self._reader = CallReader(self._resolve, name=self.name, call=identity, native=True)
+                self._held = []
+            text, self._waiting = self._waiting, ""
+            found = self._reader.feed(text)
+            if self._reader.done:
+                self._waiting = self._reader.rest
+            self._current.append(text[: len(text) - len(self._waiting)])
+            parts += self._given(found)
+        return self._known(parts)
+
+    def _given(self, found: list[Part]) -> list[Part]:
+        assert self._reader
+        if self._held is not None:
+            self._held += found
+            if not self._reader.done:
+                return []
+            found, self._held = self._held, None
+        if self._reader.done:
+            raw = "".join(self._current).strip()
+            self._current.clear()
+            if raw in self._seen:
+                return []
+            self._seen.add(raw)
+        return found
+
+    def _known(self, parts: list[Part]) -> list[Part]:
+        """The parts, without what cannot be read as long as there is no code: it gets a second look."""
+        if not self._found:
+            if not any(isinstance(part, CodeStarted) for part in parts):
+                self._unread += parts
+                return []
+            self._found = True
+            self._all.clear()
+            # Some providers begin with arguments that are empty.
+            unread = [
+                part
+                for part in self._unread
+                if not (isinstance(part, Unreadable) and part.raw.endswith("({})"))
+            ]
+            parts, self._unread = unread + parts, []
+        return parts
+
+    def finish(self, *, whole: bool) -> list[Part]:
+        """Nothing more comes for this call."""
+        if self._reader is None:
+            self._reader = CallReader(self._resolve, name=self.name, call=self._identity, native=True)
+        held, self._held = self._held or [], None
+        whole = whole or self._reader.done
+        parts = self._known(held + self._reader.finish(whole=whole))
+        if self._found:
+            return parts + self._afterwards()
+        raw = "".join(self._all)
+        looked = second_look(raw, tool_name(self.name), self._resolve)
+        for number, found in enumerate(looked):
+            call = None if number else self._identity
+            parts += [CodeStarted(found.language, call), CodeGrew(found.code), CodeEnded(whole)]
+        return parts or [Unreadable(f"{tool_name(self.name)}({raw.strip()})" if self.name else raw.strip())]
+
+    def _afterwards(self) -> list[Part]:
+        """Words after the arguments; not what is left of a template, or the function's name once more."""
+        if not self._after:
+            return []
+        words = TRAILING.sub("", "".join(self._after) + self._waiting)
+        bare = words.strip(_LEFT_OVER).lower()
+        again = bare and " " not in bare and ("execute" in bare or tool_name(self.name) in bare)
+        return [Said(words)] if bare and not again else []
+
+
+class ReplyParser:
+    """Reads one reply. `resolve` tells which words are languages; with `fences`, fenced blocks are code."""
+
+    def __init__(self, resolve: Callable[[str], str | None], fences: bool) -> None:
+        self._resolve = resolve
+        self._text = TextReader(resolve, fences=fences)
+        self._call: _Call | None = None
+        self._by_index: dict[int, _Call] = {}
+        #: Where a provider gives several calls the same index: the one that we give each, by index and id.
+        self._own_index: dict[tuple[int, str], int] = {}
+        self._last_index: dict[int, int] = {}
+        #: Pieces that name a complete call once more, by their index: what follows tells what they mean.
+        self._named_again: dict[int, CallPiece] = {}
+        self._calls = 0
+        #: What came while a call was open; it follows when that call is over.
+        self._later: deque[Delta] = deque()
+        self._finish: str | None = None
+        self._unprompted = Unprompted(None)
+
+    def feed(self, delta: Delta) -> list[Part]:
+        """Read the next piece; returns the parts that are certain now."""
+        if isinstance(delta, CallPiece):
+            delta = self._told_apart(delta)
+        return self._without_prompts(self._feed(delta))
+
+    def finish(self) -> list[Part]:
+        """The reply is over: what was undecided is decided, and what is open is ended."""
+        return self._without_prompts(self._end())
+
+    def _without_prompts(self, parts: list[Part]) -> list[Part]:
+        """The parts, with the commands alone where the code is a session with prompts."""
+        found: list[Part] = []
+        for part in parts:
+            if isinstance(part, CodeStarted):
+                self._unprompted = Unprompted(self._resolve(part.language))
+            elif isinstance(part, CodeGrew):
+                part = CodeGrew(self._unprompted.feed(part.text))
+            elif isinstance(part, CodeEnded) and (rest := self._unprompted.finish()):
+                found.append(CodeGrew(rest))
+            if not isinstance(part, CodeGrew) or part.text:
+                found.append(part)
+        return found
+
+    def _told_apart(self, piece: CallPiece) -> CallPiece:
+        """The piece with an index of its own call, which an id tells where it comes with a name."""
+        known = self._own_index.get((piece.index, piece.id or ""))
+        if known is None and piece.id and piece.name:
+            taken = piece.index in self._last_index
+            known = -len(self._own_index) - 1_000_000 if taken else piece.index
+            self._own_index[piece.index, piece.id] = known
+        if known is not None:
+            self._last_index[piece.index] = known
+        return replace(piece, index=self._last_index.setdefault(piece.index, piece.index))
+
+    def _feed(self, delta: Delta) -> list[Part]:
+        if isinstance(delta, Finish):
+            self._finish = delta.reason
+            return []
+        call = self._call
+        if call and not (isinstance(delta, CallPiece) and delta.index == call.index):
+            if not call.settled:
+                self._later.append(delta)
+                return []
+            if self._later:
+                return self._catch_up() + self._feed(delta)
+        return self._take(delta)
+
+    def _end(self) -> list[Part]:
+        whole = self._finish in _WHOLE
+        parts: list[Part] = []
+        while True:
+            if self._call is not None:
+                parts += self._call.finish(whole=whole)
+                self._call = None
+            if not self._later:
+                return parts + self._text.flush(whole=whole)
+            parts += self._catch_up()
+
+    def _catch_up(self) -> list[Part]:
+        """Read what had to wait for the end of a call."""
+        later, self._later = self._later, deque()
+        return [part for delta in later for part in self._feed(delta)]
+
+    def _begins(self, call: _Call, piece: CallPiece) -> bool:
+        """Whether a piece of a call begins another one.
+
+        Some providers give every call the index 0, some repeat the name with every piece, some a new id.
+        """
+        if piece.index != call.index:
+            return True
+        if piece.id and call.id and piece.id != call.id:
+            return bool(piece.name) or call.done
+        return bool(piece.name) and call.done and not piece.id
+
+    def _take(self, delta: Delta) -> list[Part]:
+        match delta:
+            case Text(text):
+                return self._text.feed(text)
+            case Reasoning(text):
+                if self._text.code_open:
+                    return self._text.hold_thought(text)
+                return [Thought(text)]
+            case CallPiece():
+                return self._take_piece(delta)
+        return []
+
+    def _take_piece(self, piece: CallPiece) -> list[Part]:
+        parts: list[Part] = []
+        call = self._by_index.get(piece.index)
+        if again := self._named_again.pop(piece.index, None):
+            arguments = again.arguments + piece.arguments
+            piece = CallPiece(piece.index, piece.id, piece.name or again.name, arguments)
+        if call and piece.name == call.name and call.done and not piece.id and not piece.arguments.strip():
+            self._named_again[piece.index] = piece
+            return []
+        if call is None or self._begins(call, piece):
+            self._calls += 1
+            call = _Call(self._resolve, piece, self._calls)
+            self._by_index[piece.index] = call
+        elif piece.name:
+            call.take_name(piece.name)
+        if call is not self._call:
+            if self._call is not None:
+                parts += self._call.finish(whole=True)
+            parts += self._text.flush()
+            self._call = call
+        return parts + call.feed(piece.arguments)

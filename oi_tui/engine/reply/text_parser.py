@@ -1,0 +1,391 @@
+"""Finds thoughts and code in the text of a reply, while it arrives."""
+
+import re
+from collections.abc import Callable
+
+from oi_tui.engine.reply.code_blocks import Block, CodeBlock, ProseBlock, UntaggedBlock
+from oi_tui.engine.reply.cursor import Cursor
+from oi_tui.engine.reply.fences import (
+    LONGEST_INFO,
+    Fence,
+    Strings,
+    begins_line,
+    is_item,
+    is_output,
+    only_shown,
+    words,
+)
+from oi_tui.engine.reply.markers import (
+    CALLS_PERHAPS,
+    CHANNEL_END,
+    LONGEST,
+    LONGEST_END,
+    MARK,
+    PERHAPS,
+    ROLE_PERHAPS,
+    THOUGHT_END,
+    THOUGHT_END_PERHAPS,
+)
+from oi_tui.engine.reply.parts import Part, Said, Thought, ThoughtsClosed
+from oi_tui.engine.reply.tool_call_formats import FORMS, HEADERS, LONGEST_HEADER
+from oi_tui.engine.reply.tool_call_parser import CallReader
+from oi_tui.engine.reply.tool_call_text import WrittenCall
+
+#: Info strings of blocks that may show a session, and the languages of those.
+_SESSIONS = dict.fromkeys(
+    ("console", "shell-session", "shellsession", "sh-session", "bash-session", "terminal"), "shell"
+) | dict.fromkeys(("pycon", "python-repl", "pyrepl"), "python")
+#: Info strings of blocks that hold code or a call without saying in which language.
+_UNTAGGED = ("", "tool_code", "tool_call", "code", "execute", "run", "run_code")
+#: How a session begins in a block that only names its language, and what may become that.
+_PROMPT = re.compile(r"\$ \S|>>> |PS [A-Z]:")
+_PROMPT_PERHAPS = re.compile(r"\$ ?|>>?>?|P|PS|PS |PS [A-Z]")
+#: The longest run of characters that is a fence.
+_LONGEST_RUN = 100
+#: As much of a line is remembered as decides what a fence on it means.
+_LEAD = 80
+#: Characters that are tried at a time, so that what is no call costs little.
+_BITE = 1024
+_AHEAD = re.compile(r"\s{0,200}")
+#: What some templates put after a token of theirs; anywhere else it is a tag of HTML.
+_END_MARKS = re.compile(r"(?:\s{0,20}(?:</s>|<eos>))+")
+_PARENTHESIS = re.compile(r"\s{0,20}\)[ \t;]{0,20}")
+
+Resolve = Callable[[str], str | None]
+
+
+class TextReader:
+    """Reads the text of a reply: prose, thoughts between tags, fenced blocks, calls printed as text."""
+
+    def __init__(self, resolve: Resolve, *, fences: bool) -> None:
+        self._resolve = resolve
+        self._fences = fences
+        self._cursor = Cursor()
+        self._parts: list[Part] = []
+        #: Thoughts that came in the middle of code; they follow after it.
+        self._thoughts: list[Part] = []
+        self._whole = False
+        self._reset()
+
+    def _reset(self) -> None:
+        self._state = self._prose
+        #: How the current line of prose begins; None when it is too long to matter.
+        self._lead: str | None = ""
+        #: The length of the mark of inline code that is open on this line.
+        self._ticks = 0
+        self._in_list = False
+        #: The last words of prose before where we are.
+        self._heard = ""
+        self._block: Block | None = None
+        self._trusting = True
+        self._call: CallReader | None = None
+        #: Characters from the cursor on that the call has already been given.
+        self._given = 0
+        self._fenced: Fence | None = None
+        self._prefixed = False
+        #: What begins here has turned out to be no call.
+        self._no_call_at = -1
+        #: What only closes a call that was printed as text, and the characters it consists of.
+        self._closing: tuple[re.Pattern[str], str] | None = None
+        self._written: WrittenCall | None = None
+        self._thought_end = THOUGHT_END
+
+    @property
+    def code_open(self) -> bool:
+        """True between the start and the end of a piece of code."""
+        return isinstance(self._block, CodeBlock) or (self._call is not None and self._call.open)
+
+    def hold_thought(self, text: str) -> list[Part]:
+        """A thought that came in the middle of code follows after it."""
+        self._thoughts.append(Thought(text))
+        return []
+
+    def feed(self, text: str) -> list[Part]:
+        """Read on; returns what is certain."""
+        self._no_call_at -= self._cursor.feed(text)
+        while self._state():
+            pass
+        parts, self._parts = self._parts, []
+        return parts
+
+    def flush(self, *, whole: bool = False) -> list[Part]:
+        """The text is over, at least for now: what was undecided is decided, what is open is ended.
+
+        `whole`: the reply came to its end, as far as the provider can be trusted.
+        """
+        self._cursor.final, self._whole = True, whole
+        parts = self.feed("")
+        self._cursor = Cursor()
+        self._reset()
+        return parts
+
+    # -- prose ------------------------------------------------------------------------------------
+
+    def _say(self, text: str) -> None:
+        if not text:
+            return
+        self._parts.append(Said(text))
+        *lines, last = text.split("\n")
+        for line in lines:
+            lead = (self._lead or "") + line[:_LEAD]
+            if is_item(lead):
+                self._in_list = True
+            elif lead.strip() and not lead[0].isspace():
+                self._in_list = False
+            self._lead, self._ticks = "", 0
+        self._heard = (self._heard + text)[-2 * _LEAD :]
+        if self._lead is not None:
+            self._lead = self._lead + last if len(self._lead) + len(last) <= _LEAD else None
+
+    def _back_to_prose(self) -> None:
+        self._state = self._prose
+        self._lead, self._ticks, self._heard = "", 0, ""
+        self._parts += self._thoughts
+        self._thoughts.clear()
+
+    def _prose(self) -> bool:
+        if self._closing is not None and not self._swallowed(*self._closing):
+            return False
+        cursor = self._cursor
+        if cursor.exhausted:
+            return False
+        match = MARK.search(cursor.text, cursor.at)
+        if match is None:
+            return self._plain()
+        self._say(cursor.text[cursor.at : match.start()])
+        cursor.at = match.start()
+        kind = match.lastgroup or ""
+        if kind in ("ticks", "tildes"):
+            return self._run(match[0])
+        if kind == "token" and not cursor.final and self._unsure(match):
+            return False
+        quoted = self._ticks or (cursor.at and cursor.text[cursor.at - 1] in "`\"'")
+        if kind in ("brace", "bracket", "call"):
+            self._perhaps_call(match, kind)
+        elif quoted or (kind in FORMS and FORMS[kind].line and (self._lead is None or self._lead.strip())):
+            self._say(match[0])
+            cursor.at = match.end()
+        elif kind in FORMS:
+            self._enter(kind, match)
+        else:
+            cursor.at = match.end()
+            if kind == "token":
+                self._closing = _END_MARKS, " \t\r\n</seo>"
+            elif kind == "think":
+                self._state, self._thought_end = self._thought, THOUGHT_END
+            elif kind == "close":
+                self._parts.append(ThoughtsClosed())
+        return True
+
+    def _unsure(self, match: re.Match[str]) -> bool:
+        """Whether what follows may yet make something else of a token."""
+        text, start = self._cursor.text, match.start()
+        if match[0].startswith(HEADERS) and len(text) - start < LONGEST_HEADER:
+            return "<|message|>" not in text[start:]
+        if match[0] == "[TOOL_CALLS]":
+            return CALLS_PERHAPS.match(text, start) is not None
+        return ROLE_PERHAPS.match(text, match.end()) is not None
+
+    def _enter(self, kind: str, match: re.Match[str]) -> None:
+        """Begin what a form holds."""
+        cursor = self._cursor
+        if kind == "channel" and not (match["to"] or match["recipient"]):
+            cursor.at = match.end()
+            if match["way"] == "analysis":
+                self._state, self._thought_end = self._thought, CHANNEL_END
+            return
+        self._written = WrittenCall(kind, match, self._resolve)
+        cursor.at = match.start() if kind == "written" else match.end()
+        self._state = self._in_written
+
+    def _plain(self) -> bool:
+        """No mark in sight: say all but what may be the beginning of one."""
+        cursor = self._cursor
+        end = len(cursor.text)
+        if not cursor.final:
+            found = PERHAPS.search(cursor.text, max(cursor.at, end - LONGEST))
+            end = found.start() if found else end
+        self._say(cursor.text[cursor.at : end])
+        cursor.at = end
+        return False
+
+    def _swallowed(self, pattern: re.Pattern[str], characters: str) -> bool:
+        """Drop what only closes a call. False while more is needed to know."""
+        cursor = self._cursor
+        if not cursor.final and len(cursor.rest) < 250 and not cursor.rest.strip(characters):
+            return False
+        if match := pattern.match(cursor.rest):
+            cursor.at += match.end()
+        self._closing = None
+        return True
+
+    def _thought(self) -> bool:
+        cursor = self._cursor
+        match = self._thought_end.search(cursor.text, cursor.at)
+        if match:
+            self._parts.append(Thought(cursor.text[cursor.at : match.start()]))
+            cursor.at = match.end()
+            self._back_to_prose()
+            return True
+        end = len(cursor.text)
+        if not cursor.final:
+            tail = THOUGHT_END_PERHAPS.search(cursor.text, max(cursor.at, end - LONGEST_END))
+            end = tail.start() if tail else end
+        if end > cursor.at:
+            self._parts.append(Thought(cursor.text[cursor.at : end]))
+        cursor.at = end
+        return False
+
+    # -- fences ---------------------------------------------------------------------------------------
+
+    def _run(self, run: str) -> bool:
+        """A run of backticks or tildes: a fence, or inline code."""
+        cursor = self._cursor
+        text, end = cursor.text, cursor.at + len(run)
+        if end == len(text) and not cursor.final and len(run) < _LONGEST_RUN:
+            return False
+        if 3 <= len(run) < _LONGEST_RUN and not self._ticks:
+            newline = text.find("\n", end)
+            info = text[end : newline if newline >= 0 else len(text)]
+            if len(info) <= LONGEST_INFO and not (run[0] == "`" and "`" in info):
+                if newline < 0 and not cursor.final:
+                    return False
+                if newline >= 0 and (begins_line(self._lead, self._in_list) or self._begins_late(info)):
+                    return self._open(run, info.strip(), newline + 1)
+        if run[0] == "`":
+            self._ticks = len(run) if not self._ticks else 0 if self._ticks == len(run) else self._ticks
+        self._say(run)
+        cursor.at = end
+        return True
+
+    def _begins_late(self, info: str) -> bool:
+        """Whether a fence after words on its line is one all the same: it ends the line with a language."""
+        before = self._cursor.text[self._cursor.at - 1 : self._cursor.at]
+        if (
+            not self._fences
+            or before not in (" ", ":", "\t")
+            or (self._lead or "").lstrip().startswith(">")
+            or not (self._lead is None or self._lead.strip())
+        ):
+            return False
+        return len(info.split()) == 1 and self._language(info) is not None
+
+    def _language(self, info: str) -> str | None:
+        return next((word for word in words(info) if self._resolve(word) is not None), None)
+
+    def _open(self, run: str, info: str, content: int) -> bool:
+        """Enter a fenced block, after a look at how its content begins."""
+        cursor = self._cursor
+        ahead = _AHEAD.match(cursor.text, content)
+        assert ahead
+        begins = ahead.end()
+        if begins == len(cursor.text) and not cursor.final and begins - content < 200:
+            return False
+        lead = self._lead or ""
+        fence = Fence(run[0], len(run), len(lead) if begins_line(lead, self._in_list) else 0, info)
+        first = cursor.text[begins : begins + 30]
+        if not cursor.final and _PROMPT_PERHAPS.fullmatch(first):
+            return False
+        if first[:1] == "[" and len(first) < 30 and not first[1:].strip() and not cursor.final:
+            return False
+        if cursor.at != self._no_call_at and re.compile(r"\{|\[\s*\{").match(cursor.text, begins):
+            self._begin_call(begins, fenced=fence)
+            return True
+        self._no_call_at = -1
+        opening = cursor.text[cursor.at : content]
+        cursor.at = content
+        self._block = self._block_of(info, fence, opening, prompt=_PROMPT.match(first) is not None)
+        self._state = self._in_block
+        return True
+
+    def _block_of(self, info: str, fence: Fence, opening: str, *, prompt: bool) -> Block:
+        """What a block is; `prompt`: it begins like a session."""
+        word = self._language(info) if self._fences else None
+        kind = (words(info) or [""])[-1]
+        if not self._fences or only_shown(info) or not (word or kind in _UNTAGGED or kind in _SESSIONS):
+            self._parts.append(Said(opening))
+            return ProseBlock(fence)
+        if kind in _SESSIONS or prompt:
+            return UntaggedBlock(fence, opening, self._resolve, word=_SESSIONS.get(kind) or word or "")
+        if word is None:
+            lines = self._heard.rstrip().rsplit("\n", 1)
+            return UntaggedBlock(fence, opening, self._resolve, output=is_output(lines[-1]))
+        strings = Strings(self._resolve(word) if self._trusting else None)
+        return CodeBlock(word, fence, strings, self._parts, self._resolve)
+
+    def _in_block(self) -> bool:
+        block = self._block
+        assert block
+        more = block.step(self._cursor, self._parts)
+        if not block.over:
+            return more
+        if isinstance(block, CodeBlock) and block.deceived:
+            self._trusting = False
+            self._no_call_at = -1
+        self._block = None
+        self._back_to_prose()
+        return True
+
+    # -- calls printed as text -------------------------------------------------------------------------
+
+    def _perhaps_call(self, match: re.Match[str], kind: str) -> None:
+        cursor = self._cursor
+        if self._ticks or cursor.at == self._no_call_at or cursor.text[cursor.at - 1 : cursor.at] == "`":
+            self._say(cursor.text[cursor.at])
+            cursor.at += 1
+        elif kind == "call":
+            name = match[0].removeprefix("[TOOL_CALLS]").strip()
+            self._begin_call(match.end(), re.split(r"[(\[]", name)[0])
+        else:
+            self._begin_call(cursor.at)
+
+    def _begin_call(self, start: int, name: str = "", *, fenced: Fence | None = None) -> None:
+        """Try what begins at `start` as a call; the text from the cursor on is kept until that is decided."""
+        self._call = CallReader(self._resolve, name=name, native=False)
+        self._given = start - self._cursor.at
+        self._fenced, self._prefixed = fenced, bool(name)
+        self._state = self._in_call
+
+    def _in_call(self) -> bool:
+        call, cursor = self._call, self._cursor
+        assert call
+        start = cursor.at + self._given
+        text = cursor.text[start : start + _BITE]
+        self._given += len(text)
+        parts = call.feed(text)
+        last = cursor.at + self._given == len(cursor.text)
+        if last and cursor.final and not call.done and not call.refused:
+            parts += call.finish(whole=self._whole)
+        if not call.decided:
+            if not (call.refused or call.done or (last and cursor.final)):
+                return not last
+            self._call = None
+            self._no_call_at = cursor.at
+            self._state = self._prose
+            return True
+        self._parts += parts
+        unread = len(call.rest)
+        cursor.at, self._given = cursor.at + self._given - unread, unread
+        if not (call.done or (last and cursor.final)):
+            return not last
+        if not call.done:
+            cursor.at = len(cursor.text)
+        self._call = None
+        self._back_to_prose()
+        if self._fenced:
+            run = f"{self._fenced.character}{{{self._fenced.length},{_LONGEST_RUN}}}"
+            pattern = re.compile(rf"\s{{0,100}}{run}[ \t]*(?=\n|\Z)")
+            self._closing = pattern, f" \t\r\n{self._fenced.character}"
+        elif self._prefixed:
+            self._closing = _PARENTHESIS, " \t\n);"
+        return True
+
+    def _in_written(self) -> bool:
+        """Within a form in which templates write calls."""
+        written = self._written
+        assert written
+        if not written.step(self._cursor, self._parts, whole=self._whole):
+            return False
+        self._written = None
+        self._back_to_prose()
+        return True

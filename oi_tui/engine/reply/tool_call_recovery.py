@@ -1,0 +1,352 @@
+"""Finds the code in a call that could not be read as JSON.
+
+Nothing is guessed while a reply arrives: this is tried once, at the end, on the whole of what a model put
+into its call. Each way of writing is tried on its own, from the likeliest to the least likely.
+"""
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from oi_tui.engine.reply.parts import clean_word, guess
+
+Resolve = Callable[[str], str | None]
+
+#: What is called code in a call, from the plainest word to those that only count when nothing else is there.
+CODE = ("code", "source", "source_code", "script", "command", "cmd")
+_PERHAPS_CODE = (
+    "code_string", "code_block", "codestring", "python_code", "bash_code", "shell_code", "python", "content",
+    "text", "body", "program", "snippet", "statement", "expression", "query", "input", "file", "value",
+)  # fmt: skip
+LANGUAGE = ("language", "lang", "programming_language")
+#: More than this is not looked at again.
+_LONGEST = 400_000
+_UNSEEN = re.compile("[\ufeff\u200b-\u200f\u2060\0]")
+_OPENING = re.compile(r"\s*(`{3,}|~{3,})[ \t]*([\w+#.-]{0,40})[^\n`]{0,200}\n")
+_COMMENT = re.compile(r""""(?:[^"\\]|\\.)*"|/\*.*?\*/|(?m:(?<=[\s,{])//[^\n]*$)""", re.DOTALL)
+_SEPARATOR = re.compile(
+    r"""([{,]\s{0,50}(?:(["'])[A-Za-z_]{1,30}\2|[A-Za-z_]{1,30}))\s{0,50}(?:=>|=|:=)?\s{0,50}(?=["'`])"""
+)
+_CURLY = str.maketrans("\u201c\u201d\u201e\u2018\u2019", '"""\'\'')
+_FIRST_KEY = re.compile(r"""\A\s*["']?(?:language|lang|code|name|arguments)["']?\s*(?::|=>|=)\s*["'`]""")
+_YAML = re.compile(
+    r"^[ \t]{0,20}(?:code|command|script)[ \t]{0,5}:[ \t]{0,5}"
+    r"(?:[|>][-+]?[ \t]{0,5}\n((?:[ \t]+[^\n]*(?:\n|\Z)|\n)+)|([^\n]+))",
+    re.MULTILINE,
+)
+_YAML_LANGUAGE = re.compile(r"^[ \t]*(?:language|lang)[ \t]*:[ \t]*[\"']?([\w+#.-]{1,40})", re.MULTILINE)
+_PARAMETERS = re.compile(
+    r"""<(?:[a-z]{1,12}:)?parameter(?:=|\ name=["'])([\w-]{1,40})["']?[^>\n]{0,40}>\n?"""
+    r"""(.*?)(?:\n?</(?:[a-z]{1,12}:)?parameter>(?=\s{0,50}(?:<(?:/|(?:[a-z]{1,12}:)?parameter)|\Z))|\Z)""",
+    re.DOTALL,
+)
+_CHILDREN = re.compile(
+    r"<(language|lang|code|command|script|source)>\n?(.*?)(?:\n?</\1>(?=\s{0,50}(?:<|\Z))|\Z)", re.DOTALL
+)
+_CDATA = re.compile(r"\A\s*<!\[CDATA\[\n?(.*?)\n?\]\]>\s*\Z", re.DOTALL)
+_PAIRS = re.compile(
+    r"<arg_key>\s*([\w-]{1,40})\s*</arg_key>\s*<arg_value>\n?(.*?)(?:\n?</arg_value>|\Z)", re.DOTALL
+)
+_WORDS = re.compile(r"[^a-z0-9+#]+")
+
+
+class Found(NamedTuple):
+    """A piece of code, and the word for its language."""
+
+    language: str
+    code: str
+
+
+def second_look(raw: str, name: str, resolve: Resolve) -> list[Found]:
+    """The pieces of code in what a model gave to a function of this name; none when there is no telling."""
+    raw = _UNSEEN.sub("", raw[:_LONGEST]).strip() if len(raw) <= _LONGEST else ""
+    if not raw:
+        return []
+    for way in (_as_value, _as_tags, _as_python_call, _as_yaml, _as_code):
+        if found := way(raw, name, resolve):
+            return found
+    return []
+
+
+def spoken(name: str, resolve: Resolve) -> str | None:
+    """The language that the name of a function tells, as in `bash` or `execute_python`; None if none."""
+    name = name.strip().lower()
+    if resolve(name) is not None:
+        return name
+    words = [word for word in _WORDS.split(name) if word]
+    return next((word for word in words if len(word) > 1 and resolve(word) is not None), None)
+
+
+def language_of(code: str, said: str | None, name: str, key: str, resolve: Resolve) -> Found | None:
+    """The code with its language: said outright, guessed, or told by a name; None if it is unknown."""
+    if said is not None:
+        return Found(said, code)
+    if resolve(name.strip().lower()) is not None:
+        return Found(name.strip().lower(), code)
+    if guessed := guess(code):
+        return Found(*guessed)
+    word = spoken(name, resolve)
+    if word is None and key in ("command", "cmd"):
+        word = "shell"
+    return Found(word, code) if word is not None and code.strip() else None
+
+
+def unfenced(text: str) -> tuple[str, str] | None:
+    """The first word of the info string and the inside of a text that is one fenced block; else None."""
+    opening = _OPENING.match(text)
+    body = text.rstrip()
+    if opening is None:
+        return None
+    inner = body.rstrip(opening[1][0])
+    if len(body) - len(inner) < len(opening[1]) or len(inner) < opening.end():
+        return None
+    return opening[2].lower(), inner[opening.end() :].rstrip(" \t").removesuffix("\n")
+
+
+def command_line(words: list[str]) -> str:
+    """The shell code that a list of strings stands for: lines of commands, or the words of one.
+
+    `["bash", "-lc", "ls"]` is the `ls` that bash is asked to run.
+    """
+    import shlex
+
+    if len(words) == 3 and words[0].rpartition("/")[2] in ("sh", "bash", "zsh") and words[1] in ("-c", "-lc"):
+        return words[2]
+    if len(words) == 1 or any(re.search(r"\s", word) for word in words[:1]):
+        return "\n".join(words)
+    return shlex.join(words)
+
+
+# -- JSON, and what was meant to be JSON ----------------------------------------------------------
+
+
+def _as_value(raw: str, name: str, resolve: Resolve) -> list[Found]:
+    for text in _readings(raw):
+        value = _value(text)
+        for _ in range(4):
+            if not isinstance(value, str) or (again := _value(value)) is None:
+                break
+            value = again
+        if found := _from_value(value, name, resolve):
+            return found
+    return []
+
+
+def _readings(raw: str) -> Iterator[str]:
+    """The text as it is, and as it may have been meant."""
+    yield raw
+    if fenced := unfenced(raw):
+        raw = fenced[1]
+        yield raw
+    if _FIRST_KEY.match(raw):
+        raw = f"{{{raw}}}"
+        yield raw
+    first, last = raw.find("{"), raw.rfind("}")
+    if 0 <= first < last:
+        inner = raw[first : last + 1]
+        yield inner
+        for _ in range(3):
+            if not inner.startswith("{{"):
+                break
+            inner = inner[1:-1] if inner.endswith("}}") else inner[1:]
+            yield inner
+        if inner.startswith(('{\\"', "{\\n")):
+            yield inner.replace('\\"', '"').replace("\\\\", "\\")
+        if "\u201c" in inner:
+            yield inner.translate(_CURLY)
+        if "//" in inner or "/*" in inner:
+            yield _COMMENT.sub(lambda match: match[0] if match[0][0] == '"' else "", inner)
+        yield _SEPARATOR.sub(r"\1: ", inner)
+
+
+def _value(text: str) -> Any:
+    """What a text is as JSON or as a literal of Python; None when it is neither."""
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        pass
+    if len(text) > 200_000:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        pass
+    try:
+        return json.loads(re.sub(r"([{,]\s*)([A-Za-z_]\w*)(\s*:)", r'\1"\2"\3', text), strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list[Found]:
+    if depth > 6:
+        return []
+    if isinstance(value, list):
+        if len(value) == 2 and all(isinstance(each, str) for each in value):
+            word, code = value
+            return [Found(clean_word(word), code)] if resolve(clean_word(word)) and code.strip() else []
+        return [each for item in value[:50] for each in _from_value(item, name, resolve, depth + 1)]
+    if not isinstance(value, dict):
+        return []
+    keyed = {str(key).strip().lower(): each for key, each in value.items()}
+    said = next((_plain(keyed[key]) for key in LANGUAGE if key in keyed), None)
+    said = clean_word(said) if said and said.strip() else None
+    for key in CODE if said is None else (*CODE, *_PERHAPS_CODE):
+        code = _code(keyed[key], key) if key in keyed else None
+        if code is not None and (found := language_of(code, said, name, key, resolve)):
+            return [found]
+    if said is not None:
+        others = [each for key, each in keyed.items() if key not in LANGUAGE and isinstance(each, str)]
+        if len(others) == 1 and others[0].strip() and resolve(said):
+            return [Found(said, others[0])]
+    inner = next(
+        (keyed[key] for key in ("name", "tool", "function") if isinstance(keyed.get(key), str)), name
+    )
+    return [
+        found
+        for each in list(value.values())[:50]
+        if isinstance(each, dict | list)
+        for found in _from_value(each, inner, resolve, depth + 1)
+    ]
+
+
+def _plain(value: Any) -> str | None:
+    """The string of a value that may lie in a list of one, or under `value`."""
+    match value:
+        case str():
+            return value
+        case [str(only)]:
+            return only
+        case {"value": str(only)}:
+            return only
+    return None
+
+
+def _code(value: Any, key: str) -> str | None:
+    match value:
+        case str():
+            return value if value.strip() else None
+        case [*lines] if lines and all(isinstance(line, str) for line in lines):
+            return command_line(lines) if key in ("command", "cmd") else "\n".join(lines)
+        case {"text": str(only)} | {"value": str(only)} | {"code": str(only)} | {"content": str(only)}:
+            return only
+        case bool() | None:
+            return None
+        case int() | float():
+            return str(value)
+    return None
+
+
+# -- other ways to write a call ---------------------------------------------------------------------
+
+
+def _as_tags(raw: str, name: str, resolve: Resolve) -> list[Found]:
+    """Parameters as elements of XML, or as pairs of keys and values."""
+    if "<" not in raw:
+        return []
+    values: dict[str, str] = {}
+    for pattern in (_PAIRS, _PARAMETERS, _CHILDREN):
+        for match in () if values else pattern.finditer(raw):
+            values.setdefault(match[1].lower(), _CDATA.sub(r"\1", match[2]))
+    said = next((clean_word(values[key]) for key in LANGUAGE if values.get(key, "").strip()), None)
+    for key in CODE if said is None else (*CODE, *_PERHAPS_CODE):
+        if (code := values.get(key)) and (found := language_of(code, said, name, key, resolve)):
+            return [found]
+    return []
+
+
+def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[Found]:
+    """One call or several as Python writes them, or only their arguments."""
+    if "=" not in raw and "(" not in raw:
+        return []
+    body = fenced[1] if (fenced := unfenced(raw)) else raw
+    for text in (body.strip(), f"{name.strip() or 'execute'}({body.strip()})"):
+        if found := from_python(text, resolve):
+            return found
+    return []
+
+
+def from_python(text: str, resolve: Resolve) -> list[Found]:
+    """The code of calls like `execute(language="python", code="1")`, on their own, printed or in a list."""
+    if len(text) > 200_000:
+        return []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text.strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found: list[Found] = []
+    for statement in tree.body:
+        if not isinstance(statement, ast.Expr):
+            return []
+        node = statement.value
+        nodes = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+        for each in nodes:
+            call = _from_call(each, resolve)
+            if call is None:
+                return []
+            found.append(call)
+    return found
+
+
+def _from_call(node: ast.expr, resolve: Resolve) -> Found | None:
+    if not isinstance(node, ast.Call):
+        return None
+    function = ast.unparse(node.func).rpartition(".")[2]
+    if function == "print" and len(node.args) == 1 and not node.keywords:
+        return _from_call(node.args[0], resolve)
+    values = {
+        (each.arg or "").lower(): each.value.value
+        for each in node.keywords
+        if isinstance(each.value, ast.Constant) and isinstance(each.value.value, str)
+    }
+    if len(values) != len(node.keywords):
+        return None
+    given = [
+        each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    ]
+    if len(given) != len(node.args):
+        return None
+    if len(given) == 2 and not values and resolve(given[0].strip().lower()):
+        return Found(clean_word(given[0]), given[1])
+    said = next((clean_word(values[key]) for key in LANGUAGE if key in values), None)
+    for key in CODE:
+        if key in values:
+            return language_of(values[key], said, function, key, resolve)
+    if len(given) == 1 and said is not None:
+        return Found(said, given[0])
+    return None
+
+
+def _as_yaml(raw: str, name: str, resolve: Resolve) -> list[Found]:
+    code = _YAML.search(raw)
+    if code is None or raw.lstrip()[:1] in "{[<":
+        return []
+    said = _YAML_LANGUAGE.search(raw)
+    if code[1] is not None:
+        lines = code[1].rstrip("\n").split("\n")
+        indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
+        text = "\n".join(line[indent:] for line in lines)
+    else:
+        text = code[2].strip()
+        text = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+    found = language_of(text, clean_word(said[1]) if said else None, name, "code", resolve)
+    return [found] if found else []
+
+
+def _as_code(raw: str, name: str, resolve: Resolve) -> list[Found]:
+    """The code itself, with nothing around it but perhaps a fence."""
+    if raw[0] in "{[":
+        return []
+    if fenced := unfenced(raw):
+        word, code = fenced
+        found = language_of(code, word if resolve(word) else None, name, "", resolve)
+    else:
+        guessed = guess(raw)
+        found = Found(*guessed) if guessed else None
+    return [found] if found else []

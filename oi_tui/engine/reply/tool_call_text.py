@@ -1,0 +1,67 @@
+"""A call that arrives as text in one of the forms of templates, from its opening mark to its closing one."""
+
+import re
+from collections.abc import Callable
+
+from oi_tui.engine.reply.cursor import Cursor
+from oi_tui.engine.reply.parts import Part, Said, Unreadable
+from oi_tui.engine.reply.tool_call_formats import FORMS, Brackets, closing
+from oi_tui.engine.reply.tool_call_wrappers import read_wrapped
+
+#: How much of the end of a text may be the beginning of a closing mark.
+_LONGEST_CLOSER = 60
+
+
+class WrittenCall:
+    """Collects what the form holds; only when it is closed, or the reply is over, can it be read."""
+
+    def __init__(self, kind: str, match: re.Match[str], resolve: Callable[[str], str | None]) -> None:
+        self._kind = kind
+        self._form = FORMS[kind]
+        self._opening = "" if kind == "written" else match[0]
+        self._groups = match.groupdict()
+        self._closes = closing(self._form, match)
+        self._brackets = Brackets()
+        self._resolve = resolve
+        self._pieces: list[str] = []
+
+    def step(self, cursor: Cursor, parts: list[Part], *, whole: bool) -> bool:
+        """Take what there is; True once the form has ended, and the cursor stands behind it.
+
+        `whole`: the reply came to its end, as far as the provider can be trusted.
+        """
+        closed, ended = self._take(cursor)
+        if not ended and not cursor.final:
+            return False
+        body = "".join(self._pieces)
+        read = read_wrapped(
+            self._kind, self._groups, body, self._resolve, whole=ended or (whole and self._form.open)
+        )
+        if read:
+            parts += read
+        elif self._form.soft or not (ended or re.search(r"[{\[<=]", body)):
+            # A tag that only is talked about is never closed, and nothing like a call follows it.
+            parts.append(Said(self._opening + body + closed))
+        else:
+            parts.append(Unreadable(self._opening + body + closed))
+        return True
+
+    def _take(self, cursor: Cursor) -> tuple[str, bool]:
+        """Collect up to the closing mark. Returns the mark, and whether the end was reached."""
+        if self._kind == "written":
+            size, ended = self._brackets.end(cursor.rest, cursor.final)
+            self._collect(cursor, cursor.at + size)
+            return "", ended
+        match = self._closes.search(cursor.text, cursor.at)
+        if match and (cursor.final or match.end() + self._form.ahead <= len(cursor.text)):
+            self._collect(cursor, match.start())
+            cursor.at = match.end()
+            return match[0], True
+        # An end that is not certain yet stays in sight.
+        stop = match.start() if match else len(cursor.text) - (0 if cursor.final else _LONGEST_CLOSER)
+        self._collect(cursor, max(cursor.at, stop))
+        return "", False
+
+    def _collect(self, cursor: Cursor, stop: int) -> None:
+        self._pieces.append(cursor.text[cursor.at : stop])
+        cursor.at = stop

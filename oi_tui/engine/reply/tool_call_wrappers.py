@@ -1,0 +1,147 @@
+"""Reads what stands between the marks of a form in which a model writes its calls."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, Said, clean_word
+from oi_tui.engine.reply.tool_call_parser import CallReader, tool_name
+from oi_tui.engine.reply.tool_call_recovery import Found, from_python, language_of, second_look, unfenced
+
+Resolve = Callable[[str], str | None]
+
+_BAR, _LOW = "[|\uff5c]", "[_\u2581 ]"
+#: Where one of several calls begins.
+_BEGIN = re.compile(
+    rf"<{_BAR}tool{_LOW}call{_LOW}begin{_BAR}>|<\|tool_call_begin\|>|<tool_call>"
+    r"""|(?=<(?:[a-z]{2,12}:)?invoke name=["']?[\w.-]{1,40}["']?>)|(?=<function=[\w.-]{1,40}>)"""
+)
+_SEPARATOR = re.compile(
+    rf"<{_BAR}tool{_LOW}sep{_BAR}>|<\|tool_call_argument_begin\|>|<\|tool_call_arguments_begin\|>"
+)
+_END = re.compile(
+    rf"(?:<{_BAR}tool{_LOW}calls?{_LOW}end{_BAR}>|<\|tool_call_end\|>|</(?:[a-z]{{2,12}}:)?(?:tool_calls?|invoke|function)>|\s)+\Z"
+)
+_FUNCTION = re.compile(r"""\s*<(?:(?:[a-z]{2,12}:)?invoke name=["']?|function=)([\w.-]{1,40})["']?>""")
+_NAME = re.compile(r"\s*(?:call:|>>>)?([A-Za-z][\w.]{0,40}(?::\d{1,4})?)\s*(?=[\n<{\[`])")
+_ESCAPED = re.compile(r"<escape>(.*?)<escape>", re.DOTALL)
+_CLOSED = re.compile(r"</[\w:\uff5c]{1,40}>\s*\Z")
+_CHILD = re.compile(r"<(?:language|lang|code|command|script|source)>")
+_ATTRIBUTE = re.compile(r"""\b(?:language|lang)\s*=\s*["']?([\w+#.-]{1,40})""")
+
+
+def read_wrapped(
+    form: str, groups: Mapping[str, str | None], body: str, resolve: Resolve, *, whole: bool
+) -> list[Part] | None:
+    """The parts of the calls that a form holds; None when they cannot be read.
+
+    `groups` is what its opening told. `whole` is False when the reply ended before the closing mark.
+    """
+    if form == "execute":
+        return _read_execute(groups, body, resolve, whole=whole)
+    if form == "written":
+        return _parts(from_python(body, resolve), whole=True)
+    if form == "react":
+        return _read_react(groups["action"] or "", body, resolve, whole=whole)
+    if form == "python":
+        return _read_call(body, "", resolve, whole=whole) or _parts([Found("python", body)], whole=whole)
+    if form == "channel":
+        name = tool_name((groups["to"] or (groups["recipient"] or "").partition("=")[2]).strip())
+        parts = _read_call(body, name, resolve, whole=whole)
+        return parts or (_parts([Found(name, body)], whole=whole) if resolve(name) else None)
+    name = groups["named"] or groups["invoked"] or ""
+    body = body.replace("\uff5cDSML\uff5c", "")
+    parts = []
+    starts = [match.start() for match in _BEGIN.finditer(body)]
+    before = body[: starts[0]] if starts else body
+    if not starts or before.lstrip()[:1] in ("{", "["):
+        parts += _read_call(before, name, resolve, whole=whole)
+    for start, end in pairwise([*starts, len(body)]):
+        parts += _read_call(_BEGIN.sub("", body[start:end], count=1), name, resolve, whole=whole)
+    return parts or None
+
+
+def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[Part]:
+    """One call: perhaps its name, and its arguments in JSON or in another way."""
+    if function := _FUNCTION.match(chunk):
+        name, chunk = function[1], chunk[function.end() :]
+    if "<escape>" in chunk:
+        chunk = _ESCAPED.sub(lambda match: json.dumps(match[1]), chunk)
+    before, separator, after = _separated(chunk)
+    if separator:
+        name, chunk = before, after
+    if told := _NAME.match(chunk):
+        candidate = told[1].partition(":")[0]
+        if candidate not in ("function", "json"):
+            name = candidate
+        chunk = chunk[told.end() :]
+    closed = whole or _CLOSED.search(chunk) is not None
+    chunk = _END.sub("", chunk)
+    parts = _read_json(chunk, tool_name(name), resolve, whole=whole)
+    return parts or _parts(second_look(chunk, tool_name(name), resolve), whole=closed)
+
+
+def _separated(chunk: str) -> tuple[str, bool, str]:
+    match = _SEPARATOR.search(chunk)
+    if match is None:
+        return "", False, chunk
+    before = chunk[: match.start()].strip()
+    after = chunk[match.end() :]
+    # "function", and then the name of the function on the rest of the line.
+    if before == "function":
+        before, _, after = after.partition("\n")
+    return before.partition(":")[0].strip(), True, after
+
+
+def _read_json(body: str, name: str, resolve: Resolve, *, whole: bool) -> list[Part]:
+    """As many calls in JSON as there are."""
+    if inner := unfenced(body):
+        body = inner[1]
+    parts: list[Part] = []
+    while body.strip(" \n\r\t,;]"):
+        reader = CallReader(resolve, name=name, native=True)
+        found = reader.feed(body) + reader.finish(whole=whole)
+        if not reader.found:
+            break
+        parts += found
+        body = reader.rest if reader.done else ""
+    if parts and body.strip(" \n\r\t,;]`"):
+        parts.append(Said(body))
+    return parts
+
+
+def _read_execute(
+    groups: Mapping[str, str | None], body: str, resolve: Resolve, *, whole: bool
+) -> list[Part] | None:
+    """Code between tags that say to run it."""
+    tag = groups["run"] or ""
+    name = tag.rpartition("_")[2] if tag.startswith("execute_") else tag
+    if _CHILD.search(body) or body.lstrip()[:1] == "{":
+        return _parts(second_look(body, name, resolve), whole=whole)
+    attribute = _ATTRIBUTE.search(groups["attributes"] or "")
+    said = clean_word(attribute[1]) if attribute else None
+    code = body.strip("\r\n")
+    if inner := unfenced(body):
+        said, code = said or inner[0] or None, inner[1]
+    found = language_of(code, said, name, "", resolve)
+    return _parts([found] if found and code.strip() else [], whole=whole)
+
+
+def _read_react(action: str, body: str, resolve: Resolve, *, whole: bool) -> list[Part] | None:
+    """What a model that thinks step by step gives to an action; other actions than ours are prose."""
+    name = tool_name(action)
+    body = body.strip()
+    if parts := _read_json(body, name, resolve, whole=whole):
+        return parts
+    if resolve(name) and not body.startswith("`"):
+        return _parts([Found(name, body)] if body else [], whole=whole)
+    return _parts(second_look(body, name, resolve), whole=whole)
+
+
+def _parts(calls: list[Found], *, whole: bool) -> list[Part]:
+    return [
+        part
+        for found in calls
+        for part in (CodeStarted(found.language, None), CodeGrew(found.code), CodeEnded(whole))
+    ]

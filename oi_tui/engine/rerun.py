@@ -1,0 +1,61 @@
+"""What ran before, and can be run again once the languages have forgotten it."""
+
+from collections.abc import Sequence
+
+from oi_tui.messages import Message
+from oi_tui.text import duration, one_line
+
+
+def ran(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The code that somebody let run and that came to its end, in order; each once, however often it ran.
+
+    What failed, was stopped or was rejected left nothing to bring back.
+    """
+    return tuple(
+        message
+        for message in messages
+        if message.type == "code"
+        and message.role != "computer"
+        and message.state == "finished"
+        and message.decision != "rejected"
+        and message.parent is None
+    )
+
+
+def anew(earlier: Message) -> Message:
+    """The same code as a new message of the person's own, which the model does not see."""
+    return Message(
+        role="user",
+        type="code",
+        format=earlier.format,
+        content=earlier.content,
+        recipient="user",
+        parent=earlier.id,
+        state="queued",
+    )
+
+
+def seconds(codes: Sequence[Message]) -> float:
+    """How long the codes ran, all together."""
+    return sum(code.seconds or 0.0 for code in codes)
+
+
+def lost(messages: Sequence[Message]) -> str:
+    """What the languages no longer know of an earlier conversation, in sentences; "" where nothing ran."""
+    codes = ran(messages)
+    if not any(message.type == "code" and message.seconds is not None for message in messages) and not codes:
+        return ""
+    told = "This is an earlier conversation: what its languages remembered is gone"
+    if not codes:
+        return f"{told}."
+    parts = []
+    for language in dict.fromkeys(code.format or "" for code in codes):
+        own = [code for code in codes if (code.format or "") == language]
+        took = f", {duration(seconds(own))}" if seconds(own) else ""
+        parts.append(f"{one_line(language, 30)} ({cells(len(own))}{took})")
+    return f"{told}: {'; '.join(parts)}. %rerun runs them again in order, asking first."
+
+
+def cells(count: int) -> str:
+    """So many cells, in words."""
+    return "1 cell" if count == 1 else f"{count:,} cells"

@@ -1,0 +1,64 @@
+"""What earlier code left behind, as far as it matters for understanding the code that follows."""
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from oi_tui.engine.review import python_checker, shell_checker
+
+_SHELLS = ("shell", "bash", "zsh", "sh")
+
+
+class EarlierCode:
+    """Remembers, for as long as the languages do, which names earlier code gave a meaning. From any thread.
+
+    It errs on one side: what may have been changed counts as changed.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._names: dict[str, str] = {}
+        self._relied_on: dict[str, str] = {}
+        self._unclear: set[str] = set()
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What each name of Python code may stand for by now."""
+        with self._lock:
+            return dict(self._names)
+
+    def is_unclear(self, language: str) -> bool:
+        """Whether earlier code may have changed what ordinary names mean in this language."""
+        with self._lock:
+            return ("shell" if language in _SHELLS else language) in self._unclear
+
+    def note(self, language: str, code: str, cwd: Path) -> None:
+        """Remember code that is about to run."""
+        if language in _SHELLS:
+            if not shell_checker.keeps_meanings(code):
+                with self._lock:
+                    self._unclear.add("shell")
+        elif language == "python":
+            self._note_names(python_checker.read(code, cwd, self))
+
+    def _note_names(self, seen: python_checker.Seen) -> None:
+        with self._lock:
+            for name, kind in seen.names.items():
+                self._names[name] = python_checker.either(self._names.get(name), kind)
+            for name, kind in seen.relied_on.items():
+                self._relied_on[name] = python_checker.either(self._relied_on.get(name), kind)
+            # A function that was harmless no longer is when what it goes by became something else.
+            changed = any(
+                python_checker.is_another(self._relied_on[name], self._names[name])
+                for name in seen.names
+                if name in self._relied_on
+            )
+            if changed or not seen.keeps_meanings:
+                self._unclear.add("python")
+
+    def forget(self) -> None:
+        """The languages forgot everything, too."""
+        with self._lock:
+            self._names.clear()
+            self._relied_on.clear()
+            self._unclear.clear()

@@ -1,0 +1,107 @@
+"""What is recognised in code of other languages, line by line."""
+
+import re
+
+from oi_tui.engine.review.findings import WORDS, Finding, Kind, hosts, private
+
+Table = tuple[tuple[Kind, re.Pattern[str]], ...]
+
+
+def _table(caseless: bool = False, **kinds: str) -> Table:
+    """For each kind (with "_" for a space) what lines look like that do it."""
+    flags = re.IGNORECASE if caseless else 0
+    named = {kind.replace(" ", "_"): kind for kind in WORDS}
+    return tuple((named[kind], re.compile(words, flags)) for kind, words in kinds.items())
+
+
+#: For languages without a reader of their own: what lines look like. A language's table is searched after
+#: the common one.
+_COMMON = _table(rights=r"\b(?:sudo|doas|pkexec)\b")
+PATTERNS: dict[str, Table] = {
+    "python": _table(
+        deletes=r"\brmtree\(|\.unlink\(|\bos\.(?:remove|rmdir)\(",
+        network=r"\b(?:requests|httpx|urllib|socket|aiohttp)\b",
+        programs=r"\bsubprocess\b|\bos\.(?:system|popen)\(",
+        runs_text=r"\b(?:eval|exec)\(",
+    ),
+    "javascript": _table(
+        deletes=r"\b(?:unlink|rm|rmdir)(?:Sync)?\(|\bDeno\.remove",
+        network=r"""\bfetch\(|['"](?:node:)?(?:https?|net|dgram|tls|axios|ws)['"]""",
+        programs=r"child_process|\b(?:execSync|spawnSync|execFile|spawn)\(",
+        runs_text=r"\beval\(|\bnew Function\(|\bvm\.run",
+        writes=r"\b(?:writeFile|appendFile|createWriteStream|copyFile|mkdir)(?:Sync)?\(",
+        moves=r"\brename(?:Sync)?\(",
+        processes=r"\bprocess\.kill\(",
+    ),
+    "ruby": _table(
+        deletes=r"\bFile\.(?:delete|unlink)|\bFileUtils\.(?:rm|remove)|\bDir\.(?:rm|un)",
+        network=r"\bNet::|\bopen-uri\b|\b(?:TCP|UDP)?Socket\b|\bFaraday\b",
+        programs=r"\b(?:system|exec|spawn)[ (]|`[^`]+`|%x[({\[]|\bIO\.popen",
+        runs_text=r"\b(?:instance_|class_)?eval[ (]",
+        writes=r"""\bFile\.write|\bFile\.open\([^)]*['"][wa]|\bIO\.write""",
+        moves=r"\bFile\.rename|\bFileUtils\.m(?:v|ove)",
+        processes=r"\bProcess\.kill",
+    ),
+    "perl": _table(
+        deletes=r"\b(?:unlink|rmdir)\b|\b(?:remove_tree|rmtree)\b",
+        network=r"\b(?:LWP|HTTP::Tiny|IO::Socket|Socket)\b",
+        programs=r"\b(?:system|exec)\b|`[^`]+`|\bqx\b",
+        runs_text=r"""\beval\s*[('"$]""",
+        writes=r"""\bopen\b[^;]*['"]\s*\+?>""",
+        moves=r"\brename\b",
+        processes=r"\bkill\b",
+    ),
+    "lua": _table(
+        deletes=r"\bos\.remove\b",
+        network=r"\bsocket\b",
+        programs=r"\bos\.execute\b|\bio\.popen\b",
+        runs_text=r"\bload(?:string)?\s*\(|\bdofile\b",
+        writes=r"""\bio\.open\([^)]*['"][wa]""",
+        moves=r"\bos\.rename\b",
+    ),
+    "r": _table(
+        deletes=r"\b(?:unlink|file\.remove)\(",
+        installs=r"\binstall\.packages\(|\binstall_github\(",
+        network=r"\b(?:download\.file|url|GET|POST|curl_download)\(",
+        programs=r"\bsystem2?\(",
+        runs_text=r"\beval\(\s*parse\(|\bsource\(",
+        writes=r"\b(?:write\.\w+|writeLines|saveRDS|ggsave|png|pdf|sink|save|fwrite)\(",
+        moves=r"\bfile\.rename\(",
+    ),
+    "powershell": _table(
+        caseless=True,
+        rights=r"-Verb\s+RunAs",
+        deletes=r"\b(?:Remove-Item|rm|del|rmdir|rd|Clear-Content)\b",
+        network=r"\b(?:Invoke-WebRequest|Invoke-RestMethod|iwr|irm|curl|wget|Net\.WebClient)\b",
+        installs=r"\b(?:Install-Module|Install-Package|winget|choco)\b",
+        programs=r"\bStart-Process\b",
+        runs_text=r"\b(?:Invoke-Expression|iex)\b",
+        writes=r"\b(?:Set-Content|Add-Content|Out-File|Export-Csv|New-Item)\b|(?<!-)>",
+        moves=r"\b(?:Move-Item|Rename-Item)\b",
+        processes=r"\bStop-Process\b",
+    ),
+    "applescript": _table(
+        caseless=True,
+        rights=r"with administrator privileges",
+        deletes=r"\bdelete\b|\bempty\b.*\btrash\b",
+        programs=r"do shell script|\blaunch\b",
+        runs_text=r"run script",
+        processes=r"\bquit\b",
+        moves=r"\bmove\b",
+    ),
+}
+PATTERNS["react"] = PATTERNS["typescript"] = PATTERNS["javascript"]
+
+
+def look_for_patterns(language: str, code: str) -> list[Finding]:
+    """Read code line by line, by what such lines look like."""
+    found: list[Finding] = []
+    for number, line in enumerate(code.split("\n"), 1):
+        line = line[:4_000]
+        for kind, pattern in (*_COMMON, *PATTERNS[language]):
+            if pattern.search(line):
+                found.append(Finding(kind, "", number))
+        found += [Finding("network", host, number) for host in hosts(line)]
+        if which := private(line):
+            found.append(Finding("secrets", which, number))
+    return found

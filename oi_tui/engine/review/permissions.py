@@ -1,0 +1,151 @@
+"""What code may run without a question, because a person said so."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.text import names
+
+#: From narrow to wide: the same code again; so many more pieces; code with no findings; all of a language;
+#: everything, which is auto-run.
+Scope = Literal["code", "count", "unremarkable", "language", "everything"]
+#: How many pieces the grant of a number covers.
+SO_MANY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Code of one language that needs no question; it is kept nowhere, and ends with the session."""
+
+    scope: Scope
+    language: str
+    code: str = ""
+    left: int = 0
+
+    @property
+    def words(self) -> str:
+        """Which code that is."""
+        match self.scope:
+            case "code":
+                lines = self.code.count("\n") + (not self.code.endswith("\n"))
+                first = self.code.strip().split("\n")[0].strip()
+                shown = first if len(first) <= 40 else first[:39] + "…"
+                return f"this {self.language} code again ({lines} line{'s' * (lines != 1)}: {shown})"
+            case "count":
+                more = "next piece" if self.left == 1 else f"next {self.left} pieces"
+                return f"the {more} of {self.language}"
+            case "unremarkable":
+                return f"{self.language} code with no findings"
+            case "language":
+                return f"all {self.language}"
+            case "everything":
+                return "everything (auto-run)"
+
+    @property
+    def offer(self) -> str:
+        """How it is offered: which code that is, and what it would also let through."""
+        match self.scope:
+            case "code":
+                return "this same code again, letter for letter"
+            case "count":
+                return f"{self.words}, whatever they do"
+            case "unremarkable":
+                return f"{self.language} code with no findings: every part known, nothing listed"
+            case "language":
+                return f"all {self.language}, whatever it does: delete, send, install"
+            case "everything":
+                return "everything, in every language: auto-run (asks for a word)"
+
+    def covers(self, language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> bool:
+        """Whether the code may run without a question, after what ran `earlier`."""
+        if language != self.language:
+            return False
+        match self.scope:
+            case "code":
+                return code == self.code
+            case "count":
+                return self.left > 0
+            case "unremarkable":
+                return look_through(language, code, cwd, earlier).nothing_listed and not names(code)
+            case "language":
+                return True
+            case "everything":
+                return False
+
+
+def offers(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> tuple[Grant, ...]:
+    """What a person may grant when asked for this code, from narrow to wide; auto-run comes last."""
+    unremarkable = Grant("unremarkable", language)
+    return (
+        Grant("code", language, code),
+        Grant("count", language, left=SO_MANY),
+        *([unremarkable] if unremarkable.covers(language, code, cwd, earlier) else []),
+        Grant("language", language),
+        Grant("everything", language),
+    )
+
+
+class Grants:
+    """The grants of a session, from any thread; `everything` is auto-run."""
+
+    def __init__(self, *, everything: bool = False) -> None:
+        self.everything = everything
+        self._lock = threading.Lock()
+        self._given: list[Grant] = []
+
+    def __iter__(self) -> Iterator[Grant]:
+        with self._lock:
+            return iter(tuple(self._given))
+
+    def __bool__(self) -> bool:
+        return bool(self._given)
+
+    @property
+    def in_force(self) -> tuple[Grant, ...]:
+        """What runs without a question now, auto-run first."""
+        return (*((Grant("everything", ""),) if self.everything else ()), *self)
+
+    def give(self, grant: Grant) -> None:
+        """Let code through from now on; of two that say the same the newer one stays."""
+        if grant.scope == "everything":
+            self.everything = True
+            return
+        with self._lock:
+            self._given = [each for each in self._given if not _alike(each, grant)] + [grant]
+
+    def revoke(self, grant: Grant) -> bool:
+        """Ask for that code again; False when the grant is gone already, or was used up."""
+        if grant.scope == "everything":
+            before, self.everything = self.everything, False
+            return before
+        with self._lock:
+            many = len(self._given)
+            self._given = [each for each in self._given if not _alike(each, grant)]
+            return len(self._given) < many
+
+    def clear(self) -> None:
+        """Ask for everything again."""
+        with self._lock:
+            self._given = []
+
+    def use(self, language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Grant | None:
+        """The narrowest grant that covers the code; one for a number of pieces is used for one of them."""
+        with self._lock:
+            order = {"code": 0, "unremarkable": 1, "language": 2, "count": 3}
+            for grant in sorted(self._given, key=lambda each: order.get(each.scope, 9)):
+                if not grant.covers(language, code, cwd, earlier):
+                    continue
+                if grant.scope == "count":
+                    at = self._given.index(grant)
+                    left = grant.left - 1
+                    self._given[at : at + 1] = [Grant("count", language, left=left)] if left else []
+                return grant
+        return None
+
+
+def _alike(first: Grant, second: Grant) -> bool:
+    return (first.scope, first.language, first.code) == (second.scope, second.language, second.code)

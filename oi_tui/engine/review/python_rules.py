@@ -1,0 +1,245 @@
+"""What is recognised in Python code."""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+
+from oi_tui.engine.review import shell_rules
+from oi_tui.engine.review.findings import Finding, Kind, hosts, private
+
+#: Calls by their full name, or by its beginning where it ends with a dot.
+_CALLS: dict[str, Kind] = {
+    **dict.fromkeys(
+        ("os.remove", "os.unlink", "os.rmdir", "os.removedirs", "shutil.rmtree", "send2trash.send2trash"),
+        "deletes",
+    ),
+    **dict.fromkeys(("os.rename", "os.renames", "os.replace", "shutil.move"), "moves"),
+    **dict.fromkeys(("os.system", "os.popen", "pty.spawn", "os.startfile", "webbrowser.open"), "programs"),
+    **dict.fromkeys(("subprocess.", "os.exec", "os.spawn", "os.posix_spawn", "pexpect."), "programs"),
+    **dict.fromkeys(("asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"), "programs"),
+    **dict.fromkeys(("os.kill", "os.killpg", "signal.pthread_kill"), "processes"),
+    **dict.fromkeys(("os.chmod", "os.chown", "os.lchown", "shutil.chown"), "system"),
+    **dict.fromkeys(("os.setuid", "os.setgid", "os.seteuid"), "rights"),
+    **dict.fromkeys(("eval", "exec", "compile", "__import__", "runpy."), "runs text"),
+    **dict.fromkeys(
+        ("pickle.load", "pickle.loads", "marshal.loads", "dill.load", "joblib.load"), "runs text"
+    ),
+    **dict.fromkeys(("importlib.import_module", "ctypes."), "runs text"),
+    **dict.fromkeys(
+        ("requests.", "httpx.", "aiohttp.", "urllib.request.", "urllib3.", "socket.", "http.client."),
+        "network",
+    ),
+    **dict.fromkeys(("ftplib.", "smtplib.", "imaplib.", "poplib.", "telnetlib.", "paramiko."), "network"),
+    **dict.fromkeys(("websockets.", "websocket.", "boto3.", "yfinance.", "huggingface_hub."), "network"),
+    **dict.fromkeys(
+        ("os.mkdir", "os.makedirs", "shutil.copy", "shutil.copyfile", "shutil.copytree"), "writes"
+    ),
+    **dict.fromkeys(
+        ("shutil.copy2", "os.truncate", "os.symlink", "os.link", "shutil.unpack_archive"), "writes"
+    ),
+    **dict.fromkeys(("numpy.save", "numpy.savetxt", "numpy.savez", "json.dump", "pickle.dump"), "writes"),
+    **dict.fromkeys(("urllib.request.urlretrieve",), "network"),
+}
+#: Where the file stands among the arguments of a call that writes one; the first otherwise.
+_FILE_AT = {"shutil.copy": 1, "shutil.copyfile": 1, "shutil.copytree": 1, "shutil.copy2": 1}
+#: Calls that write to something opened elsewhere.
+_NO_FILE = {"json.dump", "pickle.dump"}
+#: Methods of whatever object, by name. "replace" and "rename" belong to texts and tables too often.
+_METHODS: dict[str, Kind] = {
+    **dict.fromkeys(("unlink", "rmdir", "rmtree"), "deletes"),
+    **dict.fromkeys(("write_text", "write_bytes", "touch", "mkdir", "savefig", "symlink_to"), "writes"),
+    **dict.fromkeys(("to_csv", "to_excel", "to_parquet", "to_pickle", "to_feather", "to_hdf"), "writes"),
+    **dict.fromkeys(
+        ("to_json", "to_html", "write_html", "write_image", "write_csv", "write_parquet"), "writes"
+    ),
+    **dict.fromkeys(("chmod", "lchmod"), "system"),
+    **dict.fromkeys(("terminate", "send_signal"), "processes"),
+}
+#: Methods that give a text back where no file is named.
+_MAYBE = {"to_csv", "to_json", "to_html", "write_csv"}
+#: Where names of calls begin that are many.
+_BEGINNINGS = ("os.exec", "os.spawn", "os.posix_spawn")
+_SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
+_LINE_COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?([!%])(?!=)(.*)$")
+
+
+def look(code: str) -> list[Finding] | None:
+    """What the code does, as far as it shows; None when it is no Python."""
+    first, _, rest = code.partition("\n")
+    if first.startswith("%%"):
+        name = first[2:].split(maxsplit=1)[:1]
+        if name and name[0] in ("bash", "sh", "shell", "script"):
+            return [Finding(f.kind, f.what, f.line + 1) for f in shell_rules.look(rest)]
+        code = "\n" + rest
+    tree, found = _parsed(code)
+    if tree is None:
+        return None
+    reader = _Reader()
+    reader.visit(tree)
+    return sorted([*found, *reader.found], key=lambda each: each.line)
+
+
+def _parsed(code: str) -> tuple[ast.AST | None, list[Finding]]:
+    """The tree, without the lines that are commands, and what these do."""
+    tree = _tree(code)
+    if tree is not None:
+        return tree, []
+    lines, found = code.split("\n"), list[Finding]()
+    for index, line in enumerate(lines):
+        command = _LINE_COMMAND.match(line)
+        if command is None:
+            continue
+        sign, words = command.groups()
+        kept = len(line) - len(line.lstrip())
+        lines[index] = line[:kept] + "pass"
+        if sign == "%" and not re.match(r"(?:pip|conda|mamba|sx|system|cd)\b", words):
+            continue
+        seen = shell_rules.look(words.removeprefix("sx").removeprefix("system") if sign == "%" else words)
+        found.append(Finding("programs", words.split(maxsplit=1)[0] if words.split() else "", index + 1))
+        found += [Finding(each.kind, each.what, index + 1) for each in seen]
+    return _tree("\n".join(lines)), found
+
+
+def _tree(code: str) -> ast.AST | None:
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+class _Reader:
+    """Goes through a tree and notes calls, by the names that imports gave."""
+
+    def __init__(self) -> None:
+        self.found: list[Finding] = []
+        self._names: dict[str, str] = {
+            "np": "numpy",
+            "plt": "matplotlib.pyplot",
+            "pd": "pandas",
+            "sp": "subprocess",
+        }
+
+    def visit(self, tree: ast.AST) -> None:
+        """Note all that the tree does."""
+        # Imports first: a function may use what is imported below it.
+        nodes = list(ast.walk(tree))
+        for node in nodes:
+            if isinstance(node, ast.Import):
+                for each in node.names:
+                    self._names[each.asname or each.name.partition(".")[0]] = (
+                        each.name if each.asname else each.name.partition(".")[0]
+                    )
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                for each in node.names:
+                    self._names[each.asname or each.name] = f"{node.module}.{each.name}"
+        for node in nodes:
+            if isinstance(node, ast.Call):
+                self._call(node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self._text(node)
+
+    def _note(self, kind: Kind, what: str, node: ast.expr) -> None:
+        self.found.append(Finding(kind, what, node.lineno))
+
+    def _text(self, node: ast.Constant) -> None:
+        text = str(node.value)
+        for host in hosts(text) if len(text) < 10_000 else []:
+            self._note("network", host, node)
+        if len(text) < 1_000 and "\n" not in text and (which := private(text)):
+            self._note("secrets", which, node)
+
+    def _call(self, call: ast.Call) -> None:
+        name = self._full_name(call.func)
+        kind = _CALLS.get(name) or next(
+            (kind for start, kind in _CALLS.items() if _begins(name, start)), None
+        )
+        if name == "open" or (isinstance(call.func, ast.Attribute) and call.func.attr == "open"):
+            self._open(call, name)
+        elif kind == "programs":
+            self._program(call, name)
+        elif kind == "writes":
+            at = _FILE_AT.get(name, 0)
+            if name not in _NO_FILE:
+                self._note("writes", _literal(call.args[at]) if len(call.args) > at else "", call)
+        elif kind:
+            self._note(kind, "" if kind in ("network", "runs text") else self._first(call), call)
+        elif isinstance(call.func, ast.Attribute):
+            self._method(call, call.func)
+
+    def _method(self, call: ast.Call, function: ast.Attribute) -> None:
+        kind = _METHODS.get(function.attr)
+        if kind is None:
+            return
+        if isinstance(function.value, ast.Call) and self._full_name(function.value.func).endswith("Path"):
+            what = self._first(function.value)
+        elif function.attr in ("write_text", "write_bytes", "touch", "mkdir", "unlink", "rmdir", "terminate"):
+            what = ""
+        else:
+            what = self._first(call)
+            named = what or call.args or any(each.arg and "path" in each.arg for each in call.keywords)
+            if function.attr in _MAYBE and not named:
+                return
+        self._note(kind, what, call)
+
+    def _open(self, call: ast.Call, name: str) -> None:
+        method = name not in ("open", "io.open", "codecs.open", "builtins.open")
+        given = [*call.args[0 if method else 1 :][:1], *(k.value for k in call.keywords if k.arg == "mode")]
+        mode = next((_literal(each) for each in given), "")
+        if not mode or not set(mode) & set("wax+") or len(mode) > 4:
+            return
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if method and isinstance(owner, ast.Call) and self._full_name(owner.func).endswith("Path"):
+            self._note("writes", self._first(owner), call)
+        elif not method:
+            self._note("writes", self._first(call), call)
+
+    def _program(self, call: ast.Call, name: str) -> None:
+        first = call.args[0] if call.args else None
+        if isinstance(first, ast.List | ast.Tuple):
+            words = [_literal(each) for each in first.elts]
+            command = " ".join(word if word.isalnum() else f"'{word}'" for word in words)
+        else:
+            command = _literal(first) if first is not None else ""
+        if name.startswith("subprocess.") and name.rpartition(".")[2] not in _SUBPROCESSES:
+            return
+        seen = shell_rules.look(command)
+        self._note("programs", shell_rules.program(command), call)
+        for each in seen:
+            self._note(each.kind, each.what, call)
+
+    def _first(self, call: ast.Call) -> str:
+        return _literal(call.args[0]) if call.args else ""
+
+    def _full_name(self, node: ast.expr) -> str:
+        parts = list(_parts(node))
+        if not parts:
+            return ""
+        head, *rest = reversed(parts)
+        return ".".join([self._names.get(head, head), *rest])
+
+
+def _parts(node: ast.expr) -> Iterator[str]:
+    """The names of `a.b.c`, from the last to the first; nothing for other expressions."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if isinstance(node, ast.Name):
+        yield from (*parts, node.id)
+
+
+def _begins(name: str, start: str) -> bool:
+    return name.startswith(start) and (start.endswith(".") or start in _BEGINNINGS)
+
+
+def _literal(node: ast.expr) -> str:
+    """A text that stands in the code as it is, also within `Path(…)`; else ""."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute) and node.args:
+        named = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        if named in ("Path", "expanduser"):
+            return _literal(node.args[0])
+    return ""

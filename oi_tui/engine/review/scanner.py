@@ -1,0 +1,64 @@
+"""Looking through code for what a person should see before it runs."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from oi_tui.engine.review import python_checker, python_rules, shell_checker, shell_rules
+from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.findings import Finding, Findings
+from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
+
+#: Longer code is not looked through.
+_LONGEST = 400_000
+
+
+def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Findings:
+    """List what a person should see of code that would run in the folder `cwd`, after `earlier` code.
+
+    Dangerous things are recognised, and what is not known to be harmless is listed as not checked.
+    Never raises.
+    """
+    if len(code) > _LONGEST:
+        return Findings(readable=False)
+    unchecked: list[Finding] = []
+    parsed = True
+    match language.lower():
+        case "python":
+            seen = python_rules.look(code)
+            unchecked = list(python_checker.look(code, cwd, earlier))
+        case "shell" | "bash" | "zsh" | "sh":
+            seen = shell_rules.look(code)
+            unchecked = list(shell_checker.look(code, cwd))
+            if earlier is not None and earlier.is_unclear("shell"):
+                unchecked.append(Finding("not understood", "what earlier code left behind", 0))
+        case "fish":
+            seen, parsed = shell_rules.look(code), False
+        case name if name in PATTERNS:
+            seen, parsed = look_for_patterns(name, code), False
+        case _:
+            return Findings(readable=False)
+    if seen is None:
+        return Findings(tuple(_placed(look_for_patterns("python", code), cwd)), readable=False)
+    known = [each for each in unchecked if each.kind != "not understood"]
+    return Findings(
+        tuple(dict.fromkeys(_placed([*seen, *known], cwd))),
+        unchecked=tuple(each for each in unchecked if each.kind == "not understood"),
+        parsed=parsed,
+    )
+
+
+def _placed(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:
+    """Files by how they lie to the folder: those outside of it are a finding of their own."""
+    for each in found:
+        if each.kind == "writes" and each.what:
+            path = Path(os.path.normpath(cwd / os.path.expanduser(each.what)))  # noqa: PTH111 -- "~x" may be nobody
+            if str(path).startswith(_NO_FILES):
+                continue
+            inside = path.is_relative_to(cwd) and cwd != Path("/")
+            yield Finding("writes" if inside else "writes outside", each.what, each.line)
+        else:
+            yield each
+
+
+_NO_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd")

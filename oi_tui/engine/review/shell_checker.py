@@ -1,0 +1,434 @@
+"""Which shell code is understood: a small part of the language that bash, zsh and sh read in the same way.
+
+It is an allow list. Characters that mean more than themselves, commands that are not in the table, and
+options that are not in it are not understood.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.readable_files import files_matching, why_not_readable
+
+#: Longer code is not read.
+LONGEST = 100_000
+_BARE = re.compile(r"[A-Za-z0-9_./,:+=@%*?\[\]-]+")
+_SINGLE = re.compile(r"'([^'\n\t\x00-\x1f\x7f]*)'")
+#: Within double quotes a backslash is only itself in front of these.
+_DOUBLE = re.compile(r'"((?:[^"\\$`!\x00-\x1f\x7f]|\\[A-Za-z0-9.+*?(){}\[\]|/ -])*)"')
+_COMMENT = re.compile(r"#[^\n]*")
+_REDIRECTION = re.compile(
+    r"[12]?>[ \t]*/dev/null(?![A-Za-z0-9_./'\"*?\[\]$~-])|2>&1(?![0-9-])|[12]?>&[12](?![0-9-])"
+)
+_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
+_PATTERN = re.compile(r"[*?]")
+_SPACES = re.compile(r"[ \t]+")
+
+
+class NotUnderstood(Exception):  # noqa: N818 -- it reports where reading ended and is no fault
+    """Reading came to something that is not in the allow list."""
+
+    def __init__(self, what: str, line: int) -> None:
+        super().__init__(what)
+        self.what, self.line = what, line
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a command; `pattern` says that it is a file pattern, `quoted` that a part was quoted."""
+
+    text: str
+    pattern: bool = False
+    quoted: bool = False
+
+
+@dataclass(slots=True)
+class Command:
+    """A simple command, and the line on which it begins."""
+
+    line: int
+    words: list[Word] = field(default_factory=list)
+
+
+def read(code: str) -> list[Command]:
+    """The simple commands of the code. Raises NotUnderstood for everything that is more than these."""
+    if len(code) > LONGEST:
+        raise NotUnderstood("code of this length", 1)
+    if any("\ud800" <= each <= "\udfff" for each in code):
+        raise NotUnderstood("characters that are no text", 1)
+    return list(_Reader(code).commands())
+
+
+class _Reader:
+    """Splits code into commands, character by character."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+        self._at = 0
+        self._line = 1
+
+    def commands(self) -> Iterator[Command]:
+        """Each command; an empty one only where a line is empty."""
+        joined = False
+        while self._at < len(self._code):
+            command = self._command()
+            separator = self._take(_SEPARATOR)
+            if command.words:
+                yield command
+            elif joined or separator not in ("\n", ""):
+                raise self._stop(separator or "the end of the code")
+            joined = separator in ("|", "&&", "||")
+            self._line += separator == "\n"
+        if joined:
+            raise self._stop("the end of the code")
+
+    def _command(self) -> Command:
+        command = Command(self._line)
+        while self._at < len(self._code):
+            spaces = self._take(_SPACES)
+            if self._take(_COMMENT) or self._at >= len(self._code) or _SEPARATOR.match(self._code, self._at):
+                break
+            if command.words and not spaces:
+                raise self._stop()
+            if self._take(_REDIRECTION):
+                if not self._at_end_of_word():
+                    raise self._stop()
+                if not command.words:
+                    raise self._stop("a redirection in front")
+                continue
+            command.words.append(self._word())
+        return command
+
+    def _word(self) -> Word:
+        parts: list[str] = []
+        pattern = quoted = bracket = False
+        while not self._at_end_of_word():
+            for kind in (_BARE, _SINGLE, _DOUBLE):
+                found = kind.match(self._code, self._at)
+                if found:
+                    break
+            else:
+                raise self._stop()
+            self._at = found.end()
+            if kind is _BARE:
+                pattern = pattern or bool(_PATTERN.search(found[0]))
+                bracket = bracket or "[" in found[0] or "]" in found[0]
+                parts.append(found[0])
+            else:
+                quoted = True
+                parts.append(found[1])
+        text = "".join(parts)
+        alone = text in ("[", "]", "=") and not quoted
+        if not parts or ((text.startswith("=") or bracket) and not alone) or (pattern and quoted):
+            raise self._stop(text)
+        return Word(text, pattern, quoted)
+
+    def _at_end_of_word(self) -> bool:
+        return self._at >= len(self._code) or self._code[self._at] in " \t\n;|&"
+
+    def _take(self, pattern: re.Pattern[str]) -> str:
+        found = pattern.match(self._code, self._at)
+        if found is None:
+            return ""
+        self._at = found.end()
+        return found[0]
+
+    def _stop(self, what: str = "") -> NotUnderstood:
+        end = self._code.find("\n", self._at)
+        rest = self._code[self._at : end if end >= 0 else None]
+        return NotUnderstood(what or rest[:30] or "the end of the line", self._line)
+
+
+# -- which commands --------------------------------------------------------------------------------
+
+
+#: For commands whose words a check of their own reads.
+_OWN_SYNTAX = -2
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a command may be given.
+
+    `flags` are single letters, `valued` letters that take a word, `long` long options in full. `files` says
+    how many of the operands after the first `texts` ones are files that it reads; -1 is any number.
+    """
+
+    flags: str = ""
+    valued: str = ""
+    long: tuple[str, ...] = ()
+    texts: int = 0
+    files: int = 0
+    #: File patterns may begin with "*": no option of the command does harm when a file is called like it.
+    any_pattern: bool = False
+    check: Callable[[list[str]], bool] = lambda _words: True
+    #: Whether it only lists names, so that private files may be among the operands' matches.
+    names_only: bool = False
+
+
+_NUMBER = re.compile(r"[+-]?\d{1,9}[kKMGb]?")
+_SED = re.compile(
+    r"(?:\d{1,9}|\$)?(?:,(?:\d{1,9}|\$))?[pd=]|\d{1,9}q|s/[^/\\{};\n]*/[^/\\{};\n]*/[gpI0-9]{0,4}"
+)
+_FORMAT = re.compile(r"(?:[^%\\]|%s|%%|\\[nt])*")
+_TEST = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./-]*|")
+_ASKED = ("-f", "-d", "-e", "-s", "-r", "-w", "-x", "-n", "-z")
+_FIND = frozenset(("-name", "-iname", "-type", "-maxdepth", "-mindepth", "-size", "-mtime", "-mmin", "-path"))
+_FIND_ALONE = frozenset(("-print", "-empty", "-not", "-o", "-a"))
+
+
+def _sed(words: list[str]) -> bool:
+    scripts = [word for word in words if not word.startswith("-")][:1]
+    return bool(scripts) and _SED.fullmatch(scripts[0]) is not None
+
+
+def _printf(words: list[str]) -> bool:
+    return bool(words) and not words[0].startswith("-") and _FORMAT.fullmatch(words[0]) is not None
+
+
+def _test(words: list[str]) -> bool:
+    if len(words) == 2:
+        return words[0] in ("-f", "-d", "-e", "-s", "-r", "-w", "-x", "-n", "-z") and bool(
+            _TEST.fullmatch(words[1])
+        )
+    return len(words) == 3 and words[1] in ("=", "!=") and all(map(_TEST.fullmatch, (words[0], words[2])))
+
+
+def _bracket(words: list[str]) -> bool:
+    return words[-1:] == ["]"] and _test(words[:-1])
+
+
+def _numbers(words: list[str]) -> bool:
+    return bool(words) and all(re.fullmatch(r"\d{1,7}(?:\.\d{1,3})?", word) for word in words)
+
+
+def _date(words: list[str]) -> bool:
+    return all(re.fullmatch(r"\+[A-Za-z0-9%:/. _-]*|-u|-I|-R|--utc|--iso-8601", word) for word in words)
+
+
+def _version(words: list[str]) -> bool:
+    return words in (["--version"], ["-V"])
+
+
+def _find(words: list[str]) -> bool:
+    rest = list(words)
+    while rest and not rest[0].startswith("-"):
+        rest.pop(0)
+    while rest:
+        word = rest.pop(0)
+        if word in _FIND and rest:
+            rest.pop(0)
+        elif word not in _FIND_ALONE:
+            return False
+    return True
+
+
+_SUMS = _Known(flags="bt", files=-1)
+_ASK = _Known(check=_version, flags="V", long=("--version",))
+_KNOWN: dict[str, _Known] = {
+    "ls": _Known("aAlhrtRS1FdCgGikmnopqsuUvxX", files=-1, any_pattern=True, names_only=True),
+    "cat": _Known("nbsAeEtTuv", files=-1, any_pattern=True),
+    "head": _Known("qv", "nc", files=-1, any_pattern=True),
+    "tail": _Known("qv", "nc", files=-1, any_pattern=True),
+    "wc": _Known("lwcmL", long=("--lines", "--words", "--bytes", "--chars"), files=-1),
+    "sort": _Known("bdfgiMhnRrVcCsuz", "kt", ("--numeric-sort", "--reverse", "--unique"), files=-1),
+    "uniq": _Known("cdDiuz", "fsw", ("--count",), files=1),
+    "grep": _Known(
+        "abcEFGHhIiLlnoqsvwxyz", "mABC", ("--ignore-case", "--count", "--color=never"), texts=1, files=-1
+    ),
+    "egrep": _Known("chHiIlLnoqsvwx", "mABC", texts=1, files=-1),
+    "fgrep": _Known("chHiIlLnoqsvwx", "mABC", texts=1, files=-1),
+    "cut": _Known("sn", "dfcb", files=-1),
+    "tr": _Known("cdsC", texts=2),
+    "nl": _Known("", "bnwsv", files=1),
+    "tac": _Known(files=-1),
+    "rev": _Known(files=-1),
+    "paste": _Known("s", "d", files=-1),
+    "comm": _Known("123", files=2),
+    "cmp": _Known("bls", files=2),
+    "diff": _Known("uqyibBwc", files=2),
+    "sed": _Known("nEr", check=_sed, texts=1, files=-1),
+    "md5sum": _SUMS,
+    "sha1sum": _SUMS,
+    "sha256sum": _SUMS,
+    "stat": _Known("Lt", files=-1, names_only=True),
+    "du": _Known("sahkmcb", "d", files=-1, names_only=True),
+    "df": _Known("hkTiaPl"),
+    "find": _Known(check=_find, files=_OWN_SYNTAX),
+    "echo": _Known("neE", texts=-1, any_pattern=True),
+    "printf": _Known(check=_printf, texts=-1),
+    "pwd": _Known("LP"),
+    "date": _Known("uIR", long=("--utc", "--iso-8601"), check=_date, texts=-1),
+    "test": _Known(check=_test, files=_OWN_SYNTAX),
+    "[": _Known(check=_bracket, files=_OWN_SYNTAX),
+    "true": _Known(),
+    "false": _Known(),
+    "basename": _Known(texts=2),
+    "dirname": _Known(texts=1),
+    "seq": _Known("w", texts=3, check=lambda words: _numbers([each for each in words if each != "-w"])),
+    "sleep": _Known(texts=1, check=_numbers),
+    "uname": _Known("amnrspvo"),
+    "whoami": _Known(),
+    "id": _Known("ugnGr"),
+    "hostname": _Known(),
+    "uptime": _Known("ps"),
+    "nproc": _Known(long=("--all",)),
+    "arch": _Known(),
+    "free": _Known("hmgkbt"),
+    "python": _ASK,
+    "python3": _ASK,
+    "node": _ASK,
+    "git": _Known(check=_version, long=("--version",)),
+    "ruby": _Known(check=_version, long=("--version",)),
+    "perl": _Known(check=_version, long=("--version",)),
+}  # fmt: skip
+#: Programs that cannot change the shell that starts them, whatever they do otherwise.
+_PROGRAMS = frozenset(
+    (
+        "apt", "apt-get", "awk", "brew", "cargo", "chmod", "clear", "cmake", "conda", "cp", "curl", "docker",
+        "gcc", "git", "go", "gunzip", "gzip", "java", "javac", "jq", "ln", "make", "mkdir", "mktemp", "mv",
+        "node", "npm", "npx", "perl", "pip", "pip3", "ps", "pytest", "python", "python3", "rm", "rmdir",
+        "rsync", "ruby", "rustc", "ssh", "scp", "sed", "sqlite3", "sudo", "tar", "tee", "touch", "tree",
+        "unzip", "uv", "wget", "which", "xargs", "xz", "yarn", "zip",
+    )
+)  # fmt: skip
+
+
+def look(code: str, cwd: Path) -> Iterator[Finding]:
+    """What is not understood in the code, or reads something that a person should see."""
+    try:
+        commands = read(code)
+    except NotUnderstood as stop:
+        yield Finding("not understood", stop.what, stop.line)
+        return
+    for command in commands:
+        yield from _look_at(command, cwd)
+
+
+def keeps_meanings(code: str) -> bool:
+    """Whether commands mean afterwards what they meant before: nothing in the code can change the shell."""
+    try:
+        commands = read(_REDIRECTED.sub(" ", code))
+    except NotUnderstood:
+        return False
+    return all(
+        (each.words[0].text in _KNOWN or each.words[0].text in _PROGRAMS) and not _sets(each)
+        for each in commands
+    )
+
+
+#: Writing into a file changes nothing in the shell itself.
+_REDIRECTED = re.compile(r"(?<=[ \t])>>?[ \t]*[A-Za-z0-9_./-]+(?=[ \t\n;|]|\Z)")
+
+
+def _sets(command: Command) -> bool:
+    """Whether it puts its output into a variable, as `printf -v` does."""
+    return command.words[0].text == "printf" and any(each.text.startswith("-v") for each in command.words[1:])
+
+
+def _look_at(command: Command, cwd: Path) -> Iterator[Finding]:
+    name, words = command.words[0], command.words[1:]
+    known = None if name.pattern or name.quoted else _KNOWN.get(name.text)
+    if known is None:
+        yield Finding("not understood", name.text, command.line)
+        return
+    if (place := _local_program(name.text, cwd)) is not None:
+        yield Finding("not understood", f"{name.text}, a program in {place}", command.line)
+        return
+    texts = [each.text for each in words]
+    own_syntax = known.files == _OWN_SYNTAX
+    if not known.check(texts) or (own_syntax and any(each.pattern for each in words)):
+        yield Finding("not understood", _shown(name, words), command.line)
+        return
+    if own_syntax:
+        operands = _places(name.text, words)
+    else:
+        found = _operands(known, words)
+        if found is None:
+            yield Finding("not understood", _shown(name, words), command.line)
+            return
+        operands = found
+    for operand in operands:
+        yield from _file(known, operand, command.line, cwd)
+
+
+def _shown(name: Word, words: list[Word]) -> str:
+    return " ".join([name.text, *(each.text for each in words)])[:40]
+
+
+def _places(name: str, words: list[Word]) -> list[Word]:
+    """The operands that are files, of commands that have a syntax of their own: where `find` begins."""
+    if name != "find":
+        return []
+    found = []
+    for word in words:
+        if word.text.startswith("-"):
+            break
+        found.append(Word(word.text, word.pattern))
+    return found
+
+
+def _operands(known: _Known, words: list[Word]) -> list[Word] | None:
+    """The operands that are files; None where an option or an operand is not known."""
+    operands: list[Word] = []
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word.text == "-":
+            continue
+        if not word.text.startswith("-") or _is_text(known, operands):
+            operands.append(word)
+        elif word.text not in known.long:
+            taken = _options(known, word.text)
+            if taken is None or (taken == "next" and (not rest or rest.pop(0).pattern)):
+                return None
+    texts = len(operands) if known.texts < 0 else known.texts
+    files = operands[texts:]
+    if any(each.pattern and ("/" in each.text or not known.any_pattern) for each in operands[:texts]):
+        return None
+    # A pattern may stand for several files, and for one that is called like an option.
+    patterns = [each for each in files if each.pattern]
+    if known.files >= 0 and (len(files) > known.files or patterns):
+        return None
+    unsafe = any(_PATTERN.match(each.text) for each in patterns)
+    return None if unsafe and not known.any_pattern else files
+
+
+def _is_text(known: _Known, operands: list[Word]) -> bool:
+    """Whether a word that begins with "-" is text all the same, as behind the format of `printf`."""
+    return known.texts < 0 and (bool(operands) or not known.flags)
+
+
+def _options(known: _Known, text: str) -> str | None:
+    """How the letters behind a dash are taken: "" alone, "next" with the next word, None not at all."""
+    if re.fullmatch(r"-\d{1,9}", text) and "n" in known.valued:
+        return ""
+    for at, letter in enumerate(text[1:], 1):
+        if letter in known.valued:
+            value = text[at + 1 :]
+            return "" if value else "next"
+        if letter not in known.flags:
+            return None
+    return ""
+
+
+def _file(known: _Known, operand: Word, line: int, cwd: Path) -> Iterator[Finding]:
+    if not operand.text:
+        yield Finding("not understood", "an empty name", line)
+    elif not operand.pattern:
+        if why_not_readable(operand.text, cwd, listing=known.names_only or known.files == _OWN_SYNTAX):
+            yield Finding("reads", operand.text, line)
+    elif not files_matching(operand.text, cwd, names_only=known.names_only):
+        yield Finding("reads", operand.text, line)
+
+
+def _local_program(name: str, cwd: Path) -> str | None:
+    """The folder within the working directory from which the shell would take this program, if any."""
+    for entry in os.environ.get("PATH", "").split(os.pathsep):
+        place = Path(os.path.normpath(cwd / entry))
+        if (not os.path.isabs(entry) or place.is_relative_to(cwd)) and (place / name).exists():  # noqa: PTH117
+            return entry or "."
+    return None

@@ -1,0 +1,180 @@
+"""What is recognised in shell commands."""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from oi_tui.engine.review.findings import Finding, Kind, hosts, private
+
+_COMMANDS: dict[str, Kind] = {
+    **dict.fromkeys(("rm", "rmdir", "unlink", "shred", "srm", "trash", "wipe"), "deletes"),
+    **dict.fromkeys(("mv", "rename"), "moves"),
+    **dict.fromkeys(
+        ("curl", "wget", "ssh", "scp", "sftp", "rsync", "ftp", "telnet", "nc", "ncat"), "network"
+    ),
+    **dict.fromkeys(("ping", "dig", "nslookup", "host", "whois", "nmap", "aria2c", "http", "gh"), "network"),
+    **dict.fromkeys(("kill", "pkill", "killall"), "processes"),
+    **dict.fromkeys(
+        ("chmod", "chown", "chgrp", "mount", "umount", "systemctl", "service", "crontab"), "system"
+    ),
+    **dict.fromkeys(("shutdown", "reboot", "poweroff", "halt", "launchctl", "useradd", "passwd"), "system"),
+    **dict.fromkeys(("mkfs", "fdisk", "parted", "diskutil", "iptables", "sysctl", "defaults"), "system"),
+    **dict.fromkeys(("eval", "source", "."), "runs text"),
+    **dict.fromkeys(("touch", "mkdir", "truncate", "ln", "install"), "writes"),
+}
+_RIGHTS = ("sudo", "doas", "pkexec", "su", "run0")
+_SHELLS = ("sh", "bash", "zsh", "dash", "fish", "ksh", "python", "python3", "node", "perl", "ruby")
+#: Words in front of the command that runs.
+_BEFORE = frozenset(
+    "env nohup time command exec nice ionice xargs builtin setsid timeout".split()  # noqa: SIM905
+)
+_INSTALL = re.compile(
+    r"^(?:(?:pip3?|pipx|uv pip|python3? -m pip|npm|pnpm|yarn|brew|apt|apt-get|dnf|yum|apk|conda|mamba|gem"
+    r"|cargo|go|snap|port|flatpak|zypper) (?:-\S+ )*"
+    r"(?:install|add|i|get|upgrade|update|remove|uninstall|dist-upgrade)|pacman -\w*[SRU])\b"
+)
+_WEB_GIT = ("clone", "fetch", "pull", "push", "ls-remote", "submodule")
+_SEPARATORS = frozenset((";", "&", "|", "(", ")", "{", "}", "&&", "||", "|&", ";;"))
+_KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "fi", "done"))
+_SUBSTITUTED = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
+#: Options of `sudo` and its like that take a word.
+_WITH_WORD = ("-u", "-g", "-n", "-I", "-L", "-P", "-d")
+
+
+def look(code: str) -> list[Finding]:
+    """What the commands do, as far as it shows."""
+    found: list[Finding] = []
+    for number, line in _lines(code):
+        found += [Finding(kind, what, number) for kind, what in _line(line)]
+    return found
+
+
+def program(command: str) -> str:
+    """The name of the program that a command starts."""
+    words = _split(command)
+    return words[0].rpartition("/")[2] if words else ""
+
+
+def _lines(code: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers; those that go on behind a backslash as one."""
+    held, start = "", 0
+    for number, line in enumerate(code.split("\n"), 1):
+        start = start if held else number
+        if line.endswith("\\") and len(held) < 20_000:
+            held += line[:-1] + " "
+            continue
+        yield start, held + line
+        held = ""
+    if held:
+        yield start, held
+
+
+def _split(line: str) -> list[str]:
+    lexer = shlex.shlex(line[:20_000], posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    words: list[str] = []
+    try:
+        words.extend(lexer)
+    except ValueError:  # a quotation that goes on in the next line
+        words = re.sub(r"([;&|()<>]+)", r" \1 ", line[:20_000].replace('"', " ").replace("'", " ")).split()
+    return words
+
+
+def _line(line: str, depth: int = 0) -> Iterator[tuple[Kind, str]]:
+    if not line.strip() or line.lstrip().startswith("#"):
+        return
+    yield from (("network", host) for host in hosts(line[:20_000]))
+    if which := private(line[:20_000]):
+        yield "secrets", which
+    command: list[str] = []
+    piped = False
+    for word in [*_split(line), ";"]:
+        if word in _SEPARATORS or (word and set(word) <= set(";&|(){}")):
+            yield from _command(command, piped=piped)
+            command, piped = [], word in ("|", "|&")
+        else:
+            command.append(word)
+    if depth < 3:
+        for inner in _SUBSTITUTED.findall(line[:20_000]):
+            yield from _line("".join(inner), depth + 1)
+
+
+def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
+    words = [word for index, word in enumerate(words) if not (word in _KEYWORDS and index == 0)]
+    plain = list[str]()
+    target = False
+    for word in words:
+        if word and set(word) <= set("<>&"):
+            target = ">" in word
+        elif target:
+            if not word.isdigit() and word != "-":
+                yield "writes", word
+            target = False
+        else:
+            plain.append(word)
+    while plain:
+        name = plain[0].rpartition("/")[2]
+        if re.fullmatch(r"\w+\+?=.*", plain[0], re.DOTALL) or name in _KEYWORDS:
+            plain = plain[1:]
+        elif name in _RIGHTS:
+            yield "rights", name
+            plain = _after_options(plain[1:])
+        elif name in _BEFORE:
+            plain = _after_options(plain[1:])
+            if name == "timeout":
+                plain = plain[1:]
+        else:
+            break
+    if plain:
+        yield from _program(plain, piped=piped)
+
+
+def _after_options(words: list[str]) -> list[str]:
+    while words and (words[0].startswith("-") or re.fullmatch(r"\w+=.*", words[0], re.DOTALL)):
+        words = words[2:] if words[0] in _WITH_WORD else words[1:]
+    return words
+
+
+def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
+    name, arguments = words[0].rpartition("/")[2], words[1:]
+    files = [word for word in arguments if not word.startswith("-")]
+    if _INSTALL.match(" ".join([name, *arguments])[:400]):
+        yield "installs", name
+    kind = _COMMANDS.get(name) or ("system" if name.startswith("mkfs") else None)
+    if kind in ("deletes", "writes"):
+        yield from ((kind, file) for file in (files[-1:] if name in ("ln", "install") else files) or [""])
+    elif kind == "network":
+        if not any(hosts(word) for word in arguments):
+            yield kind, name
+    elif kind:
+        yield kind, name if kind != "moves" else ""
+    if name in _SHELLS:
+        if piped and not files:
+            yield "runs text", f"what is piped into {name}"
+        if "-c" in arguments[:-1]:
+            inner = arguments[arguments.index("-c") + 1]
+            if name in ("sh", "bash", "zsh", "dash", "ksh", "fish"):
+                for line in inner.split("\n"):
+                    yield from _line(line, 2)
+            else:
+                yield "runs text", f"{name} -c"
+    elif name == "tee":
+        yield from (("writes", file) for file in files)
+    elif name in ("cp", "rsync", "scp", "mv") and len(files) > 1:
+        yield "writes", files[-1]
+    elif name == "dd":
+        yield from (("writes", word[3:]) for word in arguments if word.startswith("of="))
+    elif name == "find":
+        if "-delete" in arguments:
+            yield "deletes", ""
+        for flag in ("-exec", "-execdir", "-ok"):
+            if flag in arguments[:-1]:
+                yield from _command(arguments[arguments.index(flag) + 1 :], piped=False)
+    elif name == "git":
+        step = next(iter(files), "")
+        if step in _WEB_GIT:
+            yield "network", f"git {step}"
+        if step == "clean" or (step == "reset" and "--hard" in arguments):
+            yield "deletes", f"git {step}"
+    elif name == "sed" and any(word.startswith(("-i", "--in-place")) for word in arguments):
+        yield from (("writes", file) for file in files[1:])

@@ -1,0 +1,165 @@
+"""The settings of the model, and its limits."""
+
+from dataclasses import dataclass
+
+from oi_tui.engine.llm import urls
+from oi_tui.engine.settings.setting import setting
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class ModelSettings:
+    """What is asked, where, and how much."""
+
+    # ---- Model
+    model: str = setting(
+        "gpt-4o",
+        "The language model, by its LiteLLM name: gpt-4o, anthropic/claude-sonnet-4-5, ollama/llama3.1, ... "
+        "The name demo stands for the scripted demo model, which needs neither key nor network.",
+        key="llm.model",
+        section="Model",
+        flags=("-m",),
+        variable="OI_TUI_MODEL",
+    )
+    api_base: str | None = setting(
+        None,
+        "The address of the model server, for servers of your own and compatible providers.",
+        key="llm.api_base",
+        section="Model",
+        flags=("-ab",),
+        variable="OI_TUI_API_BASE",
+        unset="the provider's own",
+        must=urls.wanted,
+        shown=urls.shown,
+    )
+    api_key: str | None = setting(
+        None,
+        "The provider's key. Typed in the profile editor, it is kept in the system's keyring or a file that "
+        "only you can read; or set the provider's variable, such as OPENAI_API_KEY.",
+        key="llm.api_key",
+        section="Model",
+        flags=("-ak",),
+        variable="OI_TUI_API_KEY",
+        masked=True,
+        unset="from the keyring or the environment",
+    )
+    api_version: str | None = setting(
+        None,
+        "The version of the provider's interface, where it wants one (Azure does).",
+        key="llm.api_version",
+        section="Model",
+        flags=("-av",),
+        unset="the provider's own",
+    )
+    temperature: float | None = setting(
+        None,
+        "How varied the model's words are; 0 is the most predictable.",
+        key="llm.temperature",
+        section="Model",
+        flags=("-t",),
+        minimum=0,
+        maximum=2,
+        unset="the provider's own",
+    )
+    supports_functions: bool | None = setting(
+        None,
+        "Whether the model can call tools. If not, it writes code in fenced blocks.",
+        key="llm.supports_functions",
+        section="Model",
+        flags=("-lsf", "--llm-supports-functions"),
+        off_flags=("--no-llm-supports-functions",),
+        unset="looked up",
+    )
+    supports_vision: bool | None = setting(
+        None,
+        "Whether the model can look at images.",
+        also=("vision",),
+        key="llm.supports_vision",
+        section="Model",
+        flags=("-lsv", "--llm-supports-vision", "-vi", "--vision"),
+        off_flags=("--no-llm-supports-vision",),
+        unset="looked up",
+    )
+    fast: bool = setting(
+        False,
+        "Ask the model to be quick: no plan, few words, code at once.",
+        key="fast",
+        section="Model",
+        flags=("-f",),
+    )
+    local: bool = setting(
+        False,
+        "Use a model that runs on this machine: the one that model names, else one that is chosen at the "
+        "start. Nothing is sent elsewhere. Where nobody knows how much it takes in, 3000 tokens are taken "
+        "for it, and replies end after 1000.",
+        key="local",
+        limits=True,
+        section="Model",
+        flags=("-l",),
+    )
+    offline: bool = setting(
+        False,
+        "Send nothing to other machines: only models of this machine or the local network are asked.",
+        key="offline",
+        limits=True,
+        section="Model",
+        flags=("-o",),
+    )
+    # ---- Limits
+    context_window: int | None = setting(
+        None,
+        "How many tokens the model takes in at once. What does not fit is left out of the request, "
+        "oldest first.",
+        key="llm.context_window",
+        limits=True,
+        section="Limits",
+        flags=("-c", "-cw"),
+        minimum=256,
+        unset="looked up",
+    )
+    assumed_window: int = setting(
+        32_000,
+        "How many tokens a model is assumed to take in where nobody knows its context_window. A server that "
+        "refuses a request and names its limit corrects this for the rest of the session.",
+        key="llm.assumed_window",
+        section="Limits",
+        minimum=256,
+    )
+    max_tokens: int | None = setting(
+        None,
+        "The longest reply, in tokens.",
+        key="llm.max_tokens",
+        limits=True,
+        section="Limits",
+        flags=("-x",),
+        minimum=1,
+        unset="the provider's own",
+    )
+    max_output: int = setting(
+        2800,
+        "How many characters of a program's output the model is shown. You always see all of it.",
+        key="max_output",
+        limits=True,
+        section="Limits",
+        flags=("-xo",),
+        minimum=100,
+    )
+    max_budget: float | None = setting(
+        None,
+        "How much a session may cost, in USD. When it is spent, or the price of the model is not known, "
+        "the next request is not sent.",
+        key="llm.max_budget",
+        limits=True,
+        section="Limits",
+        flags=("-b",),
+        minimum=0,
+        unset="no limit",
+    )
+    timeout: float = setting(
+        120.0,
+        "How many seconds of silence from the model server are taken for life.",
+        key="llm.timeout",
+        limits=True,
+        section="Limits",
+        minimum=1,
+        maximum=86400,
+    )

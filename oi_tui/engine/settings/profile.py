@@ -1,0 +1,194 @@
+"""A profile: the values of all settings, and where they come from."""
+
+import dataclasses
+import os
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from oi_tui import paths
+from oi_tui.engine.settings import presets, yaml_file
+from oi_tui.engine.settings.application import ApplicationSettings
+from oi_tui.engine.settings.execution import RunningSettings
+from oi_tui.engine.settings.migration import MOVED
+from oi_tui.engine.settings.model import ModelSettings
+from oi_tui.engine.settings.prompts import WordingSettings
+from oi_tui.engine.settings.setting import ProfileError, Setting, Value
+from oi_tui.engine.settings.unknown_keys import refuse_misspelt_limit, why_unknown
+
+__all__ = ["Profile", "ProfileError", "settings"]
+
+#: Where a value comes from; the later ones win.
+Origin = Literal["default", "profile", "environment", "flag", "changed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile(ApplicationSettings, WordingSettings, RunningSettings, ModelSettings):
+    """What a person set, and the defaults for the rest. Immutable; `with_changes` makes another one."""
+
+    #: Keys of the file that are not settings, each with its line and what may be meant, in words.
+    unknown: tuple[str, ...] = field(default=(), compare=False)
+    #: The text and the place of a trusted program that brings a function as its model.
+    completions: tuple[str, str] | None = field(default=None, compare=False, repr=False)
+    #: For each setting that is not at its default: where its value comes from.
+    origins: Mapping[str, Origin] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a YAML profile. Raises ProfileError with file, line and key, or OSError.
+
+        Keys may be nested (`llm:` and below it `model:`) or dotted (`llm.model:`). A key without a value
+        leaves the default.
+        """
+        return cls.from_entries(yaml_file.read(path), path)
+
+    @classmethod
+    def from_entries(cls, entries: Mapping[str, yaml_file.Entry], path: object) -> Self:
+        """A profile from what `profile_file.parse` found. Raises ProfileError."""
+        known = {key: each for each in settings() for key in (each.key, *each.also)}
+        values: dict[str, Any] = {}
+        unknown = []
+        for key, entry in entries.items():
+            declared = known.get(key)
+            if declared is None and any(each.startswith(f"{key}.") for each in known):
+                # A group of the original's whose settings are all commented out is empty.
+                if entry.value not in (None, {}):
+                    unknown.append(f"line {entry.line}: {key} is a group of settings, with more below it")
+                continue
+            if declared is None:
+                within = known.get(key.rpartition(".")[0])
+                if within is not None:
+                    problem = f"expected {within.expected}, not a group of settings"
+                    raise within.error(problem).at(path, entry.line)
+                try:
+                    refuse_misspelt_limit(key, settings())
+                except ProfileError as error:
+                    raise error.at(path, entry.line) from None
+                unknown.append(f"line {entry.line}: {key} {why_unknown(key, known)}")
+                continue
+            if declared.name in values:
+                problem = f"given twice (also as {declared.key})"
+                raise ProfileError(problem, key=key, path=path, line=entry.line)
+            try:
+                value = declared.check_given(entry.value) if entry.value is not None else declared.default
+            except ProfileError as error:
+                raise error.at(path, entry.line) from None
+            if entry.value is not None:
+                values[declared.name] = value
+        origins: dict[str, Origin] = dict.fromkeys(values, "profile")
+        return cls(**values, unknown=tuple(unknown), origins=origins)
+
+    def with_changes(self, origin: Origin = "changed", **changes: Value) -> Self:
+        """The same profile with some settings changed, each checked. Raises ProfileError."""
+        declared = {each.name: each for each in settings()}
+        checked: dict[str, Any] = {name: declared[name].check(value) for name, value in changes.items()}
+        origins: dict[str, Origin] = {**self.origins, **dict.fromkeys(checked, origin)}
+        return dataclasses.replace(self, **checked, origins=origins)
+
+    def with_environment(self, environment: Mapping[str, str] = os.environ) -> Self:
+        """The same profile with what the environment sets. Raises ProfileError naming the variable."""
+        changes: dict[str, Value] = {}
+        for each in settings():
+            text = environment.get(each.variable, "") if each.variable else ""
+            if text:
+                try:
+                    changes[each.name] = each.parse(text)
+                except ProfileError as error:
+                    raise error.at(f"environment variable {each.variable}") from None
+        return self.with_changes("environment", **changes)
+
+    def differences(self, other: Self) -> dict[str, Value]:
+        """The settings, by name, that are different in `other`, with its values."""
+        return {
+            each.name: getattr(other, each.name)
+            for each in settings()
+            if getattr(self, each.name) != getattr(other, each.name)
+        }
+
+    def __repr__(self) -> str:
+        said = (
+            f"{each.name}={each.show(getattr(self, each.name))!r}"
+            for each in settings()
+            if getattr(self, each.name) != each.default
+        )
+        return f"Profile({', '.join(said)})"
+
+
+def save(path: Path, changes: Mapping[str, Value]) -> None:
+    """Write changed settings, by name, into a profile; None and defaults take the key out.
+
+    Everything else in the file stays as it is, to the byte. The file appears whole or not at all, for its
+    owner only. Raises OSError, or ProfileError when the file is not one that can be changed.
+    """
+    declared = {each.name: each for each in settings()}
+    written: dict[str, Value] = {}
+    for name, value in changes.items():
+        each = declared[name]
+        written |= dict.fromkeys((*each.also, *(old for old, new in MOVED.items() if new == each.key)))
+        written[each.key] = None if value == each.default else each.check(value)
+    own = path.parent == paths.profiles()
+    yaml_file.write(path, written, (presets.text(path.stem) or "") if own else "")
+
+
+def settings() -> tuple[Setting, ...]:
+    """Every setting, in the order of declaration."""
+    return _SETTINGS
+
+
+def _declared() -> tuple[Setting, ...]:
+    hints = typing.get_type_hints(Profile)
+    found = []
+    for each in dataclasses.fields(Profile):
+        if "setting" not in each.metadata:
+            continue
+        hint = hints[each.name]
+        parts = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        kinds = [part for part in parts if part is not types.NoneType]
+        found.append(
+            Setting(
+                name=each.name,
+                kind=typing.get_origin(kinds[0]) or kinds[0],
+                optional=len(parts) > 1,
+                default=typing.cast("Value", each.default),
+                **each.metadata["setting"],
+            )
+        )
+    return tuple(found)
+
+
+_SETTINGS = _declared()
+
+
+def conversations(profile: Profile) -> Path:
+    """The folder in which the profile's conversations are saved."""
+    told = profile.conversation_history_path
+    return paths.typed(told) if told else paths.conversations()
+
+
+def without_effect(profile: Profile) -> list[str]:
+    """Which of the settings that somebody chose have no effect here, and why, in sentences."""
+    found = []
+    for each in settings():
+        if getattr(profile, each.name) == each.default and profile.origins.get(each.name) != "flag":
+            continue
+        reason = each.cannot()
+        if each.needless and profile.origins.get(each.name) == "flag":
+            reason = each.needless
+        if reason:
+            found.append(f"{each.key} has no effect: {reason}.")
+    return found
+
+
+def explain(profile: Profile) -> list[tuple[str, str, Origin]]:
+    """For every setting: its key, its value as shown to a person, and where the value comes from."""
+    return [
+        (
+            each.key,
+            each.show(getattr(profile, each.name)) or each.unset,
+            profile.origins.get(each.name, "default"),
+        )
+        for each in _SETTINGS
+    ]

@@ -1,0 +1,110 @@
+"""The settings of what a model is told."""
+
+from dataclasses import dataclass
+
+from oi_tui.engine.settings.setting import setting
+
+
+def _with_content(text: str) -> str | None:
+    return None if "{content}" in text else "text with {content} in it"
+
+
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
+class WordingSettings:
+    """What stands in a request besides what was said."""
+
+    # ---- Instructions
+    custom_instructions: str = setting(
+        "",
+        "What the model should know of you and your work; added to the system message.",
+        key="custom_instructions",
+        section="Instructions",
+        flags=("-ci",),
+        long=True,
+    )
+    system_message: str = setting(
+        "You are oi-tui, an assistant that gets things done by writing code which runs on the user's own "
+        "computer.\n"
+        "The user reads and approves each piece of code before it runs. Once approved, it runs with the "
+        "user's rights: it can read and write files, use the network and install packages.\n"
+        "For a task of several steps, say in a few lines what you plan to do, then do it step by step. Write "
+        "short pieces of code, run them, read what they print, and build the next step on it: languages "
+        "remember variables, imports and the working directory from one piece to the next.\n"
+        "A file that the user names without a folder is in the current working directory. If something "
+        "fails, find out why and try another way. Print what you need to see; do not guess results.\n"
+        "When the task is done, say what you did and found, in Markdown, without repeating the output.",
+        "What every request begins with. The languages and the machine are described after it.",
+        key="system_message",
+        section="Instructions",
+        flags=("-s", "-sm"),
+        long=True,
+    )
+    execution_instructions: str = setting(
+        "To run code on the user's computer, write it in a fenced Markdown block with the language's name "
+        "after the opening fence. End your reply after the block: the code is run once the user has approved "
+        "it, and you are given its output.",
+        "How a model that cannot call tools is told to write code that runs; false leaves it out.",
+        key="llm.execution_instructions",
+        may_be_false=True,
+        section="Instructions",
+        long=True,
+    )
+    # ---- Wording
+    user_message_template: str = setting(
+        "{content}",
+        "What is made of your last message before it is sent; {content} stands for what you typed.",
+        key="user_message_template",
+        section="Wording",
+        long=True,
+        must=_with_content,
+    )
+    always_apply_user_message_template: bool = setting(
+        False,
+        "Use the template for all of your messages, not only for the last one.",
+        key="always_apply_user_message_template",
+        section="Wording",
+    )
+    code_output_template: str = setting(
+        "Output of the code:\n\n{content}\n\nWhat does it mean for the task? What is next, if anything?",
+        "How output is told to a model that cannot call tools; {content} stands for the output.",
+        key="code_output_template",
+        section="Wording",
+        long=True,
+        must=_with_content,
+    )
+    empty_code_output_template: str = setting(
+        "The code ran and printed nothing. What is next, if anything?",
+        "How a model that cannot call tools is told that there was no output.",
+        key="empty_code_output_template",
+        section="Wording",
+        long=True,
+    )
+    code_output_sender: str = setting(
+        "user",
+        "Whose words output is for a model that cannot call tools.",
+        key="code_output_sender",
+        section="Wording",
+        choices=("user", "assistant"),
+    )
+    loop_message: str = setting(
+        "Go on; you can run code on this computer. When the whole task is done, say exactly “The task is "
+        "done.” If it cannot be done, say exactly “The task is impossible.” If you need to know something "
+        "from me, say exactly “Please provide more information.” If there is no task, say exactly “Let me "
+        "know what you'd like to do next.” Otherwise keep going.",
+        "What the model is told with loop when it stopped without saying one of the loop_breakers.",
+        key="loop_message",
+        section="Wording",
+        long=True,
+    )
+    loop_breakers: tuple[str, ...] = setting(
+        (
+            "The task is done.",
+            "The task is impossible.",
+            "Let me know what you'd like to do next.",
+            "Please provide more information.",
+        ),
+        "The sentences with which the model ends a loop.",
+        key="loop_breakers",
+        section="Wording",
+        long=True,
+    )

@@ -1,0 +1,202 @@
+"""A profile that is a Python program, run in a process of its own once a person trusts its exact text."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from oi_tui.engine.credentials.trust import Shown
+from oi_tui.engine.settings.migration import MOVED
+from oi_tui.engine.settings.profile import Profile, ProfileError, settings
+from oi_tui.engine.settings.setting import Setting
+from oi_tui.engine.settings.unknown_keys import refuse_misspelt_limit, why_unknown
+from oi_tui.text import one_line
+
+#: The name by which a language is listed here, the one that Open Interpreter gives it, and its aliases.
+KnownLanguage = tuple[str, str, tuple[str, ...]]
+#: Longer than this no profile takes to set its values, in seconds.
+PATIENCE = 30.0
+#: What stands between the program and us: an object that notes what is set. It reads a JSON object from the
+#: standard input and writes one to the descriptor that was the standard output; what the profile prints
+#: goes nowhere.
+_DRIVER = r"""
+import json, os, sys, types
+given = json.loads(sys.stdin.buffer.read())
+report = os.fdopen(os.dup(1), "w", encoding="utf-8")
+null = os.open(os.devnull, os.O_RDWR)
+for number in (0, 1, 2):
+    os.dup2(null, number)
+class Language:
+    def __init__(self, key, name, aliases):
+        self.key, self.name, self.aliases = key, name, aliases
+LISTS = {key: value for key, value in given["defaults"].items() if isinstance(value, list)}
+LISTS["computer.languages"] = [Language(*each) for each in given["languages"]]
+SAME = {"computer.terminal.languages": "computer.languages"}
+values, lines, calls = {}, {}, []
+def line_now():
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != given["place"]:
+        frame = frame.f_back
+    return frame and frame.f_lineno
+class Part:
+    __slots__ = ("_path",)
+    def __init__(self, path=""):
+        object.__setattr__(self, "_path", path)
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        path = path_of(self, name)
+        if path not in values and path in LISTS:
+            # A list may be changed in place.
+            values[path], lines[path] = list(LISTS[path]), line_now()
+        if path in values:
+            return values[path]
+        if path in given["defaults"]:
+            return given["defaults"][path]
+        return Part(path)
+    def __setattr__(self, name, value):
+        path = path_of(self, name)
+        if isinstance(value, Part) and object.__getattribute__(value, "_path") == path:
+            return
+        values[path], lines[path] = value, line_now()
+    def __call__(self, *_, **__):
+        calls.append([object.__getattribute__(self, "_path"), line_now()])
+        return Part(object.__getattribute__(self, "_path"))
+    def __iter__(self):
+        return iter(())
+    def __bool__(self):
+        return False
+def path_of(part, name):
+    group = object.__getattribute__(part, "_path")
+    path = f"{group}.{name}" if group else name
+    return SAME.get(path, path)
+interpreter = Part()
+def made(*positional, **named):
+    if positional:
+        named = {"messages": positional[0], **named}
+    for name, value in named.items():
+        setattr(interpreter, name, value)
+    return interpreter
+module = types.ModuleType("interpreter")
+module.interpreter = interpreter
+module.OpenInterpreter = module.AsyncInterpreter = made
+sys.modules["interpreter"] = module
+space = {"__name__": "__main__", "__file__": given["place"], "interpreter": interpreter}
+fault = None
+try:
+    exec(compile(given["text"], given["place"], "exec"), space)
+except BaseException as error:
+    line = None
+    walk = error.__traceback__
+    while walk is not None:
+        if walk.tb_frame.f_code.co_filename == given["place"]:
+            line = walk.tb_lineno
+        walk = walk.tb_next
+    fault = [type(error).__name__, str(error), getattr(error, "lineno", None) or line]
+def is_plain(value):
+    return value is None or type(value) in (str, int, float, bool) or (
+        isinstance(value, (list, tuple)) and all(type(each) is str for each in value))
+def described(value):
+    # What kind of value it is, and the value itself where it can be told.
+    if isinstance(value, (list, tuple)) and any(isinstance(each, Language) for each in value):
+        value = [each.key if isinstance(each, Language) else each for each in value]
+    if is_plain(value):
+        return "plain", value
+    classes = [each for each in value if isinstance(each, type)] if isinstance(value, (list, tuple)) else []
+    if classes:
+        return "class", classes[0].__name__
+    return "function" if callable(value) and not isinstance(value, Part) else "other", type(value).__name__
+told = [
+    [path, *described(value), lines[path]]
+    for path, value in values.items()
+    if not (path in LISTS and isinstance(value, list) and value == LISTS[path])
+]
+json.dump({"values": told, "calls": calls, "fault": fault}, report)
+report.close()
+os._exit(0)
+"""
+#: What a fault in the program means, where its own words do not say it.
+_FAULTS = {
+    "SystemExit": "the profile ends the program",
+    "EOFError": "the profile asks for input, and nobody can answer it here",
+}
+
+
+def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
+    """Return the profile that the program makes. Whoever calls has seen to it that the text is trusted.
+
+    `interpreter` is there as in Open Interpreter, and takes what is assigned to it and its parts. `languages`
+    are what its `computer.languages` holds at first. What has no effect is named in `unknown`. A function as
+    `llm.completions` is noted in `completions`. Raises ProfileError, with the line, also where a limit that
+    the program sets is not understood.
+    """
+    found = _executed(shown, languages)
+    if found["fault"]:
+        kind, words, line = found["fault"]
+        raise ProfileError(one_line(f"{kind}: {_FAULTS.get(kind, words)}", 200), path=shown.place, line=line)
+    profile = Profile(unknown=tuple(_called(found["calls"])))
+    for path, kind, value, line in found["values"]:
+        try:
+            profile = _with(profile, path, kind, value, shown)
+        except ProfileError as error:
+            raise error.at(shown.place, line) from None
+    return profile
+
+
+def _executed(shown: Shown, languages: Sequence[KnownLanguage]) -> dict[str, Any]:
+    """Run the program in a process of its own. Returns what it set and called."""
+    defaults = {each.key: each.default for each in settings()}
+    order = {"text": shown.text, "place": shown.place, "defaults": defaults, "languages": list(languages)}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _DRIVER],
+            input=json.dumps(order).encode("utf-8", "surrogatepass"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE,
+            check=False,
+        )
+        found: dict[str, Any] = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        raise ProfileError(f"did not come to its end within {PATIENCE:g} s", path=shown.place) from None
+    except (ValueError, OSError):
+        raise ProfileError("ended before it had set anything", path=shown.place) from None
+    return found
+
+
+def _called(calls: Sequence[tuple[str, int | None]]) -> Iterator[str]:
+    for path, line in calls:
+        place = f"line {line}: " if line else ""
+        yield one_line(f"{place}{path}() has no effect in a profile here", 200)
+
+
+def _with(profile: Profile, path: str, kind: str, value: Any, shown: Shown) -> Profile:
+    """Return the profile with one assignment of the program. Raises ProfileError."""
+    key = MOVED.get(path, path)
+    if key == "llm.completions" and kind == "function":
+        return replace(profile, completions=(shown.text, shown.place))
+    declared = {name: each for each in settings() for name in (each.key, *each.also)}
+    each = declared.get(key)
+    if each is None:
+        _refuse_group(key, declared)
+        refuse_misspelt_limit(key, settings())
+        note = one_line(f"{key} {why_unknown(key, declared)}", 200)
+        return replace(profile, unknown=(*profile.unknown, note))
+    if kind == "class" and each.name == "languages":
+        raise each.error(
+            f"{value} is a class, which a profile cannot bring along. Put it into a file of its own, "
+            f"and name it in computer.custom_languages, as FILE.py:{value}"
+        )
+    if kind != "plain":
+        raise each.error(f"expected {each.expected}, not {one_line(str(value), 60)}")
+    if value is None and not each.optional:
+        return profile
+    return profile.with_changes("profile", **{each.name: each.check_given(value)})
+
+
+def _refuse_group(key: str, declared: Mapping[str, Setting]) -> None:
+    """Refuse to have a whole group replaced: the limits in it would be lost."""
+    if any(name.startswith(f"{key}.") for name in declared):
+        raise ProfileError("is a group of settings; set its parts one by one", key=key)

@@ -1,0 +1,43 @@
+"""Texts made of the settings' declarations: a new profile, and the README's table."""
+
+import textwrap
+
+from oi_tui.engine.settings import yaml_file
+from oi_tui.engine.settings.profile import settings
+
+
+def settings_table() -> str:
+    """The README's table of settings, in Markdown."""
+    rows = ["| Setting | Flags | Default | |", "|---|---|---|---|"]
+    for each in settings():
+        shown = each.unset if each.default is None else each.show(each.default)
+        if each.long and len(shown) > 40:
+            shown = "a text of our own"
+        flags = ", ".join(f"`{flag}`" for flag in (each.long_flag, *each.flags))
+        default = shown if each.default is None or each.long else f"`{shown}`"
+        rows.append(f"| `{each.key}` | {flags} | {default} | {each.help} |")
+    return "\n".join(rows)
+
+
+def starter() -> str:
+    """The text of a new profile: every setting as a comment, with its help and default."""
+    lines = ["# A profile of oi-tui. Take away the # in front of a setting to change it."]
+    section = ""
+    for each in settings():
+        if each.section != section:
+            section = each.section
+            lines += ["", f"# ---- {section}"]
+        lines += ["", *(f"# {line}" for line in _wrapped(each.help))]
+        shown = "" if each.default is None else yaml_file.scalar(each.default)
+        if each.long and len(shown) > 60:
+            shown = "..."
+        unset = each.default is None
+        if each.limits and each.default == ():
+            # An empty list would be a limit to nothing at all.
+            shown, unset = "", True
+        lines.append(f"#{each.key}: {shown}".rstrip() + (f"  # {each.unset}" if unset else ""))
+    return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 96)

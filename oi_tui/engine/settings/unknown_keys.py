@@ -1,0 +1,56 @@
+"""What to say of a key in a profile that no setting has."""
+
+import difflib
+from collections.abc import Iterable
+
+from oi_tui.engine.settings.setting import ProfileError, Setting, nearest
+
+#: How much a key must be like the name of a limit to be taken for it, misspelt.
+_ALIKE = 0.75
+
+#: Settings of Open Interpreter 0.4.3, or groups of them, that nothing here acts on.
+_ORIGINALS = (
+    "version",
+    "conversation_filename",
+    "plain_text_display",
+    "import_skills",
+    "skills_path",
+    "sync_computer",
+    "in_terminal_interface",
+    "anonymous_telemetry",
+    "computer",
+    "wtf",
+    "llm.vision_renderer",
+)
+
+
+def why_unknown(key: str, known: Iterable[str]) -> str:
+    """What to say of a key that is not among the `known` ones, to go on after its name."""
+    known = list(known)
+    if "<<" in key.split("."):
+        return "is a merge (<<), which is not read here; write its settings out"
+    if any(key == each or key.startswith(f"{each}.") for each in _ORIGINALS):
+        return "is a setting of Open Interpreter that has no effect here"
+    # Where it stands under the wrong group, the last part of the name still tells.
+    name = key.rpartition(".")[2]
+    same = [each for each in known if each.rpartition(".")[2] == name]
+    return f"is not a setting{f'; did you mean {same[0]}?' if same else nearest(key, known)}"
+
+
+def refuse_misspelt_limit(key: str, settings: Iterable[Setting]) -> None:
+    """Raise ProfileError where an unknown key is probably meant to limit something.
+
+    Going on would be to go on without the limit.
+    """
+    names = {each.key.rpartition(".")[2]: each for each in settings}
+    name = key.rpartition(".")[2].replace("-", "_").lower()
+    meant = difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)
+    if meant and names[meant[0]].limits:
+        problem = "is not a setting"
+        if "<<" in key.split("."):
+            problem = "is in a merge (<<), which is not read here"
+        raise ProfileError(
+            f"{problem}; did you mean {names[meant[0]].key}? Correct it or take it out: "
+            "nothing starts while a limit is not understood",
+            key=key,
+        )

@@ -1,0 +1,402 @@
+"""The YAML text of a profile: read with care, changed without touching the rest."""
+
+import contextlib
+import errno
+import functools
+import io
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from oi_tui import paths
+from oi_tui.engine.settings.setting import ProfileError, Value
+from oi_tui.text import one_line, whole
+
+#: Far more than any profile needs, and read in well under a second.
+MAX_BYTES = 1_000_000
+#: What YAML takes for the end of a line.
+_YAML_LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+_MAX_DEPTH = 20
+_MAX_PARTS = 5_000
+_MAX_ALIASES = 20
+_PLAIN_TAGS = frozenset(
+    f"tag:yaml.org,2002:{name}"
+    for name in ("str", "int", "float", "bool", "null", "seq", "map", "timestamp", "binary", "set", "merge")
+)
+#: libyaml's parser where PyYAML was built with it (a hundred times as fast), else the one in Python.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A value of the file, where it stands (line counted from 1; characters counted from 0)."""
+
+    value: object
+    line: int
+    #: The key's first character, the value's first, and the one after the value.
+    key_start: int
+    start: int
+    end: int
+    column: int
+    #: The dotted key of the group that it stands in, "" at the top.
+    group: str
+
+
+def read(path: Path) -> dict[str, Entry]:
+    """The settings in the file by dotted key. Raises ProfileError or OSError; never hangs on a pipe."""
+    return parse(read_text(path), path)
+
+
+def read_text(path: Path) -> str:
+    """The file's text. Raises ProfileError when it is no text file of a bearable size, or OSError."""
+    # O_NONBLOCK: opening a FIFO that nobody writes to would wait for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise ProfileError("not a regular file", path=path)
+        if found.st_size > MAX_BYTES:
+            raise ProfileError(f"too large for a profile ({found.st_size:,} bytes)", path=path)
+        raw = os.read(descriptor, MAX_BYTES + 1)
+    finally:
+        os.close(descriptor)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ProfileError(f"not UTF-8 text (byte {raw[error.start]:#04x})", path=path, line=line) from None
+
+
+def parse(text: str, path: object = None) -> dict[str, Entry]:
+    """The settings in YAML text by dotted key. Raises ProfileError with the line."""
+    text = whole(text.removeprefix("\ufeff"))
+    try:
+        _refuse_dangers(text, path)
+        root = yaml.compose(text, Loader=_LOADER)
+    except yaml.YAMLError as error:
+        raise _readable(error, text, path) from None
+    except RecursionError:
+        raise ProfileError("too deeply nested", path=path) from None
+    found: dict[str, Entry] = {}
+    if root is not None:
+        _refuse_circles(root, path)
+    if root is None or (isinstance(root, yaml.ScalarNode) and not root.value):
+        return found
+    if not isinstance(root, yaml.MappingNode):
+        raise ProfileError(
+            "expected settings such as 'llm.model: gpt-4o'", path=path, line=root.start_mark.line + 1
+        )
+    for entry_key, entry in _entries(root, "", path):
+        if entry_key in found:
+            raise ProfileError(
+                f"given twice (also in line {found[entry_key].line})",
+                key=entry_key,
+                path=path,
+                line=entry.line,
+            )
+        found[entry_key] = entry
+    return found
+
+
+def _refuse_dangers(text: str, path: object) -> None:
+    """Walk over the text's parts one after the other, before anything is built from them."""
+    depth = aliases = 0
+    for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+        line = event.start_mark.line + 1 if event.start_mark else None
+        if count > _MAX_PARTS:
+            raise ProfileError("too many values for a profile", path=path, line=line)
+        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+            depth += 1
+            if depth > _MAX_DEPTH:
+                raise ProfileError("too deeply nested", path=path, line=line)
+        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+            depth -= 1
+        elif isinstance(event, yaml.AliasEvent):
+            aliases += 1
+            if aliases > _MAX_ALIASES:
+                raise ProfileError("too many aliases (*)", path=path, line=line)
+        tag = getattr(event, "tag", None)
+        if tag and tag != "!" and tag not in _PLAIN_TAGS:
+            raise ProfileError(f"the tag {one_line(tag, 60)} is not allowed", path=path, line=line)
+
+
+def _refuse_circles(root: yaml.Node, path: object) -> None:
+    """An alias may stand within what it stands for, which has no end; all else here ends by its depth."""
+
+    def walk(node: yaml.Node, within: frozenset[int]) -> None:
+        if id(node) in within:
+            line = node.start_mark.line + 1
+            raise ProfileError("an alias (*) stands within what it stands for", path=path, line=line)
+        within |= {id(node)}
+        parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+        for part in parts:
+            for each in part if isinstance(part, tuple) else (part,):
+                walk(each, within)
+
+    walk(root, frozenset())
+
+
+def _entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[tuple[str, Entry]]:
+    for key_node, value_node in node.value:
+        line = key_node.start_mark.line + 1
+        if not isinstance(key_node, yaml.ScalarNode):
+            raise ProfileError("expected the name of a setting", path=path, line=line)
+        key = f"{group}.{key_node.value}" if group else key_node.value
+        shallow = len(key) < 100 and key.count(".") < _MAX_DEPTH
+        if isinstance(value_node, yaml.MappingNode) and value_node.value and shallow:
+            yield from _entries(value_node, key, path)
+            continue
+        yield (
+            one_line(key, 100),
+            Entry(
+                value=_value(value_node, path),
+                line=line,
+                key_start=key_node.start_mark.index,
+                start=value_node.start_mark.index,
+                end=_end(value_node),
+                column=key_node.start_mark.column,
+                group=group,
+            ),
+        )
+
+
+def _end(node: yaml.Node) -> int:
+    """Where a value ends; the parser counts what follows a block list, comments too, as part of it."""
+    while isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
+        node = node.value[-1]
+    return int(node.end_mark.index)
+
+
+def _value(node: yaml.Node, path: object) -> object:
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(each, path) for each in node.value]
+    if isinstance(node, yaml.MappingNode):
+        return {}
+    try:
+        return yaml.SafeLoader("").construct_object(node)
+    except (yaml.YAMLError, ValueError, OverflowError):
+        raise ProfileError(
+            f"cannot read {one_line(str(node.value), 60)!r}", path=path, line=node.start_mark.line + 1
+        ) from None
+
+
+def _readable(error: yaml.YAMLError, text: str, path: object) -> ProfileError:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "not readable as YAML"
+    if mark is not None:
+        line = mark.line + 1
+    else:
+        position = getattr(error, "position", None)
+        line = text.count("\n", 0, position) + 1 if isinstance(position, int) else None
+    if "cannot start any token" in problem and line and "\t" in _YAML_LINE_END.split(text)[line - 1]:
+        problem = "a tab where YAML wants spaces"
+    elif "cannot start any token" in problem:
+        problem = "a value that begins with @, ` or % stands in quotes"
+    return ProfileError(f"not readable as YAML: {one_line(problem, 120)}", path=path, line=line)
+
+
+# ---------------------------------------------------------------------------------------------- writing
+
+
+def write(path: Path, changes: Mapping[str, Value], base: str = "") -> None:
+    """Set dotted keys in the file, or take out those whose value is None. Raises ProfileError or OSError.
+
+    A file that is not there yet begins with the text `base`.
+    """
+    try:
+        text = read_text(path)
+        refuse_read_only(path)
+    except FileNotFoundError:
+        text = base
+    replace_file(path, changed(text, changes, path))
+
+
+def refuse_read_only(path: Path) -> None:
+    """Leave a file alone that its owner may not write, though its folder would allow to replace it."""
+    if not path.stat().st_mode & stat.S_IWUSR:
+        raise PermissionError(errno.EACCES, "it is read-only", str(path))
+
+
+def changed(text: str, changes: Mapping[str, Value], path: object = None) -> str:
+    """The text with dotted keys set, or taken out where the value is None. Raises ProfileError.
+
+    Only the characters of the changed values change. Where a file is written in a way that this cannot be
+    done (a group in braces, say), ruamel.yaml writes it anew with its comments, order and other keys.
+    """
+    if "\r\n" in text and text.count("\n") == text.count("\r\n"):
+        return changed(text.replace("\r\n", "\n"), changes, path).replace("\n", "\r\n")
+    for key, value in changes.items():
+        before = parse(text, path)
+        if key not in before and value is None:
+            continue
+        wanted = {name: entry for name, entry in _set(before).items() if name != key}
+        if value is not None:
+            wanted[key] = list(value) if isinstance(value, tuple) else value
+        # An indented comment that follows would become a part of a block: then the text stays in one line,
+        # or the key without a value, which sets nothing.
+        for attempt in (_spliced, functools.partial(_spliced, flat=True), _rewritten):
+            result = attempt(text, before, key, value)
+            with contextlib.suppress(ProfileError):
+                if _set(parse(result, path)) == wanted:
+                    text = result
+                    break
+        else:
+            raise ProfileError("cannot be changed in this file; please edit it by hand", key=key, path=path)
+    return text
+
+
+def _set(entries: Mapping[str, Entry]) -> dict[str, object]:
+    """What the entries set; a key without a value, or a group without keys, sets nothing."""
+    return {name: entry.value for name, entry in entries.items() if entry.value not in (None, {})}
+
+
+def _spliced(text: str, before: Mapping[str, Entry], key: str, value: Value, *, flat: bool = False) -> str:
+    entry = before.get(key)
+    if entry is None:
+        return _inserted(text, before, key, value, flat=flat)
+    # The parser did not count a byte order mark.
+    shift = 1 if text.startswith("\ufeff") else 0
+    start, end = entry.start + shift, entry.end + shift
+    if value is None:
+        # The end of a block takes in the blank lines after it; they stay.
+        end = start + len(text[start:end].rstrip())
+        if flat:
+            return text[:start].rstrip(" ") + text[end:]
+        line_start = text.rfind("\n", 0, entry.key_start + shift) + 1
+        line_end = text.find("\n", end) + 1 or len(text)
+        return text[:line_start] + text[line_end:]
+    written = scalar(value, entry.column + 2, flat=flat)
+    before_value, old = text[:start], text[start:end]
+    if old.startswith("- "):
+        # A list that begins below its key: the new value goes beside the key, comments stay where they are.
+        beside = text.index(":", entry.key_start + shift) + 1
+        between = text[beside:start].rstrip(" ")
+        return f"{text[:beside]} {written}{between.removesuffix(chr(10))}{text[end:]}"
+    if old.startswith(("|", ">")):
+        # The end of a block scalar takes in the blank lines after it.
+        kept = old[len(old.rstrip()) :]
+        return before_value + written + (kept or "\n") + text[end:]
+    if not old and before_value.endswith(":"):
+        before_value += " "
+    rest = text[end:]
+    if "\n" in written:
+        # A comment may not stand on the line after a block; it goes before the text begins.
+        comment, newline, rest = rest.partition("\n")
+        head, _, body = written.partition("\n")
+        return before_value + head + comment + "\n" + body + newline + rest
+    return before_value + written + rest
+
+
+def _inserted(text: str, before: Mapping[str, Entry], key: str, value: Value, *, flat: bool) -> str:
+    group, _, name = key.rpartition(".")
+    siblings = [entry for entry in before.values() if group and entry.group == group]
+    below = [entry for entry in before.values() if f"{entry.group}.".startswith(f"{group}.")]
+    newline = "" if not text or text.endswith("\n") else "\n"
+    if siblings:
+        last = max(below, key=lambda entry: entry.end)
+        column = siblings[0].column
+        shift = 1 if text.startswith("\ufeff") else 0
+        end = last.end + shift
+        at = end if text[end - 1 : end] == "\n" else text.find("\n", end) + 1 or len(text)
+        line = f"{' ' * column}{name}: {scalar(value, column + 2, flat=flat)}\n"
+        return text[:at] + (newline if at == len(text) else "") + line + text[at:]
+    line = f"{key}: {scalar(value, 2, flat=flat)}\n"
+    # A new profile holds every setting as a comment: the value goes where its explanation is.
+    place = re.search(rf"^# ?{re.escape(key)}:.*\n", text, re.MULTILINE)
+    if place:
+        return text[: place.end()] + line + text[place.end() :]
+    # What follows the mark of a document's end would be another document.
+    if end_mark := re.search(r"^\.\.\.(?:[ \t].*)?\n?\Z", text, re.MULTILINE):
+        return text[: end_mark.start()] + line + text[end_mark.start() :]
+    return text + newline + line
+
+
+def _rewritten(text: str, _before: Mapping[str, Entry], key: str, value: Value) -> str:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedMap
+    from ruamel.yaml.scalarstring import LiteralScalarString
+
+    round_trip = YAML()
+    round_trip.preserve_quotes = True
+    round_trip.width = 4096
+    tree = round_trip.load(text) or CommentedMap()
+    parts = key.split(".")
+    place: Any = tree
+    if key in tree:
+        parts = [key]
+    for part in parts[:-1]:
+        if not isinstance(place.get(part), dict):
+            place[part] = CommentedMap()
+        place = place[part]
+    if value is None:
+        place.pop(parts[-1], None)
+    else:
+        if isinstance(value, str) and "\n" in value:
+            place[parts[-1]] = LiteralScalarString(value)
+        else:
+            place[parts[-1]] = list(value) if isinstance(value, tuple) else value
+    written = io.StringIO()
+    round_trip.dump(tree, written)
+    return written.getvalue()
+
+
+def scalar(value: Value, indent: int = 2, *, flat: bool = False) -> str:
+    """The value as YAML; text of several lines as a block that is indented by `indent` spaces.
+
+    With `flat` such text stands in quotes, in one line.
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        # What cannot be printed, line ends of every kind too, is safe only as an escape in double quotes.
+        style = None if all(str(item).isprintable() for item in value) else '"'
+        flow = yaml.dump(
+            list(value),
+            Dumper=yaml.SafeDumper,
+            default_flow_style=True,
+            default_style=style,
+            allow_unicode=True,
+            width=10_000_000,
+        )
+        return str(flow).removesuffix("\n")
+    if not isinstance(value, str):
+        return str(yaml.safe_dump(value)).partition("\n")[0]
+    lines = value.split("\n")
+    clean = all(line == line.rstrip() and line.isprintable() for line in lines)
+    if len(lines) > 1 and clean and not flat and lines[0][:1] not in (" ", ""):
+        ending = "" if lines[-1] == "" and lines[-2:-1] != [""] else "-"
+        body = lines[:-1] if ending == "" else lines
+        if body[-1]:
+            return f"|{ending}\n" + "\n".join(" " * indent + line if line else "" for line in body)
+    written: str = yaml.dump(value, Dumper=yaml.SafeDumper, allow_unicode=True, width=10_000_000)
+    plain = written.removesuffix("\n...\n").removesuffix("\n")
+    if "\n" in plain or not value.isprintable():
+        plain = str(
+            yaml.dump(value, Dumper=yaml.SafeDumper, default_style='"', allow_unicode=True, width=10_000_000)
+        ).removesuffix("\n")
+    return plain
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write the file anew, for its owner only: it has the old content or the new one, never half of it."""
+    import tempfile  # costs as much as all of this module, and is not wanted at the start
+
+    target = Path(os.path.realpath(path))
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(name, target)  # noqa: PTH105
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)  # noqa: PTH108
+        raise
+    paths.sync(target.parent)

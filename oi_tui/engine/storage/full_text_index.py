@@ -1,0 +1,205 @@
+"""Which conversation has which words: an index that can be thrown away and made again."""
+
+import contextlib
+import os
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine.storage.list_index import DAMAGED
+from oi_tui.engine.storage.store import Store, StoreError
+from oi_tui.messages import Message
+
+#: A conversation with more words of its own (hexadecimal dumps, say) is not covered: it is read instead.
+_MAX_WORDS = 100_000
+_LONGEST_WORD = 60
+#: Of a long query, so many words are looked up; what they find is read for the others.
+_MOST_PARTS = 30
+_WORD = re.compile(r"[^\W_]+")
+#: Characters of scripts that put no blanks between words: Thai to Khmer, and from the radicals to Hangul.
+_RUN = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+#: Of the layout of the tables; an index of another one is made again.
+_LAYOUT = 2
+#: So much is committed at once, in seconds of work.
+_BATCH_SECONDS = 0.25
+
+#: Without the index of prefixes, the first two letters of a word take seconds in ten thousand conversations.
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS conversations (
+    row INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT UNIQUE NOT NULL,
+    time INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    whole INTEGER NOT NULL
+);
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
+    text, content = '', detail = none, tokenize = 'unicode61', prefix = '2 3'
+);
+"""
+#: Of what is gone, or changed since its words were taken in.
+_STALE = """
+DELETE FROM conversations WHERE NOT EXISTS (
+    SELECT 1 FROM seen
+    WHERE seen.id = conversations.id AND seen.time = conversations.time AND seen.size = conversations.size
+)
+"""
+_MISSING = """
+SELECT id, time, size FROM seen WHERE id NOT IN (SELECT id FROM conversations) ORDER BY time DESC
+"""
+
+
+class WordIndex:
+    """Finds conversations by the beginnings of words. Every method may be called from any thread.
+
+    A conversation that changed is given a new row; the words of its old one stay behind until the index is
+    made again, which happens when a third of it is of no use. Where SQLite has no full-text search, or the
+    disk refuses, nothing is ever covered and everything has to be searched without it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        #: What changed since the last time is no longer in it.
+        self._current = False
+
+    def update(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Take in what changed, the last written first, until it is done or `stopped` says so."""
+        with self._lock, contextlib.suppress(OSError, sqlite3.Error):
+            try:
+                self._update(store, stopped)
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorcode & 0xFF not in DAMAGED:
+                    return
+                # It holds nothing that cannot be read again. What it was about to undo belongs to it.
+                for each in (self._path, Path(f"{self._path}-journal")):
+                    each.unlink(missing_ok=True)
+                self._update(store, stopped)
+
+    @staticmethod
+    def is_exact(words: Sequence[str]) -> bool:
+        """Whether what `find` finds for these words has them all, so that none needs to be read again."""
+        found = [part for word in words for part in _WORD.findall(word)]
+        plain = all(len(part) <= _LONGEST_WORD and not _RUN.search(part) for part in found)
+        return plain and found == list(words) and len(found) <= _MOST_PARTS
+
+    @property
+    def covered(self) -> frozenset[str]:
+        """The conversations whose words are all in the index."""
+        try:
+            with self._connected() as base:
+                return self._covered(base)
+        except (OSError, sqlite3.Error):
+            return frozenset()
+
+    def find(self, words: Sequence[str]) -> tuple[frozenset[str], frozenset[str]] | None:
+        """The conversations that have a word beginning with each of these, and all that are covered.
+
+        None when it cannot tell. Where the words are not `is_exact`, some of those found may lack some.
+        """
+        parts = {part for word in words for each in _WORD.findall(word) for part in _parts(each)}
+        if not parts or not self._path.exists():
+            return None
+        chosen = sorted(parts, key=len, reverse=True)[:_MOST_PARTS]
+        query = " AND ".join(f'"{part}"*' for part in chosen)
+        try:
+            with self._connected() as base:
+                base.execute("BEGIN")  # both of the same moment
+                rows = base.execute(
+                    "SELECT id FROM words JOIN conversations ON row = words.rowid WHERE words MATCH ?",
+                    (query,),
+                )
+                return frozenset(id_ for (id_,) in rows), self._covered(base)
+        except (OSError, sqlite3.Error):
+            return None
+
+    def _covered(self, base: sqlite3.Connection) -> frozenset[str]:
+        if not self._current:
+            return frozenset()
+        return frozenset(id_ for (id_,) in base.execute("SELECT id FROM conversations WHERE whole"))
+
+    def _update(self, store: Store, stopped: Callable[[], bool]) -> None:
+        with self._connected() as base:
+            self._lay_out(base)
+            base.execute("CREATE TEMP TABLE seen (id TEXT PRIMARY KEY, time, size) WITHOUT ROWID")
+            files = ((id_, found.st_mtime_ns, found.st_size) for id_, found in store.files())
+            base.executemany("INSERT INTO seen VALUES (?, ?, ?)", files)
+            if base.execute(_STALE).rowcount or not self._current:
+                base.commit()
+            if self._tidied(base):
+                base.commit()
+            self._current = True
+            committed = time.monotonic()
+            for id_, *stamp in base.execute(_MISSING).fetchall():
+                if stopped():
+                    break
+                with contextlib.suppress(StoreError):
+                    words = words_in(store.read(id_))
+                    whole = len(words) <= _MAX_WORDS
+                    self._take_in(base, id_, stamp, words if whole else set(), whole=whole)
+                if time.monotonic() - committed > _BATCH_SECONDS:
+                    base.commit()
+                    committed = time.monotonic()
+            base.commit()
+
+    def _lay_out(self, base: sqlite3.Connection) -> None:
+        (layout,) = base.execute("PRAGMA user_version").fetchone()
+        if layout != _LAYOUT:
+            base.executescript("DROP TABLE IF EXISTS conversations; DROP TABLE IF EXISTS words;")
+        base.executescript(f"{_SCHEMA} PRAGMA user_version = {_LAYOUT};")
+
+    def _take_in(
+        self, base: sqlite3.Connection, id_: str, stamp: Sequence[int], words: set[str], *, whole: bool
+    ) -> None:
+        base.execute("DELETE FROM conversations WHERE id = ?", (id_,))
+        added = base.execute(
+            "INSERT INTO conversations(id, time, size, whole) VALUES (?, ?, ?, ?)", (id_, *stamp, whole)
+        )
+        base.execute("INSERT INTO words(rowid, text) VALUES (?, ?)", (added.lastrowid, " ".join(words)))
+
+    def _tidied(self, base: sqlite3.Connection) -> bool:
+        """Whether so much was of no use that the index begins anew."""
+        (live,) = base.execute("SELECT count(*) FROM conversations").fetchone()
+        (last,) = base.execute("SELECT coalesce(max(seq), 0) FROM sqlite_sequence").fetchone()
+        if last <= live * 1.5 + 100:
+            return False
+        base.executescript(
+            "DROP TABLE conversations; DROP TABLE words; DELETE FROM sqlite_sequence;" + _SCHEMA
+        )
+        return True
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        paths.make_private(self._path.parent)
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        base = sqlite3.connect(self._path, timeout=2)
+        try:
+            base.executescript(
+                "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1000;"
+            )
+            yield base
+        finally:
+            base.close()
+
+
+def words_in(messages: Sequence[Message]) -> set[str]:
+    """The words of messages, code and output, in lower case; too many once there are more than enough."""
+    found: set[str] = set()
+    for message in messages:
+        if message.type != "image" and len(found) <= _MAX_WORDS:
+            found.update(_WORD.findall(message.content.lower()))
+    plain = {word for word in found if word.isascii() or not _RUN.search(word)}
+    split = {part for word in found - plain for part in _parts(word)}
+    return {word[:_LONGEST_WORD] for word in plain | split}
+
+
+def _parts(word: str) -> list[str]:
+    """What a word is looked up by: itself, or its pairs of characters where words follow without a blank."""
+    if word.isascii() or not _RUN.search(word):
+        return [word[:_LONGEST_WORD]]
+    pairs = [word[at : at + 2] for at in range(len(word) - 1)]
+    # The last character too, for it begins no pair; a query of one character finds it by its beginning.
+    return [*pairs, word[-1]]

@@ -1,0 +1,385 @@
+"""One conversation that is being written: an append-only file, on disk before anybody says so.
+
+Each record goes to the system in one `write`, so that two writers never tear each other's lines, and a line
+that was cut off by a crash or a full disk is taken back or closed with a newline before the next one.
+"""
+
+import contextlib
+import errno
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oi_tui import paths
+from oi_tui.engine.storage import records
+from oi_tui.engine.storage.append_file import (
+    ends_with_newline,
+    lock,
+    open_for_adding,
+    put_in_place,
+    why_not_saved,
+)
+from oi_tui.engine.storage.records import Contents, encoded, title_of
+from oi_tui.engine.storage.undo_history import MOST, TakenBack, taken_back
+from oi_tui.messages import Message, new_id
+
+#: How long after a failed attempt the next one is made by itself, in seconds.
+RETRY_SECONDS = 2.0
+#: Where a whole conversation is written before it has its name.
+COMING = ".coming-"
+
+
+class Journal:
+    """A conversation that is being written. Made by `Store`; every method may be called from any thread.
+
+    Trouble with the disk never raises. What could not be saved stays in memory, is tried again with every
+    call and by itself every two seconds, and `trouble` says in a sentence what is wrong until it is saved.
+    The file comes into being with the first message, so an unused conversation leaves nothing behind.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        header: Mapping[str, Any],
+        contents: Contents | None = None,
+        *,
+        descriptor: int | None = None,
+        exists: bool = False,
+        notices: Iterable[str] = (),
+    ) -> None:
+        contents = contents or Contents()
+        #: None: this conversation is not saved, on purpose.
+        self._path = path
+        self._header = dict(header)
+        self._messages = dict(contents.messages)
+        self._taken_back = list(contents.taken_back)
+        #: What messages that are being written have gained, in pieces, and their lengths with it: joining
+        #: them each time would make the last word of a long reply dearer than its first.
+        self._gained: dict[str, list[str]] = {}
+        self._lengths: dict[str, int] = {}
+        self._foreign = list(contents.foreign)
+        #: The file was written in an earlier version, and says so until the first new record.
+        self._older = exists and contents.version < records.VERSION
+        #: What a person should know about the file, in sentences: damage, or that this is a copy.
+        self.notices = (*notices, *contents.notices)
+        #: Why the newest messages are not on disk, in a sentence; None when they are.
+        self.trouble: str | None = None
+        self._lock = threading.RLock()
+        self._file = descriptor
+        self._exists = exists
+        self._torn = descriptor is not None and not ends_with_newline(descriptor)
+        self._pending: list[_Record] = []
+        #: Written but not yet known to be on disk. A failed fsync may have thrown it away.
+        self._unsynced: list[_Record] = []
+        self._folder_synced = exists
+        #: Told the conversation's id when it is first written to, and once more when it is let go of.
+        self.used: Callable[[str], None] = lambda _: None
+        self._was_used = False
+        self._closed = threading.Event()
+        self._retrying: threading.Thread | None = None
+
+    @property
+    def id(self) -> str:
+        """The conversation's name in the store."""
+        return str(self._header["id"])
+
+    @property
+    def title(self) -> str:
+        """The conversation's title, as it was when this journal was opened or begun."""
+        return str(self._header.get("title") or "")
+
+    def use_model(self, name: str) -> None:
+        """Note the model that the conversation is begun with; it counts until there is a file."""
+        with self._lock:
+            if not self._exists:
+                self._header["model"] = name
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None when the conversation is not saved. It need not exist yet."""
+        return self._path
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages as they stand, in order."""
+        with self._lock:
+            self._join()
+            return list(self._messages.values())
+
+    def put(self, message: Message) -> None:
+        """Save the message, in place of the one with its id if there is one.
+
+        It is on disk when this returns, unless there is `trouble`.
+        """
+        with self._lock:
+            if not self.title and message.role == "user":
+                self._header["title"] = title_of(message)
+                if self._exists:
+                    self._add("title", self.title)
+            self._messages[message.id] = message
+            self._gained.pop(message.id, None)
+            self._add("message", message.to_dict(), message.id)
+            self._flush(sync=True)
+
+    def grow(self, id: str, text: str) -> None:
+        """Add text to a message that was `put` before.
+
+        It survives the end of the application, but not a power cut.
+        """
+        with self._lock:
+            before = self._messages.get(id)
+            if before is None or not text:
+                return
+            pieces = self._gained.setdefault(id, [])
+            at = self._lengths[id] if pieces else len(before.content)
+            pieces.append(text)
+            self._lengths[id] = at + len(text)
+            self._add("grow", id, id, at=at, text=text)
+            self._flush(sync=False)
+
+    def _join(self) -> None:
+        """Put what messages have gained into them."""
+        for key, pieces in self._gained.items():
+            if before := self._messages.get(key):
+                self._messages[key] = before.but(content="".join([before.content, *pieces]))
+        self._gained.clear()
+
+    def forget(self, ids: Iterable[str]) -> None:
+        """Take messages out of the conversation."""
+        with self._lock:
+            self._join()
+            dropped = [found for key in ids if (found := self._messages.pop(key, None)) is not None]
+            if dropped:
+                last = next(reversed(self._messages), None)
+                if step := taken_back(dropped, len(self._messages), last):
+                    self._taken_back = [*self._taken_back, step][-MOST:]
+                self._add("forget", [message.id for message in dropped])
+                self._flush(sync=True)
+
+    @property
+    def taken_back(self) -> tuple[TakenBack, ...]:
+        """What was taken out of the conversation's end, step by step, also before it was opened."""
+        with self._lock:
+            return tuple(self._taken_back)
+
+    def save(self) -> None:
+        """Write what is not on disk yet, and the whole conversation if there is no file."""
+        with self._lock:
+            if self._path is not None and not self._exists:
+                self._appear(self._path)
+            self._flush(sync=True)
+
+    def close(self) -> None:
+        """Write what is left and let go of the file. What comes later is still saved."""
+        self._closed.set()
+        with self._lock:
+            if self._pending or self._unsynced:
+                self._flush(sync=True)
+            self._let_go()
+            if self._was_used:
+                self.used(self.id)
+            retrying = self._retrying
+        if retrying is not None and retrying is not threading.current_thread():
+            retrying.join()
+
+    def rescue(self, folder: Path) -> Path:
+        """Write the whole conversation to another folder, for its owner only. Raises OSError.
+
+        The file is one that the store can open once it lies with the others.
+        """
+        with self._lock:
+            path = folder / f"{self.id}.jsonl"
+            file = open_for_adding(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+            with os.fdopen(file, "wb") as written:
+                written.writelines(record.data for record in self._everything())
+                written.flush()
+                os.fsync(file)
+            return path
+
+    # ---- Records
+
+    def _add(self, kind: str, value: object, key: str | None = None, **more: object) -> None:
+        if self._older:
+            self._older = False
+            self._add("oi_tui", records.VERSION)
+        data = encoded({kind: value, **more, "n": len(self._messages)})
+        record = _Record(data, key, kind)
+        if kind == "message":
+            # While nothing can be saved, a newer version takes the place of an older one that waits.
+            places = [i for i, waiting in enumerate(self._pending) if waiting.key == key]
+            whole = [i for i in places if self._pending[i].kind == "message"]
+            if whole:
+                self._pending[whole[0]] = record
+                places.remove(whole[0])
+            for place in reversed(places):
+                del self._pending[place]
+            if whole:
+                return
+        self._pending.append(record)
+
+    def _everything(self) -> list["_Record"]:
+        """Records that say all there is to say, for a file that begins anew."""
+        self._join()
+        count = len(self._messages)
+        return [
+            _Record(encoded({"oi_tui": records.VERSION, **self._header, "n": 0}), None, "oi_tui"),
+            *(_Record(line + b"\n", None, "foreign") for line in self._foreign),
+            *(
+                _Record(encoded({"message": message.to_dict(), "n": count}), key, "message")
+                for key, message in self._messages.items()
+            ),
+        ]
+
+    # ---- Disk
+
+    def _flush(self, *, sync: bool) -> None:
+        if self._path is None:
+            self._pending.clear()
+            return
+        try:
+            file = self._opened(self._path)
+            while self._pending:
+                self._write(file, self._pending[0].data)
+                self._unsynced.append(self._pending.pop(0))
+            if sync:
+                self._sync(file, self._path.parent)
+                if not self._was_used:
+                    self._was_used = True
+                    self.used(self.id)
+            if self._closed.is_set():
+                self._let_go()
+        except OSError as error:
+            self.trouble = why_not_saved(error, self._path)
+            self._retry_later()
+        else:
+            self.trouble = None
+
+    def _appear(self, path: Path) -> None:
+        """Begin the file with all there is: as a whole, or not at all. Where that fails, `_flush` tells."""
+        with contextlib.suppress(OSError):
+            paths.make_private(path.parent)
+            with tempfile.TemporaryDirectory(dir=path.parent, prefix=COMING) as folder:
+                put_in_place(self.rescue(Path(folder)), path)
+            self._exists = True
+            self._pending.clear()
+            self._file = open_for_adding(path, os.O_RDWR)
+            lock(self._file)
+
+    def _write(self, file: int, record: bytes) -> None:
+        data = b"\n" + record if self._torn else record
+        try:
+            written = os.write(file, data)
+        except OSError as error:
+            # Without space nothing was written; after any other fault nobody knows.
+            self._torn = self._torn or error.errno not in (errno.ENOSPC, errno.EDQUOT)
+            raise
+        if written == len(data):
+            self._torn = False
+            return
+        # On a full disk a write is cut short without an error. Taking it back works even then; it is only
+        # done when nobody else wrote after us.
+        torn, self._torn = self._torn, True
+        with contextlib.suppress(OSError):
+            end = os.lseek(file, 0, os.SEEK_CUR)
+            if os.fstat(file).st_size == end:
+                os.ftruncate(file, end - written)
+                self._torn = torn
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def _sync(self, file: int, folder: Path) -> None:
+        try:
+            os.fsync(file)
+            if not self._folder_synced:
+                paths.sync(folder)
+                self._folder_synced = True
+        except OSError:
+            # The system may have dropped what it failed to write and say "all well" the next time: only
+            # writing it again helps.
+            self._pending[:0] = self._unsynced
+            self._unsynced.clear()
+            raise
+        self._unsynced.clear()
+
+    def _opened(self, path: Path) -> int:
+        if self._file is not None:
+            if self._still_there(self._file, path):
+                return self._file
+            self._let_go()
+            self._exists = False
+        if self._exists:
+            try:
+                self._file = open_for_adding(path, os.O_RDWR)
+                self._torn = not ends_with_newline(self._file)
+                return self._file
+            except FileNotFoundError:
+                self._exists = False
+        try:
+            self._file = self._created(path)
+        except FileExistsError:
+            # Something else has this name by now, and it is not ours to touch.
+            self._header["id"] = fresh_id()
+            self._path = path = path.with_name(f"{self.id}.jsonl")
+            self._file = self._created(path)
+        self._exists = True
+        self._folder_synced = False
+        self._torn = False
+        self._unsynced.clear()
+        self._pending = self._everything()
+        return self._file
+
+    def _created(self, path: Path) -> int:
+        paths.make_private(path.parent)
+        file = open_for_adding(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        lock(file)
+        return file
+
+    def _still_there(self, file: int, path: Path) -> bool:
+        try:
+            named, held = path.lstat(), os.fstat(file)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
+        return (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)
+
+    def _let_go(self) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._file)
+            self._file = None
+
+    def _retry_later(self) -> None:
+        if self._closed.is_set() or self._retrying is not None:
+            return
+        self._retrying = threading.Thread(target=self._retry, name="journal", daemon=True)
+        self._retrying.start()
+
+    def _retry(self) -> None:
+        while not self._closed.wait(RETRY_SECONDS):
+            with self._lock:
+                self._flush(sync=True)
+                if self.trouble is None:
+                    self._retrying = None
+                    return
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    data: bytes
+    key: str | None
+    kind: str
+
+
+def fresh_id() -> str:
+    """A name for a conversation that says nothing, not even the time."""
+    return new_id()[:16]
+
+
+def new_header(id: str, *, cwd: str, model: str, title: str = "") -> dict[str, Any]:
+    """The facts with which a conversation begins."""
+    return {"id": id, "created": time.time(), "cwd": cwd, "model": model, "title": title}

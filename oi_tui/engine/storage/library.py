@@ -1,0 +1,90 @@
+"""The saved conversations as a person goes through them: names them, throws them away, brings them back."""
+
+import errno
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine.export import formats
+from oi_tui.engine.open_interpreter import conversations
+from oi_tui.engine.storage.listing import Listing, Summary
+from oi_tui.engine.storage.store import Store
+
+
+class Shelf:
+    """A list of conversations that stays right through what is done with it. Methods raise OSError."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        #: All of them, in the order of a list.
+        self.listing = Listing()
+        #: How many conversations of Open Interpreter could be brought in.
+        self.waiting = 0
+        self._deleted: list[Summary] = []
+        #: What was deleted in earlier sessions and can be brought back, the last first, by id.
+        self._thrown: list[str] = []
+
+    @property
+    def undoable(self) -> bool:
+        """Whether something was deleted that can be brought back."""
+        return bool(self._deleted or self._thrown)
+
+    def knows_deleted(self, ids: Sequence[str]) -> None:
+        """What was deleted and can be brought back, the last first, as it was read from the disk."""
+        mine = {item.id for item in self._deleted}
+        self._thrown = [each for each in ids if each not in mine]
+
+    def rename(self, item: Summary, title: str) -> None:
+        """Give it another title."""
+        self.store.rename(item.id, title)
+        self.listing = self.listing.having(replace(item, title=title))
+
+    def pin(self, item: Summary) -> None:
+        """Keep it at the top, or no longer."""
+        self.store.pin(item.id, not item.pinned)
+        self.listing = self.listing.having(replace(item, pinned=not item.pinned))
+
+    def delete(self, item: Summary) -> None:
+        """Throw it away; `undo` brings it back."""
+        self.store.delete(item.id)
+        self._thrown = [each for each in self._thrown if each != item.id]
+        self.listing = self.listing.without(item.id)
+        self._deleted.append(item)
+
+    def undo(self) -> Summary:
+        """Bring back what was deleted last, also before a restart. What cannot be is not tried again."""
+        if not self._deleted:
+            id_ = self._thrown.pop(0)
+            self.store.restore(id_)
+            self.listing = self.store.listing()
+            at = self.listing.all().place_of(id_)
+            if at is None:
+                raise FileNotFoundError(2, "it is not there any more")
+            return self.listing.summary(at)
+        item = self._deleted.pop()
+        self.store.restore(item.id)
+        self.listing = self.listing.having(item)
+        return item
+
+    def fork(self, item: Summary) -> str:
+        """Copy it, and return the copy's id."""
+        copy = self.store.fork(item.id)
+        self.listing = self.store.listing()
+        return copy
+
+    def bring_in(self, stopped: Callable[[], bool]) -> conversations.Report:
+        """Copy the conversations of Open Interpreter, and say what became of them."""
+        return conversations.bring_in(self.store, conversations.folders(), stopped)
+
+    def export(self, item: Summary, place: str) -> Path:
+        """Write it as a document, of the kind that the file's name ends with. Replaces nothing."""
+        path = paths.typed(place).absolute()
+        if path.is_dir():
+            path /= formats.file_name(item.title, ".md")
+        if path.exists():
+            raise FileExistsError(17, f"there is a file {paths.short(path)} already")
+        kind = formats.kind_of(path)
+        if kind is None:
+            raise OSError(errno.EINVAL, f"end the name in {formats.ENDINGS}")
+        return formats.export(kind, item.title, self.store.read(item.id), path)[0]

@@ -1,0 +1,150 @@
+"""What a list shows of each conversation, kept in SQLite so that only what changed is read again."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from oi_tui import paths
+from oi_tui.engine.storage.listing import Listing
+
+#: What SQLite says of a file that holds no index of ours. Of a lock or a full disk it says other things.
+DAMAGED = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
+#: Of the layout of the table; an index of another one is made again.
+_LAYOUT = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS facts (
+    id TEXT PRIMARY KEY, time INTEGER, size INTEGER,
+    title, messages INTEGER, model, cwd, problem
+) WITHOUT ROWID;
+"""
+#: Sorted by themselves first: with all that is known of them, it takes several times the memory.
+_ORDERED = "CREATE TEMP TABLE listed AS SELECT * FROM seen ORDER BY pinned DESC, time DESC"
+#: What is known of each file; nothing of one that is new or has changed.
+_KNOWN = """
+SELECT listed.id, listed.time, listed.size, pinned, title, messages, model, cwd, problem
+FROM listed LEFT JOIN facts
+ON facts.id = listed.id AND facts.time = listed.time AND facts.size = listed.size ORDER BY listed.rowid
+"""
+
+
+class Facts(NamedTuple):
+    """What a file says of itself."""
+
+    title: str
+    messages: int
+    model: str
+    cwd: str
+    problem: str | None = None
+
+
+class ListIndex:
+    """The facts of conversations by file, time and size; may be lost at any time, and is only for speed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def listing(
+        self,
+        files: Callable[[], Iterable[tuple[str, os.stat_result]]],
+        named: Mapping[str, Mapping[str, Any]],
+        facts: Callable[[str], Facts],
+    ) -> Listing:
+        """All the files as a list, with the titles and pins that were given; `facts` reads one of them."""
+        for attempt in range(2):
+            try:
+                with contextlib.closing(self._kept()) as base:
+                    return _listed(base, files(), named, facts)
+            except OSError:
+                break
+            except (sqlite3.Error, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+                code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+                if attempt or code & 0xFF not in DAMAGED:
+                    break
+                # It holds nothing that cannot be read again. What it was about to undo belongs to it.
+                for each in (self._path, Path(f"{self._path}-journal")):
+                    with contextlib.suppress(OSError):
+                        each.unlink(missing_ok=True)
+        # Where nothing can be kept, everything is read anew.
+        with contextlib.closing(sqlite3.connect(":memory:")) as base:
+            return _listed(base, files(), named, facts)
+
+    def _kept(self) -> sqlite3.Connection:
+        paths.make_private(self._path.parent)
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        return sqlite3.connect(self._path, timeout=2)
+
+
+def _listed(
+    base: sqlite3.Connection,
+    files: Iterable[tuple[str, os.stat_result]],
+    named: Mapping[str, Mapping[str, Any]],
+    facts: Callable[[str], Facts],
+) -> Listing:
+    base.executescript("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -200;")
+    (layout,) = base.execute("PRAGMA user_version").fetchone()
+    if layout != _LAYOUT:
+        base.executescript(f"DROP TABLE IF EXISTS facts; {_SCHEMA} PRAGMA user_version = {_LAYOUT};")
+    base.execute("CREATE TEMP TABLE seen (id TEXT, time INTEGER, size INTEGER, pinned INTEGER)")
+    pinned = {id_ for id_, entry in named.items() if entry.get("pinned") is True}
+    base.executemany(
+        "INSERT INTO seen VALUES (?, ?, ?, ?)",
+        ((id_, found.st_mtime_ns, found.st_size, id_ in pinned) for id_, found in files),
+    )
+    base.execute(_ORDERED)
+    listing = Listing()
+    changed: list[tuple[object, ...]] = []
+    known = base.execute(_KNOWN)
+    # Some at a time: row by row takes three times as long, and all at once twice the memory.
+    while rows := known.fetchmany(500):
+        for place, (id_, time, size, pin, _, count, *_) in enumerate(rows):
+            if count is None:
+                fresh = _row(facts(id_))
+                changed.append((id_, time, size, *fresh))
+                rows[place] = (id_, time, size, pin, *fresh)
+        ids, times, _, pins, titles, counts, models, folders, problems = zip(*rows, strict=True)
+        listing.extend(
+            ids,
+            [_title(named.get(id_), title) for id_, title in zip(ids, titles, strict=True)],
+            [time / 1e9 for time in times],
+            counts,
+            [(_text(cwd), _text(model)) for cwd, model in zip(folders, models, strict=True)],
+            pinned=sum(pins),
+            problems={i: _text(why) for i, why in zip(ids, problems, strict=True) if why is not None},
+        )
+    # What cannot be kept is read again the next time.
+    with contextlib.suppress(sqlite3.Error):
+        _keep(base, changed, len(listing))
+    return listing
+
+
+def _keep(base: sqlite3.Connection, changed: Sequence[tuple[object, ...]], count: int) -> None:
+    base.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", changed)
+    (held,) = base.execute("SELECT count(*) FROM facts").fetchone()
+    if held > count:
+        base.execute("DELETE FROM facts WHERE id NOT IN (SELECT id FROM seen)")
+    base.commit()
+
+
+def _title(given: Mapping[str, Any] | None, own: str | bytes) -> str:
+    return (given and (given.get("title") or given.get("suggested"))) or _text(own)
+
+
+def _storable(text: str) -> str | bytes:
+    """The text, or its bytes: a name of odd bytes, or half a character, is no text to SQLite."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def _text(stored: str | bytes) -> str:
+    return stored if isinstance(stored, str) else stored.decode("utf-8", "surrogatepass")
+
+
+def _row(facts: Facts) -> tuple[str | bytes, int, str | bytes, str | bytes, str | bytes | None]:
+    problem = None if facts.problem is None else _storable(facts.problem)
+    return _storable(facts.title), facts.messages, _storable(facts.model), _storable(facts.cwd), problem

@@ -1,0 +1,190 @@
+"""The saved conversations as a list of many: a few bytes for each, a whole summary only of what is seen."""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+from oi_tui.engine.storage.packed_texts import Texts
+
+#: What stands where a conversation has no title.
+UNTITLED = "(no request)"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A conversation as a list shows it. `updated` is in seconds since 1970."""
+
+    id: str
+    title: str
+    updated: float
+    messages: int
+    model: str
+    cwd: str
+    pinned: bool = False
+    #: Why it cannot be opened, in words; None when it can.
+    problem: str | None = None
+
+
+class Listing:
+    """Conversations in the order of a list: pinned ones, then the others, each the last written first.
+
+    Kept in columns: ten thousand summaries would be several megabytes, for the twenty that are on the screen.
+    """
+
+    def __init__(self) -> None:
+        self._ids = Texts()
+        self._titles = Texts()
+        #: The titles in lower case, as they are searched.
+        self._lowered = Texts()
+        self._times = array("d")
+        self._counts = array("I")
+        #: Folder and model of each, as a number: there are few of them among many conversations.
+        self._places = array("I")
+        self._known: dict[tuple[str, str], int] = {}
+        self._names: list[tuple[str, str]] = []
+        self._problems: dict[str, str] = {}
+        self._pinned = 0
+
+    @classmethod
+    def of(cls, summaries: Iterable[Summary]) -> "Listing":
+        """These conversations, put in order."""
+        listing = cls()
+        chosen = sorted(summaries, key=lambda each: (not each.pinned, -each.updated))
+        listing.extend(
+            [each.id for each in chosen],
+            [each.title for each in chosen],
+            [each.updated for each in chosen],
+            [each.messages for each in chosen],
+            [(each.cwd, each.model) for each in chosen],
+            pinned=sum(each.pinned for each in chosen),
+            problems={each.id: each.problem for each in chosen if each.problem is not None},
+        )
+        return listing
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[Summary]:
+        return iter(self.all())
+
+    def extend(
+        self,
+        ids: Sequence[str],
+        titles: Sequence[str],
+        times: Sequence[float],
+        counts: Sequence[int],
+        places: Sequence[tuple[str, str]],
+        *,
+        pinned: int,
+        problems: Mapping[str, str],
+    ) -> None:
+        """Put conversations at the end, of which so many are pinned: whoever does this keeps the order."""
+        self._ids.extend(ids)
+        self._titles.extend(titles)
+        self._lowered.extend([title.lower() for title in titles])
+        self._times.extend(times)
+        self._counts.extend(counts)
+        for place in places:
+            if place not in self._known:
+                self._known[place] = len(self._names)
+                self._names.append(place)
+        self._places.extend([self._known[place] for place in places])
+        self._pinned += pinned
+        self._problems |= problems
+
+    def having(self, item: Summary) -> "Listing":
+        """The list with this conversation in its place, instead of what was known of it."""
+        return Listing.of([*self.without(item.id), item])
+
+    def without(self, id: str) -> "Listing":
+        """The list without this conversation. This one stays as it is: somebody may be drawing it."""
+        return Listing.of(each for each in self if each.id != id)
+
+    def summary(self, row: int) -> Summary:
+        """All that is known of the conversation at this place."""
+        id_ = self._ids[row]
+        cwd, model = self._names[self._places[row]]
+        return Summary(
+            id=id_,
+            title=self._titles[row],
+            updated=self._times[row],
+            messages=self._counts[row],
+            model=model,
+            cwd=cwd,
+            pinned=row < self._pinned,
+            problem=self._problems.get(id_),
+        )
+
+    def row_of(self, id: str) -> int | None:
+        """Where the conversation stands; None where it does not."""
+        return self._ids.place_of(id)
+
+    @property
+    def readable(self) -> list[str]:
+        """The ids of those that can be opened, in order."""
+        return [id_ for id_ in self._ids if id_ not in self._problems]
+
+    def all(self) -> "Rows":
+        """All of them."""
+        return Rows(self, range(len(self)))
+
+    def matching(self, words: Sequence[str], folder: str | None = None, found: Container[str] = ()) -> "Rows":
+        """Those whose title, folder or model has all the words, or whose id was `found` otherwise.
+
+        With a folder: only those begun in it, or below it.
+        """
+        rows: Sequence[int] = range(len(self))
+        if folder is not None:
+            below = f"{folder.rstrip('/')}/"
+            inside = {n for (cwd, _), n in self._known.items() if cwd == folder or cwd.startswith(below)}
+            rows = [row for row in rows if self._places[row] in inside]
+        said: Sequence[int] = ()
+        if words and found:
+            ids = list(self._ids)
+            said = [row for row in rows if ids[row] in found]
+        for word in words:
+            rows = self._with(word, rows)
+        return Rows(self, sorted({*rows, *said}) if said else rows)
+
+    def _with(self, word: str, rows: Sequence[int]) -> Sequence[int]:
+        """Those of the rows that have the word. All are asked at every key: the loops are short for that."""
+        places = {n for key, n in self._known.items() if any(word in name.lower() for name in key)}
+        if len(places) == len(self._known):
+            return rows
+        titles = list(self._lowered)
+        if not places and len(rows) == len(titles):
+            return [row for row, title in enumerate(titles) if word in title]
+        if not places:
+            return [row for row in rows if word in titles[row]]
+        return [row for row in rows if word in titles[row] or self._places[row] in places]
+
+
+class Rows(Sequence[Summary]):
+    """Some conversations of a listing, in its order; each is put together when it is looked at."""
+
+    def __init__(self, listing: Listing, rows: Sequence[int]) -> None:
+        self._listing, self._rows = listing, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Summary: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Rows": ...
+
+    def __getitem__(self, index: int | slice) -> "Summary | Rows":
+        if isinstance(index, slice):
+            return Rows(self._listing, self._rows[index])
+        return self._listing.summary(self._rows[index])
+
+    def place_of(self, id: str) -> int | None:
+        """Where the conversation stands among these; None where it does not."""
+        row = self._listing.row_of(id)
+        if row is None:
+            return None
+        at = bisect_left(self._rows, row)
+        return at if at < len(self._rows) and self._rows[at] == row else None

@@ -1,0 +1,326 @@
+"""The records of a conversation's file, one JSON object on each line.
+
+The first record is the header, `{"oi_tui": 1, "id": …, "created": …, "cwd": …, "model": …, "title": …}`.
+After it come `{"message": {…}}` (a known id replaces what was there, in its old place), `{"grow": ID,
+"at": N, "text": …}` (the message goes on with `text` after its first N characters), `{"forget": [ID, …]}`
+and `{"title": …}`. The order of records is the order of events; no time stamp decides anything. Every record
+ends with `"n"`, the number of messages so far, so that a list can tell it from the last bytes of the file,
+and with `"crc"`, the CRC-32 of the record without it. Records of older files have none, and are read too.
+
+The header's number is the version that the records after it are written in. A file of an earlier version is
+never rewritten: its records are brought up to date as they are read, and before the first new record another
+header is added. A file with records of a version newer than ours is not written to; it is opened as a copy.
+To make version 2: raise `VERSION`, put into `UPGRADES` at 1 what makes a record of version 1 one of version 2
+(or None of it), and freeze a file of version 2 in
+`tests/unit/storage/test_old_formats.py` beside that of version 1.
+"""
+
+import contextlib
+import json
+import math
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, cast, get_args
+
+from oi_tui.engine.storage.undo_history import MOST, TakenBack, taken_back
+from oi_tui.messages import Decision, Message, MessageType, Role, State, new_id
+from oi_tui.text import one_line
+
+VERSION = 1
+#: What makes a record of an earlier version one of the next, by the version that it was written in.
+UPGRADES: dict[int, Callable[[dict[str, Any]], dict[str, Any] | None]] = {}
+
+_KINDS = ("oi_tui", "message", "grow", "forget", "title")
+#: Where a record begins. Within a JSON string the quote would have a backslash in front of it.
+_RECORD_START = re.compile(r'\{"(?:' + "|".join(_KINDS) + r')":')
+#: The end of a record that has a checksum.
+_CHECKSUM = re.compile(rb',"crc":"([0-9a-f]{8})"\}$')
+_ROLES, _TYPES = frozenset(get_args(Role)), frozenset(get_args(MessageType))
+_STATES, _DECISIONS = frozenset(get_args(State)), frozenset(get_args(Decision))
+_KNOWN_FIELDS = frozenset(f.name for f in fields(Message)) - {"unknown"}
+#: What a state that can only pass means once the application is gone, and why.
+_ENDED: Mapping[str | None, tuple[State, str | None]] = {
+    "writing": ("unfinished", "The application ended before this was written to its end."),
+    "queued": ("skipped", "The application ended before it could ask."),
+    "running": ("lost", "The application ended while this ran."),
+    "waiting": ("lost", "The application ended while this waited for input."),
+}
+#: The reasons that were found while reading, and not by the one who ran the code.
+ENDED_REASONS = frozenset(reason for _, reason in _ENDED.values())
+
+
+@dataclass(slots=True)
+class Contents:
+    """What a file says: header, messages by id in order, and what could not be used."""
+
+    header: dict[str, Any] = field(default_factory=dict)
+    messages: dict[str, Message] = field(default_factory=dict)
+    #: What was taken back, step by step.
+    taken_back: list[TakenBack] = field(default_factory=list)
+    #: Records that this version does not know, as they stand in the file.
+    foreign: list[bytes] = field(default_factory=list)
+    #: How many lines are not as they were written.
+    damaged: int = 0
+    #: The version of the newest records.
+    version: int = VERSION
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of the file, in sentences."""
+        found = []
+        if self.damaged:
+            lines = "1 line" if self.damaged == 1 else f"{self.damaged:,} lines"
+            found.append(
+                f"This conversation's file is damaged in {lines}. What can be read is shown; "
+                "the file is kept as it is."
+            )
+        if self.foreign:
+            some = "1 entry" if len(self.foreign) == 1 else f"{len(self.foreign):,} entries"
+            found.append(f"{some} of this conversation came from another version and cannot be shown.")
+        return tuple(found)
+
+
+def title_of_copy(title: str) -> str:
+    """What a copy of the conversation is called."""
+    return f"{title} (copy)".strip()
+
+
+def title_of(message: Message) -> str:
+    """A title made of a person's request: its first words on one line."""
+    text = one_line(
+        message.content if message.type == "message" else f"{message.type}: {message.content}", 200
+    )
+    if len(text) <= 60:
+        return text
+    return text[:60].rsplit(" ", 1)[0].rstrip(" ,;:.") + "…"
+
+
+def parse(raw: bytes) -> Contents:
+    """Read a journal's bytes. Never raises, whatever they are."""
+    contents = Contents()
+    growth = _Growth(contents.messages)
+    has_checksums = False
+    for whole in _lines(raw):
+        line = whole.strip(b"\0\r \t")
+        if not line:
+            contents.damaged += b"\0" in whole
+            continue
+        found = _records(line)
+        is_sound = _matches_checksum(line)
+        # Among lines with a checksum, one that parses and has none was changed, or is another version's.
+        lost = is_sound is None and has_checksums and _is_known(found.records)
+        contents.damaged += found.torn or is_sound is False or lost
+        has_checksums = has_checksums or is_sound is not None
+        for record in found.records:
+            _apply(record, line, contents, growth)
+    growth.settle()
+    contents.messages = {key: _ended(message) for key, message in contents.messages.items()}
+    return contents
+
+
+def _lines(raw: bytes) -> Iterator[bytes]:
+    """The lines, one at a time: a large file is held once, not twice."""
+    start = 0
+    while start < len(raw):
+        end = raw.find(b"\n", start)
+        end = len(raw) if end < 0 else end
+        yield raw[start:end]
+        start = end + 1
+
+
+def _up_to_date(record: dict[str, Any], version: int) -> dict[str, Any] | None:
+    """A record of an earlier version as one of ours; None where nothing is left of it."""
+    found: dict[str, Any] | None = record
+    while found is not None and version < VERSION:
+        upgrade = UPGRADES.get(version)
+        found = upgrade(found) if upgrade else found
+        version += 1
+    return found
+
+
+def _matches_checksum(line: bytes) -> bool | None:
+    """Whether a record is as it was written; None where it has no checksum."""
+    checksum = _CHECKSUM.search(line[-20:])
+    if checksum is None:
+        return None
+    written = memoryview(line)[: len(line) - len(checksum[0])]
+    return zlib.crc32(b"}", zlib.crc32(written)) == int(checksum[1], 16)
+
+
+def _is_known(found: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether all records are of kinds that this version writes."""
+    return all(
+        any(kind in record for kind in _KINDS)
+        and (not isinstance(record.get("message"), dict) or message_from(record["message"]) is not None)
+        for record in found
+    )
+
+
+class _Line(NamedTuple):
+    """The records of a line: one, or what can be saved of a torn line."""
+
+    records: list[dict[str, Any]]
+    torn: bool
+
+
+def _records(line: bytes) -> _Line:
+    found = _read_records(line)
+    for record in found.records:
+        record.pop("crc", None)
+    return found
+
+
+def _read_records(line: bytes) -> _Line:
+    if line.startswith(b"{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            record = json.loads(line)
+            if isinstance(record, dict):
+                return _Line([record], torn=False)
+    if b'{"' not in line:  # as nearly all lines of a file that is not ours
+        return _Line([], torn=True)
+    text = line.decode("utf-8", "replace").replace("\0", "")
+    decoder = json.JSONDecoder(strict=False)
+    found, position = [], 0
+    while match := _RECORD_START.search(text, position):
+        try:
+            record, position = decoder.raw_decode(text, match.start())
+            found.append(record)
+        except (ValueError, RecursionError):
+            position = match.start() + 1
+    return _Line(found, torn=True)
+
+
+class _Growth:
+    """What messages gained, in pieces: a long reply was written in many thousands of them."""
+
+    def __init__(self, messages: dict[str, Message]) -> None:
+        self._messages = messages
+        self._pieces: dict[str, list[str]] = {}
+        self._lengths: dict[str, int] = {}
+
+    def add(self, id: str, at: object, text: str) -> None:
+        """The message goes on with the text after its first `at` characters."""
+        if id not in self._messages:
+            return
+        pieces = self._pieces.get(id)
+        if pieces is None:
+            pieces = self._pieces[id] = [self._messages[id].content]
+            self._lengths[id] = len(pieces[0])
+        if isinstance(at, int) and 0 <= at < self._lengths[id]:
+            pieces[:] = ["".join(pieces)[:at]]
+            self._lengths[id] = at
+        pieces.append(text)
+        self._lengths[id] += len(text)
+
+    def forget(self, id: str) -> None:
+        """The message is gone, or another one has its place."""
+        self._pieces.pop(id, None)
+
+    def settle(self) -> None:
+        """Put what was gained into the messages."""
+        for key, pieces in self._pieces.items():
+            self._messages[key] = self._messages[key].but(content="".join(pieces))
+        self._pieces.clear()
+
+
+def _apply(record: dict[str, Any], line: bytes, contents: Contents, growth: _Growth) -> None:
+    messages = contents.messages
+    version = record.get("oi_tui")
+    if isinstance(version, int) and not isinstance(version, bool) and version > 0:
+        contents.version = version
+    if contents.version < VERSION:
+        brought = _up_to_date(record, contents.version)
+        if brought is None:
+            return
+        record = brought
+    match record:
+        case {"oi_tui": _}:
+            contents.header = {**contents.header, **record}
+        case {"message": dict(stored)}:
+            message = message_from(stored)
+            if message is None:
+                contents.foreign.append(line)
+            else:
+                messages[message.id] = message
+                growth.forget(message.id)
+        case {"grow": str(key), "text": str(text)}:
+            growth.add(key, record.get("at"), text)
+        case {"forget": list(keys)}:
+            growth.settle()
+            gone = [messages.pop(key, None) for key in keys if isinstance(key, str)]
+            dropped = [_ended(message) for message in gone if message is not None]
+            last = next(reversed(messages), None)
+            if step := taken_back(dropped, len(messages), last):
+                contents.taken_back = [*contents.taken_back, step][-MOST:]
+        case {"title": str(title)}:
+            contents.header["title"] = title
+        case _:
+            contents.foreign.append(line)
+
+
+def message_from(stored: Mapping[str, Any]) -> Message | None:
+    """A stored message, ours or the original's; None when it is of no kind that this version knows.
+
+    A field with a value of the wrong sort is left out; fields that are not ours are kept in `unknown`.
+    """
+    role, kind, content = stored.get("role"), stored.get("type"), stored.get("content", "")
+    if not isinstance(role, str) or not isinstance(kind, str) or role not in _ROLES or kind not in _TYPES:
+        return None
+    if content is None:
+        content = ""
+    elif not isinstance(content, str):
+        return None
+    state, decision, recipient = stored.get("state"), stored.get("decision"), stored.get("recipient")
+    return Message(
+        role=cast("Role", role),
+        type=cast("MessageType", kind),
+        content=content,
+        format=_text(stored.get("format")),
+        recipient=recipient if recipient in ("user", "assistant") else None,
+        id=_text(stored.get("id")) or new_id(),
+        created=_number(stored.get("created")) or 0.0,
+        parent=_text(stored.get("parent")),
+        state=cast("State", state) if isinstance(state, str) and state in _STATES else None,
+        decision=cast("Decision", decision) if isinstance(decision, str) and decision in _DECISIONS else None,
+        proposed=_text(stored.get("proposed")),
+        reason=_text(stored.get("reason")),
+        grant=_text(stored.get("grant")),
+        seconds=_number(stored.get("seconds")),
+        call=_text(stored.get("call")),
+        covers=_text(stored.get("covers")),
+        reply=_text(stored.get("reply")),
+        model=_text(stored.get("model")),
+        unknown={key: value for key, value in stored.items() if key not in _KNOWN_FIELDS},
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _ended(message: Message) -> Message:
+    if message.state not in _ENDED:
+        return message
+    state, reason = _ENDED[message.state]
+    return message.but(state=state, reason=message.reason or reason)
+
+
+def encoded(record: Mapping[str, object]) -> bytes:
+    """The record as a line of the file, with its checksum and newline."""
+    try:
+        body = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # a lone surrogate
+        body = json.dumps(record, separators=(",", ":")).encode()
+    return b'%b,"crc":"%08x"}\n' % (body[:-1], zlib.crc32(body))

@@ -1,0 +1,405 @@
+"""All conversations on disk: one journal for each, and a catalogue of the names that people gave them."""
+
+import contextlib
+import errno
+import json
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine.storage import records
+from oi_tui.engine.storage.append_file import lock, put_in_place
+from oi_tui.engine.storage.journal import COMING, Journal, fresh_id, new_header
+from oi_tui.engine.storage.list_index import Facts, ListIndex
+from oi_tui.engine.storage.listing import Listing, Summary
+from oi_tui.engine.storage.records import Contents
+from oi_tui.engine.storage.titles import Catalogue
+from oi_tui.messages import Message
+
+_SUFFIX = ".jsonl"
+_CATALOGUE = "catalogue"
+#: Which conversation was used last, in a few bytes.
+_LAST, _SHORT = "last.json", 1_000
+_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_COUNT = re.compile(rb'"n":(\d{1,9})(?:,"crc":"[0-9a-f]{8}")?\}\s*$')
+#: No conversation is as large; a sparse file may say that it is.
+_MAX_BYTES = 1 << 30
+#: A deleted conversation can be restored for so many seconds.
+_KEEP_DELETED = 30 * 24 * 3600
+#: What was begun and is so old, in seconds, has no writer left.
+_LEFT_BEHIND = 24 * 3600
+#: Where earlier versions kept what a list shows.
+_FORMER_INDEX = "index.json"
+
+
+_ELSEWHERE = "This conversation is open in another window; you are in a copy of it."
+_NEWER = (
+    "This conversation was written by a newer version of oi-tui; you are in a copy of what this version can "
+    "read of it, and it stays as it is."
+)
+
+
+class StoreError(OSError):
+    """A conversation that cannot be opened, in a sentence that names it."""
+
+
+class Store:
+    """The conversations in a folder. The folder need not exist; it is made with the first conversation."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._trash = folder / "deleted"
+        self._catalogue = Catalogue(folder / f"{_CATALOGUE}{_SUFFIX}")
+        #: The titles that people, or a model, gave to conversations that were opened or named here.
+        self.given: dict[str, str] = {}
+        self._index = ListIndex(folder / "list.sqlite3")
+        self._journals: weakref.WeakSet[Journal] = weakref.WeakSet()
+
+    def create(
+        self, *, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()
+    ) -> Journal:
+        """A new conversation. Nothing is written before its first message, or before `save`."""
+        header = new_header(fresh_id(), cwd=str(cwd), model=model, title=title)
+        contents = Contents(messages={message.id: message for message in messages})
+        return self._noted(Journal(self._path(header["id"]), header, contents))
+
+    @staticmethod
+    def unsaved(*, cwd: Path | str, model: str, title: str = "", messages: Sequence[Message] = ()) -> Journal:
+        """A conversation that is kept in memory only."""
+        contents = Contents(messages={message.id: message for message in messages})
+        return Journal(None, new_header(fresh_id(), cwd=str(cwd), model=model, title=title), contents)
+
+    def add(
+        self, contents: Contents, *, id: str, title: str, cwd: str, model: str, updated: float | None = None
+    ) -> None:
+        """Take in a whole conversation that was read elsewhere. Raises OSError when it cannot be saved."""
+        header = {**new_header(id, cwd=cwd, model=model, title=title), "created": updated or time.time()}
+        target = self._path(id)
+        # It is there as a whole or not at all: what was half of a copy would pass for the conversation.
+        paths.make_private(self.folder)
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix=COMING) as folder:
+            made = Journal(target, header, contents).rescue(Path(folder))
+            if updated is not None:
+                with contextlib.suppress(OSError, OverflowError):
+                    os.utime(made, (updated, updated))
+            put_in_place(made, target)
+        paths.sync(self.folder)
+
+    def fork(self, id: str, last: str | None = None) -> str:
+        """Copy a conversation, up to the message `last` if given; returns the copy's id. Raises OSError."""
+        contents = self.contents(id)
+        if last in contents.messages:
+            kept = list(contents.messages)
+            for key in kept[kept.index(last) + 1 :]:
+                del contents.messages[key]
+        fresh = fresh_id()
+        named = self._catalogue.title(id) or contents.header.get("title")
+        cwd, model = (str(contents.header.get(name) or "") for name in ("cwd", "model"))
+        self.add(contents, id=fresh, title=records.title_of_copy(named or ""), cwd=cwd, model=model)
+        return fresh
+
+    def knows(self, id: str) -> bool:
+        """Whether the conversation is here, or was deleted and can still be restored."""
+        name = self._path(id).name
+        return (self.folder / name).exists() or (self._trash / name).exists()
+
+    def open(self, id: str) -> tuple[Journal, list[Message]]:
+        """A stored conversation and its messages. Raises StoreError when there is none or it cannot be read.
+
+        A conversation that is open elsewhere is opened as a copy of its own; the journal's `notices` say so.
+        """
+        path = self._path(id)
+        for mine in self._journals:
+            if mine.id == id:
+                # Opened again by ourselves: the earlier one gives way.
+                mine.close()
+        descriptor, writable = self._opened(path, id)
+        try:
+            raw = _all_of(descriptor, id)
+            contents = records.parse(raw)
+            # Whoever understands only half of a file leaves it alone.
+            newer = contents.version > records.VERSION
+            claimed = writable and not newer and lock(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        header = {**new_header(id, cwd="", model=""), **contents.header, "id": id}
+        if named := self._catalogue.title(id):
+            header["title"] = self.given[id] = named
+        header.pop("oi_tui", None)
+        header.pop("n", None)
+        if claimed:
+            opened = Journal(path, header, contents, descriptor=descriptor, exists=True)
+        elif writable or newer:
+            os.close(descriptor)
+            header |= {"id": fresh_id(), "forked": id}
+            if header["title"]:
+                header["title"] = records.title_of_copy(header["title"])
+            told = _NEWER if newer else _ELSEWHERE
+            for key, message in contents.messages.items():
+                if message.reason in records.ENDED_REASONS and not newer:
+                    contents.messages[key] = message.but(reason="It went on in the other window.")
+            opened = Journal(self._path(header["id"]), header, contents, notices=(told,))
+        else:
+            os.close(descriptor)
+            opened = Journal(path, header, contents, exists=True)
+        return self._noted(opened), opened.messages
+
+    def read(self, id: str) -> list[Message]:
+        """The messages of a conversation, without claiming it. Raises StoreError."""
+        return list(self.contents(id).messages.values())
+
+    def contents(self, id: str) -> Contents:
+        """Everything in a conversation's file, without claiming it. Raises StoreError."""
+        return records.parse(self.raw(id))
+
+    def raw(self, id: str) -> bytes:
+        """The bytes of a conversation's file. Raises StoreError."""
+        descriptor, _ = self._opened(self._path(id), id, os.O_RDONLY)
+        try:
+            return _all_of(descriptor, id)
+        finally:
+            os.close(descriptor)
+
+    def latest(self) -> str | None:
+        """The id of the conversation that was last written to, also when the clock went backwards since."""
+        times = {id_: found.st_mtime_ns for id_, found in self.files()}
+        newest = max(times, key=times.__getitem__, default=None)
+        noted, mark = self._noted_last()
+        # Dated after everything that was there then: it was written to later.
+        return noted if noted in times and newest is not None and times[newest] <= mark else newest
+
+    def _note_last(self, id: str) -> None:
+        """Note that the conversation is used now, and the newest date that any has: clocks are set back."""
+        mark = max((found.st_mtime_ns for _, found in self.files()), default=0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        # Cut short or lost, it is done without.
+        with contextlib.suppress(OSError):
+            descriptor = os.open(self.folder / _LAST, flags, 0o600)
+            try:
+                os.write(descriptor, json.dumps({"id": id, "newest": mark}).encode())
+            finally:
+                os.close(descriptor)
+
+    def _noted_last(self) -> tuple[str | None, int]:
+        try:
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            with os.fdopen(os.open(self.folder / _LAST, flags), "rb") as file:
+                found = json.loads(file.read(_SHORT))
+            match found:
+                case {"id": str(id_), "newest": int(mark)}:
+                    return id_, mark
+        except (OSError, ValueError, RecursionError):
+            pass
+        return None, 0
+
+    def find(self, wanted: str) -> str:
+        """The id that is, or alone begins with, what was asked for. Raises StoreError."""
+        ids = [name for name, _ in self.files()]
+        if wanted in ids:
+            return wanted
+        found = [name for name in ids if wanted and name.startswith(wanted)]
+        if len(found) > 1:
+            raise StoreError(f"{len(found)} conversations begin with {wanted!r}.")
+        if not found:
+            raise StoreError(f"There is no conversation {wanted!r}.")
+        return found[0]
+
+    def listing(self) -> Listing:
+        """Every conversation, as a list shows them; those that cannot be read say so."""
+        return self._index.listing(
+            lambda: self.files(everything=True), self._catalogue.entries(), self._facts
+        )
+
+    def summaries(self) -> list[Summary]:
+        """Every conversation, the last written first, pinned or not; those that cannot be read say so."""
+        self.tidy()
+        return sorted(self.listing(), key=lambda summary: summary.updated, reverse=True)
+
+    def rename(self, id: str, title: str) -> None:
+        """Give the conversation a title. Raises OSError."""
+        self._path(id)
+        self._catalogue.note(id, title=title)
+        self.given[id] = self._catalogue.title(id) or title
+
+    def suggest_title(self, id: str, title: str) -> None:
+        """Give the conversation a title that counts until a person gives it one. Raises OSError."""
+        self._path(id)
+        self._catalogue.note(id, suggested=title)
+        self.given[id] = self._catalogue.title(id) or title
+
+    def is_named(self, id: str) -> bool:
+        """Whether somebody or something gave it a title other than its first words."""
+        return self._catalogue.title(id) is not None
+
+    def pin(self, id: str, pinned: bool) -> None:
+        """Keep the conversation at the top of lists, or no longer. Raises OSError."""
+        self._path(id)
+        self._catalogue.note(id, pinned=pinned)
+
+    def delete(self, id: str) -> None:
+        """Put the conversation aside; it can be restored for 30 days. Raises OSError."""
+        paths.make_private(self._trash)
+        path = self._path(id)
+        thrown = self._trash / path.name
+        if _same(path, thrown):
+            # Bringing it back was cut short; renaming one name of a file to another of its own does nothing.
+            thrown.unlink()
+        path.rename(thrown)
+        paths.sync(self._trash)
+        paths.sync(self.folder)
+
+    def restore(self, id: str) -> None:
+        """Bring a deleted conversation back. Raises OSError."""
+        target = self._path(id)
+        thrown = self._trash / target.name
+        if _same(target, thrown):
+            thrown.unlink()
+        else:
+            put_in_place(thrown, target)
+        paths.sync(self.folder)
+
+    def deleted(self) -> list[str]:
+        """The ids of the conversations that can be restored, the last deleted first."""
+        found = []
+        with contextlib.suppress(OSError):
+            for path in self._trash.iterdir():
+                name = path.name.removesuffix(_SUFFIX)
+                if name != path.name and _ID.fullmatch(name):
+                    found.append((path.lstat().st_ctime_ns, name))
+        return [name for _, name in sorted(found, reverse=True)]
+
+    # ---- Files
+
+    def _noted(self, opened: Journal) -> Journal:
+        opened.used = self._note_last
+        self._journals.add(opened)
+        return opened
+
+    def _path(self, id: str) -> Path:
+        if not _ID.fullmatch(id) or id == _CATALOGUE:
+            raise StoreError(f"There is no conversation {id!r}.")
+        return self.folder / f"{id}{_SUFFIX}"
+
+    def files(self, *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
+        """The id and status of each conversation's file; with `everything` also of what cannot be one."""
+        try:
+            with os.scandir(self.folder) as entries:
+                for entry in entries:
+                    name = entry.name.removesuffix(_SUFFIX)
+                    if name in (entry.name, _CATALOGUE) or not _ID.fullmatch(name):
+                        continue
+                    try:
+                        status = entry.stat(follow_symlinks=False)
+                    except OSError:  # gone meanwhile
+                        continue
+                    if everything or stat.S_ISREG(status.st_mode):
+                        yield name, status
+        except OSError:
+            return
+
+    def _opened(self, path: Path, id: str, access: int = os.O_RDWR) -> tuple[int, bool]:
+        flags = os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            try:
+                descriptor, writable = os.open(path, access | flags), access == os.O_RDWR
+            except PermissionError:
+                descriptor, writable = os.open(path, os.O_RDONLY | flags), False
+            except OSError as error:
+                if error.errno != errno.EROFS:
+                    raise
+                descriptor, writable = os.open(path, os.O_RDONLY | flags), False
+        except FileNotFoundError:
+            raise StoreError(f"There is no conversation {id!r}.") from None
+        except OSError as error:
+            raise StoreError(f"The conversation {id!r} cannot be opened: {error.strerror}.") from None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise StoreError(f"The conversation {id!r} cannot be opened: it is not a regular file.")
+        return descriptor, writable
+
+    def _facts(self, id: str) -> Facts:
+        """What a list shows of a file, from its first and last bytes."""
+        try:
+            status = self._path(id).lstat()
+        except OSError as error:
+            return Facts(id, 0, "", "", str(error.strerror))
+        if not stat.S_ISREG(status.st_mode):
+            return Facts(id, 0, "", "", "not a regular file")
+        if status.st_size > _MAX_BYTES:
+            return Facts(id, 0, "", "", "too large")
+        try:
+            descriptor, _ = self._opened(self._path(id), id, os.O_RDONLY)
+        except StoreError as error:
+            return Facts(id, 0, "", "", str(error))
+        try:
+            head = os.pread(descriptor, 8192, 0)
+            tail = os.pread(descriptor, 64, max(0, status.st_size - 64))
+            header: object = None
+            with contextlib.suppress(ValueError, RecursionError):
+                header = json.loads(head.partition(b"\n")[0])
+            counted = _COUNT.search(tail)
+            if not isinstance(header, dict) or not header.get("title") or counted is None:
+                contents = records.parse(_all_of(descriptor, id))
+                header = contents.header
+                count = len(contents.messages)
+                if not header and not count:
+                    problem = "nothing in it can be read" if status.st_size else "empty"
+                    return Facts(id, 0, "", "", problem)
+            else:
+                count = int(counted.group(1))
+        except OSError as error:
+            return Facts(id, 0, "", "", str(error))
+        finally:
+            os.close(descriptor)
+        title, model, cwd = (value if isinstance(value, str) else "" for value in map(header.get, _SHOWN))
+        return Facts(title, count, model, cwd)
+
+    def tidy(self) -> None:
+        """Let go of what was deleted a month ago, and of what was left behind half-written."""
+        # The time of deletion is the time of the last change to the directory entry, not to the contents.
+        limit = time.time() - _KEEP_DELETED
+        with contextlib.suppress(OSError):
+            for path in self._trash.iterdir():
+                if path.lstat().st_ctime < limit:
+                    path.unlink()
+        with contextlib.suppress(OSError):
+            for name in os.listdir(self.folder):  # noqa: PTH208 -- of ten thousand names, none is made a path
+                # What a program left behind that was killed while it wrote.
+                if not name.startswith(".") and name != _FORMER_INDEX:
+                    continue
+                path = self.folder / name
+                if path.lstat().st_mtime < time.time() - _LEFT_BEHIND:
+                    if name.startswith(COMING):
+                        shutil.rmtree(path, ignore_errors=True)
+                    elif path.suffix == ".tmp" or name == _FORMER_INDEX:
+                        path.unlink()
+
+
+_SHOWN = ("title", "model", "cwd")
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether both are names of the same file."""
+    try:
+        return os.path.samestat(one.lstat(), other.lstat())
+    except OSError:
+        return False
+
+
+def _all_of(descriptor: int, id: str) -> bytes:
+    size = os.fstat(descriptor).st_size
+    if size > _MAX_BYTES:
+        raise StoreError(f"The conversation {id!r} is too large to be one ({size:,} bytes).")
+    pieces, position = [], 0
+    while piece := os.pread(descriptor, 1 << 22, position):
+        pieces.append(piece)
+        position += len(piece)
+    return b"".join(pieces)

@@ -1,0 +1,42 @@
+"""What was taken back from the end of a conversation, and can be brought back as long as it did not go on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oi_tui.messages import Message
+
+#: So many steps are remembered.
+MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """Messages that were dropped, and what was left: so many messages, the last one of this id."""
+
+    dropped: tuple[Message, ...]
+    left: tuple[int, str | None]
+
+
+def taken_back(dropped: Sequence[Message], count: int, last: str | None) -> TakenBack | None:
+    """A step back that left so many messages; None where only a summary, which nobody said, was dropped."""
+    if all(message.covers is not None for message in dropped):
+        return None
+    return TakenBack(tuple(dropped), (count, last))
+
+
+def can_be_brought_back(steps: Sequence[TakenBack], messages: Sequence[Message]) -> tuple[Message, ...]:
+    """What the last step back dropped that is not in the conversation again; () once that went on.
+
+    A step that is wholly undone makes room for the one before it.
+    """
+    there = {message.id for message in messages}
+    for step in reversed(steps):
+        dropped = {message.id for message in step.dropped}
+        count = len(messages)
+        while count and messages[count - 1].id in dropped:
+            count -= 1
+        if step.left != (count, messages[count - 1].id if count else None):
+            return ()
+        if missing := tuple(message for message in step.dropped if message.id not in there):
+            return missing
+    return ()

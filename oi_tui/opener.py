@@ -1,0 +1,50 @@
+"""What the desktop shows a file, a folder or a page with."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from oi_tui.environment import secret_variables
+
+_OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",), ("x-www-browser",))
+
+
+def opener() -> tuple[str, ...] | None:
+    """The command that opens something where the person sees it; None where there is no display."""
+    if sys.platform == "darwin":
+        return ("open",)
+    if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        return None
+    return next((words for words in _OPENERS if shutil.which(words[0])), None)
+
+
+def view(words: tuple[str, ...], what: str) -> str | None:
+    """Open a path or an address with the opener's words; it stays when the application ends.
+
+    It gets none of the person's keys. Returns why it could not be started, or None.
+    """
+    null, hidden = subprocess.DEVNULL, secret_variables()
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    try:
+        viewer = subprocess.Popen(
+            [*words, what],
+            stdin=null,
+            stdout=null,
+            stderr=null,
+            env=environment,
+            cwd="/",
+            start_new_session=True,
+        )
+    except OSError as error:
+        return error.strerror or "it could not be started"
+    threading.Thread(target=viewer.wait, name="viewer", daemon=True).start()
+    return None
+
+
+def open_folder(folder: Path) -> None:
+    """Open the folder, where somebody sits at a desktop of this machine."""
+    if sys.stdout.isatty() and not os.environ.get("SSH_CONNECTION") and (words := opener()):
+        view(words, str(folder))

@@ -1,0 +1,260 @@
+"""What happens in a session, in plain lines."""
+
+from collections.abc import Callable
+
+from oi_tui.engine.events import (
+    Event,
+    FilesChanged,
+    MessageGrew,
+    MessageRecorded,
+    MessageStarted,
+    Noticed,
+    RetryScheduled,
+    RunReported,
+    TurnEnded,
+)
+from oi_tui.engine.output.plain import plain
+from oi_tui.messages import InputRequested, Message, Starting, Stopping
+from oi_tui.text import names, one_line, prose, visible, with_line_ends
+
+#: Before each line that a program printed: nothing that it prints can be taken for words of ours.
+MARK = "| "
+#: Before each line that the model says, for the same reason, where a person is asked what may run.
+INDENT = "  "
+#: A line is shown by then, even if it has not come to its end, in characters.
+_LONGEST_LINE = 10_000
+_MARKS = {"created": "+", "changed": "~", "deleted": "-"}
+#: So many changed files are named.
+_NAMED = 10
+_ENDS = {
+    "finished": "Finished",
+    "failed": "Failed",
+    "interrupted": "Interrupted, memory kept",
+    "lost": "Ended, and what the language remembered is lost",
+    "rejected": "Rejected, not run",
+    "skipped": "Skipped, not run",
+    "unfinished": "Cut off, not run",
+}
+
+
+class PlainStory:
+    """Tells events as they happen. `say` writes what was said, run and printed; `note` writes the rest.
+
+    `saved_as` keeps a picture and returns its path. `echoes` says that the terminal shows what the person
+    types to a program. `indent` stands before each line that the model says.
+    """
+
+    def __init__(
+        self,
+        say: Callable[[str], None],
+        note: Callable[[str], None],
+        saved_as: Callable[[Message], str],
+        *,
+        echoes: bool,
+        indent: str = INDENT,
+    ) -> None:
+        self._say = say
+        self._note = note
+        self._saved_as = saved_as
+        self._echoes = echoes
+        self._indent = indent
+        self._kinds: dict[str, str] = {}
+        self._shown: set[str] = set()
+        #: The code of which the end was told.
+        self._over: set[str] = set()
+        #: What runs now, or ran last.
+        self._language = ""
+        #: Whether the last line that was written is still open.
+        self._midway = False
+        #: The line of output that has not come to its end, and what of it a question has shown.
+        self._line = ""
+        self._asked: str | None = None
+        #: Whether the person wants to see no more of the output, and how many lines that were.
+        self._hurried = False
+        self._unseen = 0
+
+    def hurry(self) -> None:
+        """Show no more of what the running program prints."""
+        self.fresh_line()
+        self._hurried = True
+
+    def tell(self, event: Event) -> None:
+        """Tell what happened."""
+        match event:
+            case MessageStarted(message):
+                self._kinds[message.id] = message.type
+                if message.role == "assistant":
+                    self._begin(message)
+            case MessageGrew(id, text) if self._kinds.get(id) == "message":
+                self._write(self._indented(prose(text)))
+            case MessageGrew(id, text) if self._kinds.get(id) == "console":
+                self._print(text)
+            case MessageRecorded(message):
+                self._record(message)
+            case RunReported(_, Starting()):
+                self.note(f"Starting {self._language} first.")
+            case RunReported(_, Stopping() as stopping):
+                self.note(_stopping(self._language, stopping))
+            case RetryScheduled(reason, seconds):
+                self.note(f"{one_line(reason)} Trying again in {seconds:.0f} s.")
+            case FilesChanged(_, step):
+                told = [f"{_MARKS[each.what]} {one_line(each.name, 100)}" for each in step.changes[:_NAMED]]
+                more = len(step.changes) - _NAMED
+                told += [f"{more:,} more"] if more > 0 else []
+                self.note("\n".join(filter(None, (f"Files: {', '.join(told)}." if told else "", step.note))))
+            case Noticed(text):
+                self.note(text)
+            case TurnEnded(outcome, reason):
+                self._end_output()
+                if reason or outcome in ("interrupted", "failed", "paused"):
+                    self.note(one_line(reason or "Stopped.", 1000))
+
+    def note(self, text: str) -> None:
+        """Say something of our own, on lines of its own."""
+        self.fresh_line()
+        self._note(f"{visible(text)}\n")
+
+    def code(self, message: Message, code: str | None = None) -> None:
+        """Show code, whole, as it would run; and in words what of it cannot be seen."""
+        self._shown.add(message.id)
+        text = message.content if code is None else code
+        lines = with_line_ends(text, message.format).split("\n")
+        count = len(lines) - (lines[-1] == "")
+        self.note(f"{one_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
+        self._say("".join(f"    {visible(line)}\n" for line in lines[: count or 1]))
+        if hidden := names(text):
+            self.note(f"Hidden characters in it: {one_line(', '.join(hidden), 400)}")
+
+    def ask_input(self, language: str, request: InputRequested) -> None:
+        """The program waits for a line: show what it asks for, on the line where the answer is typed."""
+        hidden = " (what you type is not shown, and kept nowhere)" if request.masked else ""
+        self.note(f"{one_line(language, 20)} waits for input{hidden}:")
+        if self._echoes:
+            self._asked = self._settled()
+            self._say(f"{MARK}{self._asked}")
+            self._midway = True
+
+    def take_input(self, text: str, *, masked: bool) -> None:
+        """The person has typed a line, which the terminal has shown already."""
+        if self._asked is not None:
+            self._asked += "" if masked else text
+            self._midway = False
+
+    def prompt(self, text: str) -> None:
+        """Ask for a line that is typed right behind the text."""
+        self.fresh_line()
+        self._note(visible(text))
+        self._midway = True
+
+    def answered(self) -> None:
+        """The line was typed; the terminal has gone on to the next one."""
+        self._midway = False
+
+    def fresh_line(self) -> None:
+        """Close a line that is still open."""
+        if self._midway:
+            self._midway = False
+            self._say("\n")
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._say(text)
+            self._midway = not text.endswith("\n")
+
+    def _indented(self, text: str) -> str:
+        first, *others = text.split("\n")
+        if first and not self._midway:
+            first = self._indent + first
+        return "\n".join([first, *(self._indent + line if line else "" for line in others)])
+
+    def _begin(self, message: Message) -> None:
+        match message.type:
+            case "message":
+                self.note("\nAssistant:")
+            case "code":
+                self.note(f"\nWriting {one_line(message.format or 'code', 30)} code.")
+            case "reasoning":
+                self.note("Thinking.")
+
+    def _record(self, message: Message) -> None:
+        match message.type:
+            case "message" if message.role == "assistant":
+                self.fresh_line()
+            case "console":
+                self._end_output()
+            case "image":
+                self._end_output()
+                path = self._saved_as(message) if (message.format or "").startswith("base64") else ""
+                self._say(f"{MARK}(an image{f', saved as {one_line(path)}' if path else ''})\n")
+            case "code" if message.role == "computer":
+                self._end_output()
+                self._say(
+                    f"{MARK}({one_line(message.format or 'a document', 30)} to be shown in a browser)\n"
+                )
+            case "code":
+                self._record_code(message)
+
+    def _record_code(self, message: Message) -> None:
+        state = message.state or ""
+        if state in ("writing", "queued", "waiting") or message.id in self._over:
+            return
+        if message.id not in self._shown:
+            self.code(message)
+        self._end_output()
+        if state == "running":
+            self._language = one_line(message.format or "code", 30)
+            self.note(f"Running {self._language}.")
+            return
+        self._over.add(message.id)
+        took = f" in {message.seconds:.1f} s" if message.seconds is not None else ""
+        why = f": {one_line(message.reason, 300)}" if message.reason else "."
+        self.note(f"{_ENDS.get(state, state)}{took}{why}")
+
+    # -- what programs print -------------------------------------------------------------------
+
+    def _print(self, text: str) -> None:
+        *lines, self._line = (self._line + text).split("\n")
+        self._print_lines(lines)
+        if len(self._line) > _LONGEST_LINE:
+            self._print_lines([self._line])
+            self._line = ""
+
+    def _print_lines(self, lines: list[str]) -> None:
+        if self._hurried:
+            self._unseen += len(lines)
+            return
+        texts = [visible(plain(line)) for line in lines]
+        if texts and self._asked is not None:
+            asked, self._asked = self._asked, None
+            # What a question has shown, with the answer that was typed behind it, stands there already.
+            if texts[0].rstrip() == asked.rstrip():
+                del texts[0]
+        if texts:
+            self.fresh_line()
+            self._say("".join(f"{MARK}{text}\n" for text in texts))
+
+    def _settled(self) -> str:
+        return visible(plain(self._line))
+
+    def _end_output(self) -> None:
+        if self._settled().strip():
+            self._print_lines([self._line])
+        self._line = ""
+        self._asked = None
+        if self._unseen:
+            lines = f"{self._unseen:,} line{'s' * (self._unseen != 1)}"
+            self._say(f"{MARK}… {lines} not shown …\n")
+        self._hurried, self._unseen = False, 0
+
+
+def _stopping(language: str, report: Stopping) -> str:
+    """What is done to end a run, and what follows."""
+    if report.seconds is None:
+        return f"Stopping {language}. ctrl+c again ends {report.at_stake}."
+    match report.step:
+        case "interrupt":
+            return f"Stopping {language}; it is ended in {report.seconds:.0f} s."
+        case "terminate":
+            return f"Ending {language}; it is killed in {report.seconds:.0f} s."
+        case _:
+            return f"Killing {language}."

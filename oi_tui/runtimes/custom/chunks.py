@@ -1,0 +1,76 @@
+"""The chunks that a language yields which somebody wrote for Open Interpreter, as reports."""
+
+import base64
+from collections.abc import Iterator, Mapping
+
+from oi_tui import paths
+from oi_tui.messages import Displayed, LineReached, Printed, Report
+
+#: A picture that is given as a file may have so many bytes.
+_LARGEST_PICTURE = 50_000_000
+
+
+def reports(chunk: object) -> Iterator[Report]:
+    """What a chunk reports; flags and "no line runs" report nothing. Raises ValueError for what is no chunk.
+
+    Beside the chunks of Open Interpreter 0.4.3 those of its first versions are understood (`{"output": ...}`,
+    `{"active_line": ...}`), and text that is no chunk at all.
+    """
+    if chunk is None:
+        return
+    if isinstance(chunk, (str, bytes)):
+        yield Printed(_text(chunk))
+        return
+    if not isinstance(chunk, Mapping):
+        raise ValueError(f"run() gave {_named(chunk)}, which is no chunk")
+    kind, form, content = chunk.get("type"), chunk.get("format"), chunk.get("content")
+    if kind is None:
+        yield from _oldest(chunk)
+    elif content is None:
+        return
+    elif kind in ("console", "message", "error") and form == "active_line":
+        if isinstance(content, int) and content > 0:
+            yield LineReached(content)
+    elif kind in ("console", "message", "error"):
+        yield Printed(_text(content))
+    elif kind == "image":
+        yield _picture(str(form), content)
+    elif kind == "code":
+        yield Displayed(str(form or "text"), _text(content))
+    elif kind not in ("confirmation", "review", "status"):
+        raise ValueError(f"run() gave a chunk of the type {_named(kind)}, which is not known")
+
+
+def _oldest(chunk: Mapping[object, object]) -> Iterator[Report]:
+    line = chunk.get("active_line")
+    if isinstance(line, int) and line > 0:
+        yield LineReached(line)
+    if chunk.get("output") is not None:
+        yield Printed(_text(chunk["output"]))
+    if not {"active_line", "output", "start", "end", "start_of_code", "end_of_execution"} & chunk.keys():
+        raise ValueError(f"run() gave {_named(dict(chunk))}, which is no chunk: it has no type")
+
+
+def _picture(form: str, content: object) -> Report:
+    if form == "path":
+        try:
+            path = paths.typed(_text(content))
+            if path.stat().st_size > _LARGEST_PICTURE or not path.is_file():
+                raise ValueError(f"{path} is no picture")
+            data = path.read_bytes()
+        except OSError as error:
+            raise ValueError(f"run() gave a picture that cannot be read: {error}") from None
+        kind = "jpeg" if data.startswith(b"\xff\xd8") else "png"
+        return Displayed(f"base64.{kind}", base64.b64encode(data).decode())
+    if isinstance(content, bytes):
+        content = base64.b64encode(content).decode()
+    return Displayed("base64.jpeg" if form.endswith(("jpeg", "jpg")) else "base64.png", _text(content))
+
+
+def _text(content: object) -> str:
+    return content.decode("utf-8", "replace") if isinstance(content, bytes) else str(content)
+
+
+def _named(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,66 @@
+"""A language declared by a class, as Open Interpreter documents it: `name`, `run`, `stop`, `terminate`."""
+
+import inspect
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from oi_tui.runtimes.custom.runtime import ObjectRuntime
+from oi_tui.runtimes.language import Language, Start
+
+_MUST = ("run", "stop", "terminate")
+
+
+def language_of(given: Any, computer: object = None) -> Language:
+    """The language that a class, or an object of it, declares; a language of ours stays what it is.
+
+    A constructor that takes an argument gets `computer`. Raises TypeError naming what is missing.
+    """
+    if isinstance(given, Language):
+        return given
+    label = given.__name__ if isinstance(given, type) else type(given).__name__
+    name = getattr(given, "name", None)
+    if not isinstance(name, str) or not name.strip():
+        raise TypeError(f"{label} is no language: its `name` must be a word, not {name!r}")
+    missing = [each for each in _MUST if not callable(getattr(given, each, None))]
+    if missing:
+        raise TypeError(f"{label} is no language: it has no {' and no '.join(missing)}")
+
+    def make() -> Any:
+        if not isinstance(given, type):
+            return given
+        return given(computer) if _takes_computer(given) else given()
+
+    aliases = getattr(given, "aliases", None)
+    known = [each for each in aliases if isinstance(each, str)] if isinstance(aliases, Iterable) else []
+    note = getattr(given, "system_message", "")
+    return Language(
+        name="-".join(name.lower().split()),
+        title=name.strip(),
+        aliases=tuple(each.lower() for each in known),
+        hint="It is a class of yours.",
+        keeps="what it keeps",
+        input="none",
+        find=lambda _: label,
+        describe=lambda _: f"{name.strip()}, by the class {label}",
+        start=_no_program,
+        note=note if isinstance(note, str) else "",
+        runtime=lambda language: ObjectRuntime(language, make),
+        outside="it is a class that runs in this program itself",
+        source=given,
+    )
+
+
+def _no_program(_program: str, _folder: Path) -> Start:
+    raise RuntimeError("a class has no program to start")
+
+
+def _takes_computer(made: type) -> bool:
+    try:
+        parameters = inspect.signature(made).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(
+        each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        for each in parameters
+    )

@@ -1,0 +1,262 @@
+"""A language that somebody wrote as a class, run in threads of its own, so that it can hold nobody up."""
+
+import contextlib
+import ctypes
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Literal
+
+from oi_tui.messages import LineReached, Printed, Report, RunEnded, Started, Starting, Stopping
+from oi_tui.runtimes import stopping
+from oi_tui.runtimes.custom import chunks
+from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.variables import Detail, Memory
+
+#: The steps of an interrupt, and how long each is given, in seconds: the class's own `stop`, then its
+#: `terminate` and an exception in its thread, then it is left behind. After `stop` it is waited for without a
+#: limit, because what it remembers goes with `terminate`; only the next interrupt takes that step.
+_STEPS: tuple[tuple[Literal["interrupt", "terminate", "kill"], float | None], ...] = (
+    ("interrupt", None),
+    ("terminate", 1.5),
+    ("kill", 0.0),
+)
+#: How long something that ends for good is waited for, in seconds.
+_CLOSING = 2.0
+_FRAME = 1 / 60
+#: Of a traceback the end is shown, in frames.
+_FRAMES = -4
+#: So many reports may wait to be taken; a language that gives more is held up.
+_WAITING = 256
+
+
+class _Abandoned(BaseException):
+    """Raised in the thread of a run that nobody waits for any more."""
+
+
+class _Work:
+    """One run, in a thread of its own: `reports` has what it reports, and None at its end.
+
+    `run` is called with what takes a report, and gives the chunks.
+    """
+
+    def __init__(self, language: str, run: Callable[[Callable[[Report], None]], object]) -> None:
+        self.reports: queue.Queue[Report | None] = queue.Queue(_WAITING)
+        self.error: BaseException | None = None
+        self._run = run
+        self._abandoned = False
+        self._thread = threading.Thread(target=self._work, name=f"{language} runs", daemon=True)
+        self._thread.start()
+
+    def abandon(self) -> None:
+        """Let nothing that it still gives arrive, and end its thread where Python can."""
+        self._abandoned = True
+        if self._thread.ident and self._thread.is_alive():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self._thread.ident), ctypes.py_object(_Abandoned)
+            )
+
+    def _work(self) -> None:
+        try:
+            given = self._run(self._put)
+            if isinstance(given, (str, bytes, dict)) or not hasattr(given, "__iter__"):
+                given = (given,)
+            for chunk in given:
+                for report in chunks.reports(chunk):
+                    self._put(report)
+        except BaseException as error:  # noqa: BLE001 - the run reports it
+            self.error = error
+        with contextlib.suppress(_Abandoned):
+            self._put(None)
+
+    def _put(self, report: Report | None) -> None:
+        while not self._abandoned:
+            with contextlib.suppress(queue.Full):
+                self.reports.put(report, timeout=0.1)
+                return
+        raise _Abandoned
+
+
+class ObjectRuntime:
+    """Runs the code of one language in an object with `run`, `stop` and `terminate`, made when it is needed.
+
+    None of the three is waited for without a bound. An object that heeds neither `stop` nor `terminate` is
+    left behind, and the next run has a new one.
+    """
+
+    def __init__(self, language: Language, make: Callable[[], Any]) -> None:
+        self.language = language
+        self._make = make
+        self._object: Any = None
+        self._lock = threading.RLock()
+        self._work: _Work | None = None
+        self._stopping = 0
+        self._stop_at = 0.0
+        self._pressed_at = 0.0
+        self._notes: list[Report] = []
+
+    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+        """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first.
+
+        Set before the run has begun, `stopped` interrupts it as soon as it has.
+        """
+        began = time.monotonic()
+        with self._lock:
+            self._stopping = 0
+            self._work = work = _Work(self.language.name, lambda report: self._begin(code, report))
+            if stopped.is_set():
+                self.interrupt()
+        ended = False
+        try:
+            for report in self._reports(work, began):
+                ended = isinstance(report, RunEnded)
+                yield report
+        finally:
+            if not ended:
+                self._take_step()
+                self._stop_at = min(self._stop_at, time.monotonic() + stopping.UNATTENDED)
+                for _ in self._reports(work, began):
+                    pass
+            with self._lock:
+                self._work = None
+
+    def memory(self) -> Memory:
+        """Such a language tells nothing of what it remembers."""
+        return Memory(self.language.name, "silent")
+
+    def look_at(self, name: str) -> Detail | None:  # noqa: ARG002
+        """Such a language tells nothing of its variables."""
+        return None
+
+    def send_input(self, text: str) -> None:
+        """Such a language has no terminal to type on."""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Such a language has no terminal."""
+
+    def interrupt(self) -> None:
+        """Stop the run, if there is one; called again, end the object. A key that is held asks once."""
+        with self._lock:
+            before, self._pressed_at = self._pressed_at, time.monotonic()
+            if not self._stopping or self._pressed_at - before >= stopping.REPEATED:
+                self._take_step()
+
+    def _take_step(self) -> None:
+        with self._lock:
+            if self._work is None or self._stopping >= len(_STEPS):
+                return
+            step, seconds = _STEPS[self._stopping]
+            self._stopping += 1
+            self._stop_at = float("inf") if seconds is None else time.monotonic() + seconds
+            at_stake = f"{self.language.name} and what it remembers" if seconds is None else ""
+            self._notes.append(Stopping(step, seconds, at_stake))
+            if step == "interrupt":
+                self._call("stop")
+            elif step == "terminate":
+                self._end_object()
+                self._work.abandon()
+            else:
+                self._work.abandon()
+
+    def reset(self) -> None:
+        """Have the object end, and forget it; a run in progress is lost."""
+        with self._lock:
+            while self._work is not None and self._stopping < len(_STEPS):
+                self._take_step()
+            self._end_object()
+
+    def close(self) -> None:
+        """End for good."""
+        with self._lock:
+            ending = self._end_object()
+        if ending:
+            ending.join(_CLOSING)
+        self.reset()
+
+    def _begin(self, code: str, report: Callable[[Report], None]) -> object:
+        if self._object is None:
+            report(Starting())
+            self._living()
+            report(Started())
+        return self._living().run(code)
+
+    def _living(self) -> Any:
+        with self._lock:
+            if self._object is None:
+                self._object = self._make()
+            return self._object
+
+    def _end_object(self) -> threading.Thread | None:
+        ending = self._call("terminate")
+        self._object = None
+        return ending
+
+    def _call(self, name: str) -> threading.Thread | None:
+        """Call a method of the object in a thread, because it may take its time or fail."""
+        method = getattr(self._object, name, None)
+        if not callable(method):
+            return None
+
+        def call() -> None:
+            # What it says is of no use to anybody: the run ends either way.
+            with contextlib.suppress(Exception):
+                method()
+
+        thread = threading.Thread(target=call, name=f"{self.language.name} {name}", daemon=True)
+        thread.start()
+        return thread
+
+    def _reports(self, work: _Work, began: float) -> Iterator[Report]:
+        """What comes, with text joined for a frame, until the end of the run or of our patience."""
+        text: list[str] = []
+        due = 0.0
+        while True:
+            report: Report | None = None
+            ended = False
+            try:
+                report = work.reports.get(timeout=_FRAME if text else 0.1)
+                ended = report is None
+            except queue.Empty:
+                pass
+            now = time.monotonic()
+            if isinstance(report, Printed):
+                due = due if text else now + _FRAME
+                text.append(report.text)
+            if text and (ended or now >= due or not isinstance(report, Printed)):
+                yield Printed("".join(text))
+                text.clear()
+            if report is not None and not isinstance(report, Printed):
+                yield report
+            with self._lock:
+                notes, self._notes = self._notes, []
+                if self._stopping and not ended and now >= self._stop_at:
+                    ended = self._stopping == len(_STEPS)
+                    self._take_step()
+            yield from notes
+            if ended:
+                yield from self._end(work, time.monotonic() - began)
+                return
+
+    def _end(self, work: _Work, seconds: float) -> Iterator[Report]:
+        yield LineReached(None)
+        title = self.language.title
+        if self._stopping > 1:
+            yield RunEnded("lost", seconds, f"{title} did not stop and was ended; it remembers nothing")
+        elif self._stopping:
+            yield RunEnded("interrupted", seconds)
+        elif work.error is None:
+            yield RunEnded("finished", seconds)
+        else:
+            yield Printed(_last_lines(work.error))
+            reason = "".join(traceback.format_exception_only(work.error)).strip().partition("\n")[0]
+            yield RunEnded("failed", seconds, reason)
+
+
+def _last_lines(error: BaseException) -> str:
+    """The end of the traceback, without what is ours."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    frames = [frame for frame in frames if frame.filename != chunks.__file__]
+    lines = [*traceback.format_list(frames[_FRAMES:]), *traceback.format_exception_only(error)]
+    return ("Traceback (most recent call last):\n" if frames else "") + "".join(lines)

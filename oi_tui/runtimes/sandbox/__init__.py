@@ -1,0 +1,1 @@
+"""The sandbox: isolation, limits, network proxy."""

@@ -1,0 +1,69 @@
+"""What a sandbox of some system is asked for, and what it answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from oi_tui.runtimes.sandbox.limits import USUAL, Limits
+
+
+class NoSandboxError(RuntimeError):
+    """The sandbox is asked for and cannot be had; the message says why, and what to do, in sentences.
+
+    `finding` has what is wrong and what to do apart, where both are known.
+    """
+
+    def __init__(self, message: str, finding: tuple[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.finding = finding or (message, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A program that shall begin inside. All paths are real ones but those of `argv` and `programs`."""
+
+    #: The path of the language's program, which `argv` may begin with something else to start.
+    program: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    #: The folder that the program may change, where it starts.
+    cwd: Path
+    #: The folder of its way to the application.
+    channel: Path
+    #: What nobody inside sees, whether it is there or not.
+    ours: tuple[Path, ...] = ()
+    #: What is run outside as well, so that nobody inside may change it.
+    programs: tuple[str, ...] = ()
+    #: What nobody inside may change of the working directory.
+    read_only: tuple[Path, ...] = ()
+    #: Folders there that nobody inside may rename.
+    pinned: tuple[Path, ...] = ()
+    limits: Limits = USUAL
+    #: The socket of the proxy by which it reaches some hosts; None for no network.
+    gateway: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """How to start it: arguments, environment, and descriptors that it has to inherit.
+
+    Whoever starts it closes the descriptors afterwards.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    descriptors: tuple[int, ...] = ()
+
+
+class Mechanism(Protocol):
+    """A module that encloses programs on some system."""
+
+    def problem(self) -> tuple[str, str] | None:
+        """What is wrong and how to put it right, in words; None when it works, as was seen by doing it."""
+
+    def temporary(self, channel: Path) -> Path:
+        """The folder inside for what may be lost."""
+
+    def enclose(self, wanted: Wanted) -> Enclosed:
+        """How to start it inside. Raises NoSandboxError or OSError."""

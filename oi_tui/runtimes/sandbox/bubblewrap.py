@@ -1,0 +1,328 @@
+"""The sandbox of Linux: bubblewrap, which gives a program namespaces of its own, with a filter of calls."""
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.runtimes.installing import command_for
+from oi_tui.runtimes.language import DRIVERS
+from oi_tui.runtimes.sandbox import readable_paths, seccomp
+from oi_tui.runtimes.sandbox.base import Enclosed, NoSandboxError, Wanted
+from oi_tui.runtimes.sandbox.self_test import attempt
+
+#: Where bwrap is looked for; not on all of PATH, which code may have been able to write to.
+FOLDERS = (
+    "/usr/bin",
+    "/usr/local/bin",
+    "/bin",
+    "/run/wrappers/bin",
+    "/run/current-system/sw/bin",
+)
+PACKAGES = dict.fromkeys(("apt", "dnf", "pacman", "zypper", "apk"), "bubblewrap")
+_NAMESPACES = (
+    "--unshare-user",
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--cap-drop",
+    "ALL",
+)
+#: The system's programs and libraries, and links to them at the top.
+_TOP = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_STORES = ("/nix/store", "/gnu/store", "/run/current-system", "/var/cache/fontconfig", "/var/lib/gems")
+#: What programs need of /etc; nothing of it is anybody's secret.
+_ETC = (
+    *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "ld-musl-x86_64.path", "alternatives", "localtime"),
+    *("timezone", "locale.alias", "locale.conf", "default/locale", "ssl/certs", "ssl/openssl.cnf"),
+    *("pki/tls/certs", "pki/ca-trust/extracted", "ca-certificates.conf", "ca-certificates/extracted"),
+    *("fonts", "terminfo", "inputrc", "mime.types", "magic", "protocols", "services", "os-release"),
+    *("debian_version", "lsb-release", "redhat-release", "alpine-release", "R", "perl", "python3"),
+    *("matplotlibrc", "java", "julia", "vim", "zsh", "bash.bashrc", "manpath.config", "papersize"),
+    *("OpenCL", "ImageMagick-6", "ImageMagick-7", "gai.conf", "host.conf", "rpc", "shells"),
+)
+#: What of /etc is made anew, because the system's own would tell of others.
+_HOSTS = "127.0.0.1 localhost\n::1 localhost\n"
+_SWITCH = "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n"
+_INSIDE = "import sys; sys.path.insert(0, sys.argv.pop(1)); import inside"
+#: What is tried inside beside the usual: no right is left, the filter of calls is there, nobody else is seen.
+_TRIAL = """
+import os
+told = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
+if int(told["CapEff"], 16) or told["NoNewPrivs"].strip() != "1" or told["Seccomp"].strip() != "2":
+    sys.exit("it keeps rights that it should not have")
+if os.getpid() > 100:
+    sys.exit("it can see processes outside")
+"""
+
+#: The programs that were seen to work.
+_trusted: set[tuple[str, int]] = set()
+
+
+def find() -> str | None:
+    """The path of bwrap; None where it is not installed."""
+    return shutil.which("bwrap", path=os.pathsep.join(FOLDERS))
+
+
+def problem() -> tuple[str, str] | None:
+    """What is wrong and how to put it right, in words; None when it works, as was seen by doing it."""
+    if not seccomp.supported():
+        return f"the calls of this machine ({os.uname().machine}) are not known", "Intel's and ARM's are."
+    bwrap = find()
+    if bwrap is None:
+        return "bubblewrap (bwrap) is not installed", command_for(PACKAGES) or "Install bubblewrap."
+    key = (bwrap, Path(bwrap).stat().st_mtime_ns)
+    if key in _trusted:
+        return None
+    said = attempt(_directly, _TRIAL)
+    if said is None:
+        _trusted.add(key)
+        return None
+    return f"bubblewrap does not work here ({said})", _fix(said)
+
+
+def temporary(channel: Path) -> Path:  # noqa: ARG001
+    """The folder inside for what may be lost; each program has one of its own."""
+    return Path("/tmp")
+
+
+def enclose(wanted: Wanted) -> Enclosed:
+    """How to start it inside. Raises NoSandboxError or OSError."""
+    bwrap = find()
+    if bwrap is None:
+        raise NoSandboxError("bubblewrap (bwrap) is not installed")
+    made: list[int] = []
+    try:
+        view = _View(wanted, made)
+        number = str(_memory(seccomp.filter_program(), made))
+        start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT", *_settings(wanted))
+        options = (*_NAMESPACES, *view.options, "--seccomp", number, "--chdir", str(wanted.cwd))
+        return Enclosed((bwrap, *options, "--", *start, *wanted.argv), wanted.env, tuple(made))
+    except BaseException:
+        for each in made:
+            os.close(each)
+        raise
+
+
+class _View:
+    """The files that a program inside sees, as options of bwrap; what comes later lies on top."""
+
+    def __init__(self, wanted: Wanted, made: list[int]) -> None:
+        self.options: list[str] = []
+        #: What is shown of the files outside: which, by its real name, as which, and whether to be changed.
+        self._shown: list[tuple[Path, Path, bool]] = []
+        cwd = wanted.cwd
+        self._system()
+        self._etc(made)
+        self._add("--proc", "/proc", "--dev", "/dev", "--dir", "/run")
+        for folder in ("/tmp", "/var/tmp", "/dev/shm"):
+            self._add("--size", str(wanted.limits.temporary), "--tmpfs", folder)
+        readable, links = _readable(wanted)
+        self._home(Path.home(), cwd)
+        for each in readable:
+            if cwd.is_relative_to(each):
+                self._show(each)
+        self._show(cwd, writable=True)
+        for each in wanted.ours:
+            if not each.exists() and self._is_shown(each):
+                paths.make_private(each)
+        self._pin(cwd, [*readable, *wanted.ours], wanted.pinned)
+        for each in readable:
+            if not cwd.is_relative_to(each):
+                self._show(each)
+        for each in wanted.read_only:
+            self._guard(each, cwd)
+        self._hide(wanted.ours)
+        self._hide(_sockets())
+        self._show(wanted.channel, writable=True)
+        for path, target in links:
+            if not self._is_shown(path) and path.parts[1] not in (*_TOP, "etc"):
+                self._add("--symlink", target, str(path))
+        # Nobody writes to the kernel's settings either: to root they are files of its own.
+        self._add("--remount-ro", "/proc", "--remount-ro", "/")
+
+    def _add(self, *options: str) -> None:
+        self.options += options
+
+    def _show(self, path: Path, writable: bool = False) -> None:
+        """Show a folder or file under the name it is called by, and under its real one."""
+        real = path.resolve()
+        for dest in dict.fromkeys((real, path)):
+            covered = any(
+                not changeable and dest.is_relative_to(at) and real == folder / dest.relative_to(at)
+                for folder, at, changeable in self._shown
+            )
+            if writable or not covered:
+                self._add("--bind" if writable else "--ro-bind", str(real), str(dest))
+                self._shown.append((real, dest, writable))
+
+    def _is_shown(self, path: Path) -> bool:
+        return any(path.is_relative_to(at) for _, at, _ in self._shown)
+
+    def _guard(self, path: Path, cwd: Path) -> None:
+        """Make something in the working directory read-only; for a link, what it leads to there."""
+        real = path.resolve()
+        if real.exists() and real.is_relative_to(cwd) and real != cwd:
+            self._add("--ro-bind", str(real), str(real))
+
+    def _pin(self, cwd: Path, protected: Iterable[Path], pinned: Iterable[Path] = ()) -> None:
+        """Keep the folders that lead to what is protected in the working directory from being renamed.
+
+        Otherwise one could be moved away, and another put into its place. What is a mount stays where it is.
+        """
+        above = {
+            folder
+            for each in protected
+            if each != cwd and each.is_relative_to(cwd)
+            for folder in each.relative_to(cwd).parents
+            if folder != Path()
+        }
+        above |= {each.relative_to(cwd) for each in pinned}
+        for folder in sorted(above, key=lambda each: len(each.parts)):
+            self._add("--bind", str(cwd / folder), str(cwd / folder))
+
+    def _system(self) -> None:
+        self._show(Path("/usr"))
+        for name in _TOP:
+            path = Path("/", name)
+            if path.is_symlink():
+                self._add("--symlink", str(path.readlink()), str(path))
+            elif path.is_dir():
+                self._show(path)
+        for name in _STORES:
+            if Path(name).exists():
+                self._show(Path(name))
+
+    def _etc(self, made: list[int]) -> None:
+        java = (path.name for path in Path("/etc").glob("java-*"))
+        for name in (*_ETC, *java):
+            path = Path("/etc", name)
+            if path.exists():
+                self._add("--ro-bind", str(path), str(path))
+        user, group = os.getuid(), os.getgid()
+        name = "root" if user == 0 else "me"
+        files = {
+            "passwd": f"{name}:x:{user}:{group}::{Path.home()}:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
+            "group": f"{name}:x:{group}:\nnogroup:x:65534:\n",
+            "hosts": _HOSTS,
+            "nsswitch.conf": _SWITCH,
+        }
+        for file, text in files.items():
+            self._add("--ro-bind-data", str(_memory(text.encode(), made)), f"/etc/{file}")
+
+    def _home(self, home: Path, cwd: Path) -> None:
+        """An empty home that nobody can write to, so that what is written there is no silent loss."""
+        real = home.resolve()
+        if home.is_absolute() and not real.is_relative_to(cwd) and not self._is_shown(real):
+            self._add("--dir", str(real))
+            if real != home:
+                self._add("--symlink", str(real), str(home))
+
+    def _hide(self, hidden: Iterable[Path]) -> None:
+        """Put nothing in the place of folders, files and sockets."""
+        for path in hidden:
+            for place in [at / path.relative_to(r) for r, at, _ in self._shown if path.is_relative_to(r)]:
+                if path.is_dir():
+                    self._add("--tmpfs", str(place))
+                else:
+                    self._add("--ro-bind", "/dev/null", str(place))
+
+
+def _readable(wanted: Wanted) -> tuple[list[Path], list[tuple[Path, str]]]:
+    """What can be read and not changed, and the links that lead there."""
+    home, cwd = Path.home(), wanted.cwd
+    readable = [*readable_paths.of_people(home), DRIVERS, *own()]
+    links: list[tuple[Path, str]] = []
+    for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
+        folders, found = readable_paths.of_program(program, home, cwd)
+        readable += folders
+        links += found
+    for program in wanted.programs:
+        folders, _ = readable_paths.of_program(program, home, cwd)
+        readable += [each for each in folders if each.resolve().is_relative_to(cwd)]
+    for folder in on_path():
+        if folder.is_relative_to(cwd):
+            # Made by code inside it would be one that nobody protects.
+            folder.mkdir(parents=True, exist_ok=True)
+            readable.append(folder)
+    readable += [each for each in (cwd / paths.PROJECT,) if each.is_file() and not each.is_symlink()]
+    return list(dict.fromkeys(readable)), list(dict.fromkeys(links))
+
+
+def own() -> list[Path]:
+    """Our own code and interpreter: nobody inside changes what runs outside."""
+    found = [Path(paths.__file__).parent]
+    return found if sys.prefix == sys.base_prefix else [*found, Path(sys.prefix)]
+
+
+def on_path() -> list[Path]:
+    """The folders on PATH, by their real names: from there programs are run outside."""
+    named = os.environ.get("PATH", "").split(os.pathsep)
+    return [Path(each).resolve() for each in named if each]
+
+
+def _sockets() -> Iterator[Path]:
+    try:
+        lines = Path("/proc/net/unix").read_text(errors="replace").splitlines()[1:]
+    except OSError:
+        return
+    for name in {words[7] for line in lines if len(words := line.split(maxsplit=7)) == 8}:
+        path = Path(name)
+        with contextlib.suppress(OSError):
+            if path.is_absolute() and path.is_socket():
+                yield path.resolve()
+
+
+def _memory(data: bytes, made: list[int]) -> int:
+    """A descriptor from which the data can be read."""
+    number = os.memfd_create("oi-tui", os.MFD_CLOEXEC)
+    made.append(number)
+    os.write(number, data)
+    os.lseek(number, 0, os.SEEK_SET)
+    return number
+
+
+def _settings(wanted: Wanted) -> tuple[str, str]:
+    """What the first program inside is told: the kernel's limits, and where the proxy is."""
+    limits = wanted.limits
+    kernel = f"{limits.most_processes},{limits.memory},{limits.disk}"
+    return kernel, str(wanted.gateway or "-")
+
+
+def _directly(wanted: Wanted) -> Enclosed:
+    """As `enclose`, where there is no terminal to take and nobody to be told who runs."""
+    enclosed = enclose(wanted)
+    wrapper = enclosed.argv[: enclosed.argv.index("--") + 1]
+    return Enclosed((*wrapper, *wanted.argv), enclosed.env, enclosed.descriptors)
+
+
+def _fix(said: str) -> str:
+    """What lets bubblewrap work, from what the kernel says of itself."""
+    if _setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
+        return "Allow user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1"
+    if _setting("/proc/sys/user/max_user_namespaces") == "0":
+        return "Allow user namespaces: sudo sysctl user.max_user_namespaces=15000"
+    if _setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
+        return (
+            "AppArmor keeps user namespaces from it: install apparmor-profiles, then "
+            "sudo cp /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and "
+            "sudo systemctl reload apparmor"
+        )
+    if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
+        return "This is a container: start it so that it allows user namespaces, or use its own walls."
+    if "namespace" in said or "uid map" in said or "ermission" in said:
+        return "Let the kernel or the container allow user namespaces to you."
+    return "Try: bwrap --unshare-all --ro-bind / / true"
+
+
+def _setting(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""

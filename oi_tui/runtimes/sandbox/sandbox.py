@@ -1,0 +1,259 @@
+"""The sandbox: what a language process can reach, and whether this machine can hold it there.
+
+In it a program reaches the working directory, and nothing else of the person's: no other file, no network,
+no other process, and nothing of ours, there or not yet there. It can read the programs and libraries that
+are installed (the system's, and those of the usual places in the home folder), and has temporary files of its
+own. Asked for and not to be had, nothing runs: `Sandbox.enclose` raises NoSandboxError, and there is no other
+way for a language process to begin.
+
+Files that tools run by themselves, as git's hooks, are read-only (see `protected`).
+
+What it does not hold back: what else is in the working directory, so that a Makefile or a script that
+code leaves there acts when somebody runs it later, which is reported; what a program prints, which goes
+to the model;
+the use of processor, memory and disk; a fault in the kernel; and sockets that somebody outside puts into the
+working directory after the language began.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.environment import held_back
+from oi_tui.runtimes.sandbox import protected_files
+from oi_tui.runtimes.sandbox.base import Enclosed, Mechanism, NoSandboxError, Wanted
+from oi_tui.runtimes.sandbox.limits import USUAL, Limits
+from oi_tui.runtimes.sandbox.proxy import Gateway
+
+#: Variables that lead to something outside, or to a folder that is not there.
+_OUTWARD = frozenset(
+    {
+        "DBUS_SESSION_BUS_ADDRESS",
+        "DBUS_SYSTEM_BUS_ADDRESS",
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "WAYLAND_SOCKET",
+        "XAUTHORITY",
+        "XDG_RUNTIME_DIR",
+        "XDG_CACHE_HOME",
+        "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
+        "XDG_STATE_HOME",
+        "SSH_AUTH_SOCK",
+        "SSH_AGENT_PID",
+        "GPG_AGENT_INFO",
+        "GNOME_KEYRING_CONTROL",
+        "DOCKER_HOST",
+        "CONTAINER_HOST",
+        "KRB5CCNAME",
+        "PULSE_SERVER",
+        "PIPEWIRE_REMOTE",
+        "NOTIFY_SOCKET",
+        "LISTEN_FDS",
+        "TMUX",
+        "TMUX_PANE",
+        "STY",
+        "OI_TUI_HOME",
+        "TMPDIR",
+        "TMP",
+        "TEMP",
+    }
+)
+#: Places that are no folders of files, or that hold the way to every service of the system.
+_NO_FOLDERS = ("/proc", "/sys", "/dev", "/run")
+#: Where `drivers/forwarder.py` listens.
+_PROXY = "http://127.0.0.1:3128"
+_PROXIES = {
+    **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _PROXY),
+    **dict.fromkeys(("no_proxy", "NO_PROXY"), "127.0.0.1,localhost,::1"),
+}
+_FILES = (".yaml", ".yml", ".py", ".json")
+_BUT = ("/dev/shm", "/run/media")
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Holds programs in the folder `cwd`.
+
+    `private` names what is ours beside the folders of `paths`, as a profile that lies elsewhere; `programs`
+    are those of all languages, which code in the sandbox may run but not change.
+    """
+
+    cwd: Path
+    private: tuple[Path, ...] = ()
+    programs: tuple[str, ...] = ()
+    #: The secrets of the environment that go inside all the same, by name or by its beginning, as `AWS_*`.
+    passed: tuple[str, ...] = ()
+    #: Files that would be read-only, by name or path, and may be written all the same.
+    writable: tuple[str, ...] = ()
+    limits: Limits = USUAL
+    #: The only hosts that programs reach, as `www.example.com` and `*.example.com`.
+    hosts: tuple[str, ...] = ()
+    #: Is told the others that they asked for.
+    refused: Callable[[str], object] = lambda _: None
+
+    def problem(self) -> str | None:
+        """Why nothing can run, and what to do, in sentences; None when it can. Tried once, by doing it."""
+        found = self.finding()
+        return str(_refusal(*found)) if found else None
+
+    def finding(self) -> tuple[str, str] | None:
+        """As `problem`, but what is wrong, as a part of a sentence, and what to do apart."""
+        if unkept := self.limits.problem():
+            return unkept, "Leave them out here."
+        if self.hosts and not sys.platform.startswith("linux"):
+            return "sandbox_hosts cannot be kept on this system", "Leave them out here."
+        try:
+            self.folder()
+        except NoSandboxError as error:
+            return error.finding
+        return finding()
+
+    def enclose(self, program: str, argv: Sequence[str], env: Mapping[str, str], channel: Path) -> Enclosed:
+        """How to start `argv`, by which `program` runs, inside. Raises NoSandboxError."""
+        if problem := self.problem():
+            raise NoSandboxError(problem)
+        inside = {name: value for name, value in env.items() if name not in _OUTWARD}
+        for name in held_back(self.passed, inside):
+            del inside[name]
+        # So that drivers, and whoever else wants to, can say why something fails.
+        inside["OI_TUI_SANDBOX"] = "on"
+        if self.hosts:
+            inside |= _PROXIES
+        mechanism = _mechanism()
+        guarded = protected_files.find(self.folder(), self.writable)
+        for name in ("CACHE", "CONFIG", "DATA", "STATE"):
+            inside[f"XDG_{name}_HOME"] = str(mechanism.temporary(channel) / f".{name.lower()}")
+        return mechanism.enclose(
+            Wanted(
+                program,
+                tuple(argv),
+                inside,
+                self.folder(),
+                channel.resolve(),
+                tuple(self.ours()),
+                self.programs,
+                guarded.read_only,
+                guarded.pinned,
+                self.limits,
+                gateway_in(channel).resolve() if self.hosts else None,
+            )
+        )
+
+    def open_gateway(self, channel: Path) -> Gateway | None:
+        """Let programs inside reach the hosts that are named; None where none is. Raises OSError."""
+        return Gateway(gateway_in(channel), self.hosts, self.refused) if self.hosts else None
+
+    def folder(self) -> Path:
+        """The working directory by its real name. Raises NoSandboxError where it is none for a sandbox."""
+        try:
+            folder = self.cwd.resolve(strict=True)
+            if not stat.S_ISDIR(folder.stat().st_mode):
+                raise NotADirectoryError
+        except OSError:
+            raise _refusal(
+                f"the working directory, {self.cwd}, is gone", "Start in another folder."
+            ) from None
+        home = Path.home().resolve()
+        if folder == Path("/") or folder == home or folder in home.parents:
+            what = "is your home folder" if folder == home else "holds everything"
+            raise _refusal(
+                f"the working directory, {folder}, {what}, so a sandbox there would hold nothing back",
+                "Start in a folder for this work: mkdir -p ~/oi-tui-work && cd ~/oi-tui-work && oi-tui "
+                "--sandbox.",
+            )
+        if any(folder.is_relative_to(each) for each in _NO_FOLDERS) and not any(
+            folder.parent.is_relative_to(each) for each in _BUT
+        ):
+            raise _refusal(f"the working directory, {folder}, is no folder of files", "Start in another one.")
+        for ours in self.ours():
+            if folder.is_relative_to(ours):
+                raise _refusal(
+                    f"the working directory, {folder}, is oi-tui's own", "Start in another folder."
+                )
+            if ours.is_relative_to(folder) and (ours.is_file() or ours.suffix in _FILES):
+                raise _refusal(
+                    f"{paths.short(ours)} is in the working directory, where code could change it",
+                    "Move it to another folder.",
+                )
+        for each in (paths.config(), paths.data(), paths.state(), *self.private, *_run_outside()):
+            if link := _link_in(each, folder):
+                raise _refusal(
+                    f"{paths.short(link)} leads to what is run or read outside, and code could change that",
+                    "Start in another folder, or put what it leads to in its place.",
+                )
+        for each in _on_path():
+            if each.resolve() == folder:
+                raise _refusal(
+                    f"the working directory, {folder}, is on PATH: what code puts there would run outside",
+                    "Start in another folder, or take it out of PATH.",
+                )
+        return folder
+
+    def ours(self) -> list[Path]:
+        """What is ours, by its real name: nobody inside sees it, whether it is there or not."""
+        named = [paths.config(), paths.data(), paths.state(), *self.private]
+        if (config := paths.config()).is_dir():
+            # A file that is kept elsewhere and linked here is ours as well.
+            named += [each for each in (*config.glob("*"), *config.glob("*/*")) if each.is_symlink()]
+        return list(dict.fromkeys(each.resolve() for each in named))
+
+
+def gateway_in(channel: Path) -> Path:
+    """Where the socket of the proxy is."""
+    return channel / "gateway"
+
+
+def why_not() -> str | None:
+    """Why there can be no sandbox on this machine, and what to do, in sentences; None when there can."""
+    problem = finding()
+    return str(_refusal(*problem)) if problem else None
+
+
+def finding() -> tuple[str, str] | None:
+    """As `why_not`, but what is wrong and what to do apart; None when nothing is."""
+    if not sys.platform.startswith(("linux", "darwin")):
+        return "there is no sandbox for this system yet", "Linux and macOS have one."
+    return _mechanism().problem()
+
+
+def _on_path() -> list[Path]:
+    return [Path(each or os.curdir).absolute() for each in os.environ.get("PATH", "").split(os.pathsep)]
+
+
+def _run_outside() -> list[Path]:
+    return [*_on_path(), Path(paths.__file__).parent, Path(sys.prefix)]
+
+
+def _link_in(path: Path, folder: Path) -> Path | None:
+    """The link in the folder by which the path goes, if there is one: who may write there may turn it."""
+    return next(
+        (
+            each
+            for each in (path, *path.parents)
+            if each.is_symlink() and each.parent.resolve().is_relative_to(folder)
+        ),
+        None,
+    )
+
+
+def _mechanism() -> Mechanism:
+    if sys.platform == "darwin":
+        from oi_tui.runtimes.sandbox import seatbelt
+
+        return seatbelt
+    from oi_tui.runtimes.sandbox import bubblewrap
+
+    return bubblewrap
+
+
+def _refusal(reason: str, fix: str) -> NoSandboxError:
+    return NoSandboxError(
+        f"The sandbox is on and cannot be had, so nothing runs: {reason}. {fix} "
+        "Or switch the setting sandbox off.",
+        (reason, fix),
+    )

@@ -1,0 +1,113 @@
+"""The sandbox of macOS: Seatbelt, by `sandbox-exec` and a profile that says all that is allowed.
+
+Written after Apple's own profiles, and not yet tried on a Mac; what a trial inside cannot confirm is refused.
+"""
+
+import shutil
+import sys
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.runtimes.language import DRIVERS
+from oi_tui.runtimes.sandbox import readable_paths
+from oi_tui.runtimes.sandbox.base import Enclosed, NoSandboxError, Wanted
+from oi_tui.runtimes.sandbox.self_test import attempt
+
+#: Of several rules the last one that fits counts.
+_PROFILE = """(version 1)
+(deny default)
+(allow process-exec process-fork)
+(allow signal (target same-sandbox))
+(allow process-info* (target same-sandbox))
+(allow sysctl-read)
+(allow pseudo-tty)
+(allow ipc-posix-sem)
+(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))
+(allow file-read* file-test-existence
+  (literal "/")
+  (literal "/dev/null") (literal "/dev/zero") (literal "/dev/random") (literal "/dev/urandom")
+  (subpath "/usr") (subpath "/bin") (subpath "/sbin") (subpath "/System") (subpath "/opt/homebrew")
+  (subpath "/Library/Frameworks") (subpath "/Library/Developer") (subpath "/Library/Java")
+  (subpath "/Library/Fonts") (subpath "/Applications/Xcode.app/Contents/Developer")
+  (subpath "/private/etc/ssl") (literal "/private/etc/localtime") (literal "/private/etc/shells")
+  (subpath "/private/var/db/timezone") (subpath "/private/var/db/dyld") (subpath "/dev/fd"))
+(allow file-read* file-write* file-ioctl
+  (literal "/dev/tty") (literal "/dev/null") (regex #"^/dev/ttys[0-9]+$"))
+"""
+_PLACE = "/usr/bin/sandbox-exec"
+
+#: Whether it was seen to work.
+_trusted: set[str] = set()
+
+
+def problem() -> tuple[str, str] | None:
+    """What is wrong and how to put it right, in words; None when it works, as was seen by doing it."""
+    if not shutil.which(_PLACE):
+        return f"{_PLACE} is not there", "It is a part of macOS."
+    if _PLACE in _trusted:
+        return None
+    said = attempt(enclose)
+    if said is None:
+        _trusted.add(_PLACE)
+        return None
+    return f"sandbox-exec does not work here ({said})", "It cannot be used inside of another sandbox."
+
+
+def temporary(channel: Path) -> Path:
+    """The folder inside for what may be lost."""
+    return channel / "tmp"
+
+
+def enclose(wanted: Wanted) -> Enclosed:
+    """How to start it inside. Raises NoSandboxError or OSError."""
+    if not shutil.which(_PLACE):
+        raise NoSandboxError(f"{_PLACE} is not there")
+    folder = temporary(wanted.channel)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    profile = _Profile()
+    home, cwd = Path.home(), wanted.cwd
+    readable = [*readable_paths.of_people(home), DRIVERS, Path(paths.__file__).parent, Path(sys.prefix)]
+    for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
+        readable += readable_paths.of_program(program, home, cwd)[0]
+    protected = [
+        each
+        for program in wanted.programs
+        for each in readable_paths.of_program(program, home, cwd)[0]
+        if each.resolve().is_relative_to(cwd)
+    ]
+    profile.say("allow file-read* file-test-existence", readable)
+    profile.say("allow file-read* file-write* file-test-existence", [cwd, wanted.channel])
+    named = [cwd, wanted.channel, *readable]
+    profile.say("allow file-read-metadata", {above for each in named for above in each.parents}, "literal")
+    guarded = (*readable, *protected, *wanted.read_only, cwd / paths.PROJECT)
+    inside = [each for each in guarded if each.is_relative_to(cwd)]
+    profile.say("deny file-write*", inside)
+    profile.say("deny file-read* file-write*", wanted.ours)
+    # A folder above what is protected cannot be moved away, to put another in its place.
+    above = {
+        folder for each in (*inside, *wanted.ours) for folder in each.parents if folder.is_relative_to(cwd)
+    }
+    profile.say("deny file-write-unlink", above, "literal")
+    env = {**wanted.env, "TMPDIR": str(folder)}
+    return Enclosed((_PLACE, "-p", profile.text, *profile.parameters, *wanted.argv), env)
+
+
+class _Profile:
+    """A profile whose paths are parameters, so that no name of a folder can be read as a rule."""
+
+    def __init__(self) -> None:
+        self.text = _PROFILE
+        self.parameters: list[str] = []
+
+    def say(
+        self, rule: str, places: "list[Path] | set[Path] | tuple[Path, ...]", how: str = "subpath"
+    ) -> None:
+        """Add a rule for these places, under all their names."""
+        names = sorted({str(name) for each in places for name in (each, each.resolve())})
+        words = []
+        for name in names:
+            key = f"P{len(self.parameters) // 2}"
+            self.parameters += ["-D", f"{key}={name}"]
+            words.append(f'({how} (param "{key}"))')
+        if words:
+            self.text += f"({rule} {' '.join(words)})\n"

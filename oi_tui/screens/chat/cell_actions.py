@@ -1,0 +1,206 @@
+"""What a person does with a cell of the conversation: read, run again, edit, save."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oi_tui import paths
+from oi_tui.engine.export.formats import suffix_of
+from oi_tui.engine.llm.context_window import CHARACTERS, weight
+from oi_tui.engine.output.console import file_of
+from oi_tui.engine.output.plain import clip, plain
+from oi_tui.messages import Message
+from oi_tui.screens.diff import Changes
+from oi_tui.screens.images import Pictures
+from oi_tui.screens.pager import Reader
+from oi_tui.text import one_line, visible
+from oi_tui.widgets.conversation.blocks import Block, OutputBlock
+from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.pager.long_text import LongText
+
+if TYPE_CHECKING:
+    from oi_tui.screens.chat.commands import ChatDesk
+    from oi_tui.screens.chat.view import Workbench
+
+#: A name is looked for with numbers up to this.
+_MOST_NAMES = 10_000
+
+
+class CellDesk:
+    """Carries out what is wanted of a cell; each is the person's own key or command."""
+
+    def __init__(self, desk: "ChatDesk", bench: "Workbench") -> None:
+        self._desk = desk
+        self._bench = bench
+
+    def act(self, key: str, what: str) -> None:
+        """Do what was wanted of the block `key`."""
+        block = self._bench.conversation.block(key)
+        match what:
+            case "picture":
+                self._look_at_pictures(key)
+            case "view" if isinstance(block, CellBlock | OutputBlock):
+                self.view(block)
+            case "read" if block is not None:
+                self._read(block)
+            case "told" if block is not None:
+                self._read_told(block)
+            case "diff" if isinstance(block, CellBlock):
+                self._view_changes(block)
+            case "run" if isinstance(block, CellBlock):
+                self._run(block)
+            case "edit" if isinstance(block, CellBlock):
+                self._edit(block)
+            case "save" if isinstance(block, CellBlock):
+                self._save(block)
+            case _:
+                pass
+
+    def view_number(self, number: int | None) -> None:
+        """Read the output of the cell with this number; of the last one that printed something for None."""
+        blocks = self._bench.conversation.printing
+        if number is None:
+            printed = next((block for block in reversed(blocks) if block.output), None)
+        else:
+            cells = (block for block in blocks if isinstance(block, CellBlock))
+            printed = next((cell for cell in cells if cell.number == number), None)
+        if printed is None:
+            which = "Nothing was printed yet." if number is None else f"There is no cell {number}."
+            self._desk.tell(which, warning=True)
+        else:
+            self.view(printed)
+
+    def view(self, block: CellBlock | OutputBlock) -> None:
+        """Read all of an output: its file where there is one, else what the conversation has of it."""
+        title = f"Output of {_name(block)}"
+        messages = self._printed(block)
+        folder = paths.data() / "outputs"
+        files = [path for message in messages if (path := file_of(message.content, folder)) is not None]
+        if len(files) == 1 and len(messages) == 1:
+            try:
+                text = LongText.open(files[0])
+            except OSError as error:
+                self._desk.tell(f"The file with the output cannot be read: {error}", warning=True)
+            else:
+                self._open(title, text, f"All of it is in {files[0]}.")
+                return
+        live = isinstance(block, CellBlock) and block.live
+        if messages and not live:
+            text = LongText.of("\n".join(message.content.rstrip("\n") for message in messages))
+            self._open(title, text, "All of it is in the conversation; there is no file of its own.")
+        elif block.output:
+            text = LongText.of(block.output.text.plain())
+            self._open(f"{title}, until now", text, "The program runs; this is what it printed until now.")
+        else:
+            self._bench.notify("It printed nothing.", timeout=2)
+
+    def _look_at_pictures(self, key: str) -> None:
+        shown = self._bench.conversation.pictures
+        first = next((number for number, (owner, _) in enumerate(shown) if owner == key), None)
+        if first is not None:
+            self._bench.app.push_screen(Pictures([picture for _, picture in shown], first))
+
+    def _view_changes(self, cell: CellBlock) -> None:
+        proposed = cell.message.proposed
+        if proposed is None:
+            self._bench.notify("You changed nothing in it.", timeout=2)
+        else:
+            self._bench.app.push_screen(Changes(f"What you changed in {_name(cell)}", proposed, cell.code))
+
+    def _read(self, block: Block) -> None:
+        """All of a block: its text, or its code with its output, however much of it is folded."""
+        source = visible(block.source().rstrip("\n"))
+        if isinstance(block, CellBlock):
+            printed = "\n".join(plain(message.content).strip("\n") for message in self._printed(block))
+            printed = printed or block.output.text.plain().strip("\n")
+            source += f"\n\n── output of {_name(block)} ──\n\n{printed}" if printed else ""
+        if source:
+            self._open(_called(block), LongText.of(source), "All of it is in the conversation.")
+        else:
+            self._bench.notify("There is nothing in it to read.", timeout=2)
+
+    def _read_told(self, block: Block) -> None:
+        """What of a block the model gets with a request, and about how many tokens that is."""
+        profile = self._bench.workspace.profile
+        messages = {message.id: message for message in self._bench.session.messages}
+        own = messages.get(block.key)
+        if own is None and not isinstance(block, OutputBlock):
+            self._bench.notify("Nothing: this is a note of the application.", timeout=3)
+            return
+        if own is not None and own.recipient == "user":
+            self._bench.notify("Nothing: the model does not see code of your own.", timeout=3)
+            return
+        if own is not None and own.type == "reasoning":
+            self._bench.notify("Nothing: what it thought is not sent again.", timeout=3)
+            return
+        said = visible(own.content).rstrip("\n") if own is not None else ""
+        output, cut = self._told_of_output(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
+        ran = isinstance(block, CellBlock) and own is not None and own.state in ("finished", "failed")
+        if output or ran:
+            said += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── it printed nothing ──"
+        tokens = (weight(said) + CHARACTERS - 1) // CHARACTERS
+        limit = f"Of an output it gets {profile.max_output:,} characters at most (max_output)."
+        title = f"What the model saw of {_called(block)}: ~{tokens:,} tokens"
+        self._open(title, LongText.of(said.strip("\n")), f"%tokens tells all of a request. {limit}")
+
+    def _told_of_output(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
+        """The output as the model is told of it, and how much of it that is, in words."""
+        texts = [plain(each.content).strip("\n") for each in self._printed(block) if each.recipient != "user"]
+        whole = "\n".join(text for text in texts if text.strip())
+        told = clip(whole, self._bench.workspace.profile.max_output)
+        cut = f"{len(told):,} of {len(whole):,} characters" if len(told) < len(whole) else "all of it"
+        return told, cut
+
+    def _printed(self, block: CellBlock | OutputBlock) -> list[Message]:
+        ids = set(self._bench.conversation.printed_by(block.key))
+        messages = self._bench.session.messages
+        return [message for message in messages if message.id in ids and message.type == "console"]
+
+    def _open(self, title: str, text: LongText, where: str) -> None:
+        self._bench.app.push_screen(Reader(title, text, where))
+
+    def _run(self, cell: CellBlock) -> None:
+        if self._bench.busy:
+            self._bench.notify("Something is in progress; escape stops it.", timeout=2)
+        elif cell.code.strip():
+            self._desk.run_by_hand(cell.message.format or "", cell.code)
+
+    def _edit(self, cell: CellBlock) -> None:
+        prompt = self._bench.prompt
+        prompt.put_back(f"%run {one_line(cell.message.format or 'text', 40)} {cell.code.rstrip()}")
+        prompt.focus()
+
+    def _save(self, cell: CellBlock) -> None:
+        folder, suffix = self._bench.workspace.computer.cwd, suffix_of(cell.message.format or "")
+        stems = (f"cell-{cell.number}", *(f"cell-{cell.number}-{more}" for more in range(2, _MOST_NAMES)))
+        text = cell.code.rstrip("\n") + "\n"
+        for stem in stems:
+            try:
+                _write_new(folder / f"{stem}{suffix}", text)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                self._desk.tell(f"The code was not saved: {error}", warning=True)
+                return
+            self._desk.tell(f"The code of cell {cell.number} is in {folder / f'{stem}{suffix}'}.")
+            return
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file that is not there yet; one that could not be written whole is taken away again."""
+    with path.open("xb") as file:
+        try:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def _name(block: CellBlock | OutputBlock) -> str:
+    if isinstance(block, CellBlock):
+        return f"[{block.number}] {one_line(block.message.format or 'text', 30)}"
+    return "a program"
+
+
+def _called(block: Block) -> str:
+    return _name(block) if isinstance(block, CellBlock | OutputBlock) else block.name

@@ -1,0 +1,329 @@
+"""What the commands do on the chat screen."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from textual.screen import Screen
+
+from oi_tui import log
+from oi_tui.actions.base import ConversationDesk
+from oi_tui.engine.events import Event, Noticed
+from oi_tui.engine.export.plain_text import plain_text
+from oi_tui.engine.models.llamafile import is_source
+from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.settings.profile import Profile, ProfileError
+from oi_tui.runtimes.availability import told
+from oi_tui.screens.chat.cell_actions import CellDesk
+from oi_tui.screens.chat.first_run import NO_MODEL
+from oi_tui.screens.chat.switch_model import Choosing
+from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.help import Help
+from oi_tui.screens.keymap import here
+from oi_tui.screens.models import DEMO, ModelChoice
+from oi_tui.screens.navigator.screen import Navigator
+from oi_tui.screens.pager import Reader
+from oi_tui.screens.permissions import Permissions
+from oi_tui.screens.profile.editor import ProfileEditor
+from oi_tui.screens.themes import Themes
+from oi_tui.text import one_line
+from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.idle import remapped
+from oi_tui.widgets.images.protocol import use_images
+from oi_tui.widgets.mouse import use_mouse
+from oi_tui.widgets.pager.long_text import LongText
+
+if TYPE_CHECKING:
+    from oi_tui.screens.chat.screen import Chat
+    from oi_tui.screens.chat.view import Workbench
+
+T = TypeVar("T")
+
+
+class ChatDesk(ConversationDesk):
+    """Carries commands out; `oi_tui.commands.Desk` lists them."""
+
+    def __init__(self, chat: "Chat", workbench: "Workbench") -> None:
+        super().__init__(workbench.workspace)
+        self._chat = chat
+        self._bench = workbench
+        #: What a person does with a single cell.
+        self.cells = CellDesk(self, workbench)
+        #: Which model answers.
+        self.choosing = Choosing(self, workbench.workspace)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is at work."""
+        return self._bench.busy
+
+    def show_session(self) -> None:
+        """Show the conversation that is at work now, and be ready to be typed to."""
+        self._bench.show_session()
+        self._chat.prompt.focus()
+
+    def put_back(self, text: str) -> None:
+        """Give text back to the prompt."""
+        self._chat.prompt.put_back(text)
+
+    def open_help(self) -> None:
+        """Keys and commands."""
+        self._chat.app.push_screen(Help(*here(self._chat)))
+
+    def open_navigator(self) -> None:
+        """Earlier conversations; the chosen one is shown at once."""
+        navigator = Navigator(self._workspace.store, folder=self._workspace.computer.cwd)
+        self._chat.app.push_screen(navigator, lambda chosen: self._open(chosen, navigator.sought))
+
+    def open_profile(self, name: str) -> None:
+        """The settings, or those of the profile named."""
+        if name:
+            self.switch_profile(name)
+            return
+        workspace = self._workspace
+        editor = ProfileEditor(
+            workspace.profile,
+            workspace.profile_path,
+            check=workspace.check,
+            secrets=workspace.secrets,
+            moved=workspace.edit_file,
+            switch=self.switch_profile,
+        )
+        self._chat.app.push_screen(editor, self._use)
+
+    def open_models(self, name: str) -> None:
+        """Switch to the model named, or choose one."""
+        if name:
+            self.choosing.by_name(name)
+        else:
+            self.choosing.from_list()
+
+    def show_screen(self, screen: Screen[T], then: Callable[[T | None], None]) -> None:
+        """Put a screen over the conversation, and go on with what it gives."""
+        self._chat.app.push_screen(screen, then)
+
+    def in_background(self, work: Callable[[], object]) -> None:
+        """Do what takes its time without letting a key wait for it."""
+        self._bench.run_worker(work, thread=True, exit_on_error=False)
+
+    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
+        """Do what takes its time without letting a key wait for it, and go on with what it gives."""
+        self.in_background(lambda: self._chat.app.call_later(then, work()))
+
+    def tell_of_no_model(self) -> None:
+        """Say how to get a model, where there is none and no key for one."""
+        self.aside(self._workspace.look_for_key, lambda there: None if there else self.tell(NO_MODEL))
+
+    def open_palette(self) -> None:
+        """Search all commands."""
+        self._chat.app.action_command_palette()
+
+    def open_variables(self, sought: str) -> None:
+        """What the languages remember; the one that is chosen is named in the prompt."""
+        # The screen comes with its own style sheet, which the first frame does not need.
+        from oi_tui.screens.variables import Variables
+
+        screen = Variables(self._workspace.computer, lambda: self._bench.busy, sought)
+        self._chat.app.push_screen(screen, self._mention)
+
+    def _mention(self, mention: str | None) -> None:
+        self._chat.prompt.focus()
+        if mention:
+            self._chat.prompt.insert(f"{mention} ")
+
+    def switch_mouse(self, on: bool | None) -> None:
+        """Use the mouse or leave it to the terminal, until the end of the program."""
+        profile = self._workspace.profile
+        profile = profile.with_changes("changed", mouse=not profile.mouse if on is None else on)
+        self._workspace.use(profile)
+        use_mouse(self._chat.app, profile.mouse)
+        self.tell("The mouse scrolls and selects here." if profile.mouse else "The mouse is the terminal's.")
+
+    def search_history(self, text: str) -> None:
+        """Offer what was said before, above the prompt."""
+        self._chat.prompt.focus()
+        if text:
+            self._chat.prompt.text = text
+        self._chat.prompt.action_search_history()
+
+    def rewind(self, number: int | None) -> None:
+        """Go back to an own message; without a number, choose it by its block."""
+        if number is not None or not self.going_back.own:
+            super().rewind(number)
+            return
+        transcript = self._bench.conversation.transcript
+        transcript.focus()
+        transcript.set_cursor(None)
+        transcript.action_jump(-1)
+        self._chat.notify("shift+up goes to the message before, b goes back to it", timeout=4)
+
+    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
+        """Ask on a page of its own."""
+        self._chat.app.push_screen(Confirm(question, details), lambda yes: act() if yes else None)
+
+    def restore_cell(self, key: str) -> None:
+        """Put the files back that a cell changed."""
+        cell = next((each for each in self._bench.conversation.printing if each.key == key), None)
+        if isinstance(cell, CellBlock):
+            self.restore_files(str(cell.number))
+
+    def start(self, events: Iterator[Event]) -> None:
+        """Work through a session's events, in sight."""
+        self._bench.conversation.scroll_end()
+        self._bench.start(events)
+
+    def list_keys(self) -> None:
+        """The names of all that has a key, to be used in the setting `keys`."""
+        from oi_tui.screens.keymap import listed
+
+        names = LongText.of(listed(remapped(self._chat.app)))
+        where = "Other keys are set in the profile (f2), under keys: command.new: ctrl+t"
+        self._chat.app.push_screen(Reader("Keys and their names; * is one of yours", names, where))
+
+    def open_permissions(self) -> None:
+        """What runs without a question, to be taken back."""
+        self._chat.app.push_screen(Permissions(self._bench.session))
+
+    def revoke(self, grant: Grant) -> None:
+        """Ask again for what was granted."""
+        self._bench.session.revoke(grant)
+        self.tell(f"Asked for again: {one_line(grant.words, 100)}.")
+
+    def run_by_hand(self, language: str, code: str) -> None:
+        """Run the person's own code."""
+        if self._bench.busy:
+            self.tell("Something is in progress; escape stops it.", warning=True)
+            self._chat.prompt.put_back(f"%run {language} {code}")
+            return
+        resolved = self._workspace.computer.resolve(language)
+        if resolved is None:
+            names = ", ".join(self._workspace.computer.languages)
+            self.tell(f"There is no language “{one_line(language, 40)}”. There are: {names}.", warning=True)
+            self._chat.prompt.put_back(f"%run {language} {code}")
+            return
+        self._bench.start(self._bench.session.run(resolved, code))
+
+    def examine(self) -> None:
+        """Say on a page of its own what is wrong here and how to put it right."""
+        from oi_tui.doctor.in_use import InUse
+        from oi_tui.screens.chat.doctor import show
+
+        show(self._chat.app, InUse(self._workspace.profile, self._workspace.profile_path))
+
+    def tell_languages(self) -> None:
+        """The languages here; their programs are asked without holding the screen up."""
+        self.aside(lambda: told(self._workspace.computer.standings()), self.tell)
+
+    def show_log(self, on: bool) -> None:
+        """Show the newest lines of the log above the prompt, or no longer."""
+        self._bench.log_panel.display = on
+
+    def open_log(self) -> None:
+        """The whole log, on a screen of its own."""
+        try:
+            text = LongText.open(log.file())
+        except OSError:
+            text = LongText.of("\n".join(log.recent.lines))
+        self._chat.app.push_screen(Reader("Log", text, log.where()))
+
+    def stop(self) -> None:
+        """Stop what is in progress."""
+        if not (self._bench.busy or self._workspace.profile.speak_messages) and self._chat.prompt.has_focus:
+            self._chat.notify("Nothing is in progress.", timeout=2)
+        self._bench.stop()
+
+    def go_on(self) -> None:
+        """Let the model go on from here."""
+        if self._bench.busy:
+            self.tell("Something is in progress; escape stops it.", warning=True)
+        elif not self._bench.session.messages:
+            self.tell("There is nothing to go on with yet: say what you want.", warning=True)
+        else:
+            self._bench.send(None)
+
+    def use_terminal(self) -> None:
+        """Give the running program the screen and the keys."""
+        if not self._bench.foreground.open():
+            self._chat.notify("No program is running now.", timeout=2)
+
+    def focus_conversation(self) -> None:
+        """Move by block."""
+        self._bench.conversation.transcript.enter()
+
+    def focus_prompt(self) -> None:
+        """Go back to typing."""
+        self._chat.prompt.focus()
+
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        """Say something in the conversation, where it can be read again."""
+        self._bench.show(Noticed(text, "warning" if warning else "information"))
+
+    def find(self, text: str) -> None:
+        """Search the conversation."""
+        if self._bench.conversation.editing:
+            self._bench.replace_line.open(text or self._bench.conversation.editor.selected_text)
+        else:
+            self._bench.find_line.open(text)
+
+    def read_output(self, number: int | None) -> None:
+        """All of an output, on a screen of its own."""
+        self.cells.view_number(number)
+
+    def leave_printing(self) -> None:
+        """End the application; the conversation is printed once the terminal is as it was."""
+        self._chat.app.exit(plain_text(self._bench.session.messages))
+
+    def leave(self) -> None:
+        """End the application."""
+        self._chat.app.exit()
+
+    def open_themes(self, name: str) -> None:
+        """Take the colours named, or choose some."""
+        if name:
+            self.keep_theme(name)
+        else:
+            self._chat.app.push_screen(Themes(), self._keep_chosen_theme)
+
+    def keep_theme(self, name: str) -> None:
+        """Take these colours, now and the next time."""
+        try:
+            self._workspace.use(self._workspace.profile.with_changes(theme=name))
+        except ProfileError as error:
+            self.tell(str(error), warning=True)
+            return
+        self._chat.app.theme = name
+        self._workspace.keep(theme=name)
+
+    def _keep_chosen_theme(self, name: str | None) -> None:
+        if name is not None:
+            self.keep_theme(name)
+
+    def use_first_model(self, choice: ModelChoice | None) -> None:
+        """Take a newcomer's model, now and the next time."""
+        self.choosing.take(choice)
+        if choice is None:
+            self.tell(NO_MODEL)
+        elif choice != DEMO and not is_source(choice.model):
+            self._workspace.keep(model=choice.model, api_base=choice.api_base)
+
+    def _open(self, id: str | None, sought: str = "") -> None:
+        """Show a conversation, where it says what was looked for."""
+        if id is None:
+            return
+        self.open_conversation(id)
+        if sought:
+            said = "\n".join(m.content for m in self._bench.session.messages).lower()
+            whole = sought if sought.lower() in said else max(sought.split(), key=len)
+            self._bench.call_after_refresh(self._bench.find_line.open, whole)
+
+    def _use(self, profile: Profile | None) -> None:
+        if profile is not None:
+            self.take_profile(profile)
+
+    def show_settings(self, profile: Profile) -> None:
+        """Show those settings that are seen: colours, mouse, how lines are joined, the log."""
+        self._chat.app.theme = profile.theme
+        use_mouse(self._chat.app, profile.mouse)
+        use_images(self._chat.app, profile.images)
+        self._chat.prompt.multi_line = profile.multi_line
+        self.show_log(profile.verbose or profile.debug)
+        self.choosing.local(lambda: None)

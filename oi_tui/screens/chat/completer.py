@@ -1,0 +1,109 @@
+"""What a mention that is being typed may mean: the variables that languages remember, and files."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import sleep
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from oi_tui.input import mentions
+from oi_tui.input.file_index import Files
+from oi_tui.runtimes.variables import Memory, Variable
+from oi_tui.widgets.prompt.completion import Query
+from oi_tui.widgets.prompt.completion_list import Offer
+
+if TYPE_CHECKING:
+    from oi_tui.screens.chat.view import Workbench
+
+#: Variables that are offered before anything of their names is typed.
+_UNASKED = 8
+_MOST = 50
+#: Types whose values are not data.
+_CODE = frozenset({"function", "class", "type", "method", "Class", "alias"})
+#: Seconds between two looks at a list of files that is being made.
+_PAUSE = 0.15
+
+
+class Completer:
+    """Answers the prompt from a thread; an answer that nobody waits for any more is dropped."""
+
+    @dataclass
+    class Found(Message):
+        """Offers for a query."""
+
+        query: Query
+        offers: list[Offer]
+        note: str
+
+    def __init__(self, bench: "Workbench") -> None:
+        self._bench = bench
+        self._computer = bench.workspace.computer
+        self.files = Files(self._computer.cwd)
+        self._memories: tuple[Memory, ...] = ()
+        self._outdated = True
+
+    def forget(self) -> None:
+        """Something ran: what the languages remember is to be asked anew."""
+        self._outdated = True
+
+    def ask(self, query: Query) -> None:
+        """Look for what completes the mention; `Found` tells it, and tells it again when more is known."""
+        self._bench.run_worker(
+            lambda: self._answer(query), thread=True, group="completions", exclusive=True, exit_on_error=False
+        )
+
+    def _answer(self, query: Query) -> None:
+        worker = get_current_worker()
+        self.files.refresh()
+        if self._outdated and any(memory.state == "told" for memory in self._memories):
+            # What was told before is better than to wait.
+            self._tell(query)
+        if self._outdated:
+            self._outdated = False
+            self._memories = _newer(self._memories, tuple(self._computer.memories()))
+        self._tell(query)
+        while self.files.listing and not worker.is_cancelled:
+            sleep(_PAUSE)
+            self._tell(query)
+
+    def _tell(self, query: Query) -> None:
+        if get_current_worker().is_cancelled:
+            return
+        variables = list(self._variables(query.text))
+        taken = {name for name, _ in variables}
+        offers = [offer for _, offer in variables]
+        for path in self.files.find(query.text, _MOST):
+            named = f"./{path}" if path in taken else path
+            end = "" if path.endswith("/") else " "
+            # A path in quotes that leads on is open at its end.
+            text = mentions.written(named) + end
+            offers.append(Offer(text.rstrip('"') if text.endswith('/"') else text, path))
+        note = (
+            "listing files…" if self.files.listing else "" if offers else "no file or variable of this name"
+        )
+        self._bench.post_message(self.Found(query, offers, note if query.text or offers else ""))
+
+    def _variables(self, typed: str) -> Iterator[tuple[str, Offer]]:
+        """Variables by name: data before code, those that begin with what is typed before the others."""
+        found: list[tuple[tuple[bool, bool], str, Variable]] = []
+        count = Counter(variable.name for memory in self._memories for variable in memory.variables)
+        wanted = typed.lower()
+        for memory in self._memories:
+            for variable in reversed(memory.variables):
+                full = f"{memory.language}:{variable.name}".lower()
+                if wanted in variable.name.lower() or full.startswith(wanted):
+                    begins = variable.name.lower().startswith(wanted)
+                    found.append(((not begins, variable.type in _CODE), memory.language, variable))
+        found.sort(key=lambda each: each[0])
+        for _, language, variable in found[: _MOST if typed else _UNASKED]:
+            name = f"{language}:{variable.name}" if count[variable.name] > 1 else variable.name
+            yield variable.name, Offer(f"{mentions.written(name)} ", name, f"{language}  {variable.summary}")
+
+
+def _newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    """What is known now; of a language that is busy, what it told before."""
+    before = {memory.language: memory for memory in old}
+    return tuple(before.get(memory.language, memory) if memory.state == "busy" else memory for memory in new)

@@ -1,0 +1,96 @@
+"""The first minute: which model, what approval means, which colours; each can be skipped."""
+
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from oi_tui import paths
+from oi_tui.engine.events import Event
+from oi_tui.screens.models import ModelChoice, Models
+from oi_tui.screens.themes import Themes
+from oi_tui.widgets.idle import last_key
+from oi_tui.widgets.timer import later
+
+if TYPE_CHECKING:
+    from oi_tui.screens.chat.commands import ChatDesk
+    from oi_tui.screens.chat.view import Workbench
+    from oi_tui.workspace import Workspace
+
+#: What a newcomer approves: harmless, and seen to be real.
+SAMPLE = {
+    "python": 'from pathlib import Path\n\nprint(f"2 + 2 = {2 + 2}, in {Path.cwd()}")',
+    "shell": 'echo "2 + 2 = $((2 + 2)), in $PWD"',
+}
+_BEFORE = (
+    "This is how a model's code runs here: you see all of it, and nothing happens before you say so. "
+    "Try it with this harmless piece: y runs it, e changes it first, n rejects it, escape skips this."
+)
+_AFTER = (
+    "That was all: nothing runs without your word. %sandbox on also holds code in this folder. Now say "
+    "what you want; f1 shows keys and commands."
+)
+NO_MODEL = (
+    "There is no model yet; %model (ctrl+l) chooses one. Meanwhile this is a console: ! runs a shell "
+    "command, %python CODE runs Python, and so with the other languages."
+)
+#: Nothing comes up under fingers that were busy so short a time ago, in seconds.
+_QUIET = 0.5
+
+
+def due(workspace: "Workspace") -> bool:
+    """Whether a newcomer is at the screen; true once, and never where that cannot be remembered."""
+    if not workspace.is_new:
+        return False
+    marker = paths.state() / "welcomed"
+    try:
+        paths.make_private(marker.parent)
+        os.close(os.open(marker, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except OSError:
+        return False
+    return True
+
+
+class FirstRun:
+    """Leads through the questions, one after the other, on top of the working screen."""
+
+    def __init__(self, desk: "ChatDesk", bench: "Workbench") -> None:
+        self._desk = desk
+        self._bench = bench
+
+    def begin(self) -> None:
+        """Ask for a model; what was found is chosen already."""
+        models = Models(self._bench.workspace.profile.model, self._bench.workspace.secrets, welcome=True)
+        self._bench.app.push_screen(models, self._explain)
+
+    def _explain(self, choice: ModelChoice | None) -> None:
+        """Take the model, and let the person approve a piece of code."""
+        self._desk.use_first_model(choice)
+        languages = self._bench.workspace.computer.languages
+        language = next((name for name in SAMPLE if name in languages), None)
+        if language is None or self._bench.busy or self._bench.session.auto_run:
+            self._choose_colours()
+            return
+        self._desk.tell(_BEFORE)
+        self._bench.start(self._rehearsal(language))
+
+    def _rehearsal(self, language: str) -> Iterator[Event]:
+        yield from self._bench.session.rehearse(language, SAMPLE[language])
+        # Posted behind the last event, so that all of the turn is on the screen by then.
+        self._bench.call_later(self._choose_colours)
+
+    def _choose_colours(self) -> None:
+        bench = self._bench
+        told = "theme" in bench.workspace.profile.origins
+        quiet = time.monotonic() - last_key(bench.app) > _QUIET
+        if told or bench.busy or bench.prompt.text or not bench.screen.is_current:
+            self._desk.tell(_AFTER)
+        elif quiet:
+            bench.app.push_screen(Themes(welcome=True), self._end)
+        else:
+            later(bench, 0.1, self._choose_colours)
+
+    def _end(self, theme: str | None) -> None:
+        if theme is not None:
+            self._desk.keep_theme(theme)
+        self._desk.tell(_AFTER)

@@ -1,0 +1,142 @@
+"""The program in the foreground: follows its output, and gives it the whole screen when it takes it."""
+
+import time
+from typing import TYPE_CHECKING
+
+from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, TurnEnded
+from oi_tui.messages import Message
+from oi_tui.text import one_line
+from oi_tui.widgets.emulator.history import RawOutput
+from oi_tui.widgets.idle import last_key
+from oi_tui.widgets.timer import later
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+
+    from oi_tui.screens.chat.view import Workbench
+    from oi_tui.screens.terminal import Program
+
+#: A program is believed when it wants the whole screen, or no longer does, for so long, in seconds.
+_SETTLED = 0.15
+#: Its screen never comes up under somebody's fingers: the keyboard must have been quiet for so long.
+_QUIET = 0.5
+_AGAIN = 0.1
+
+
+class Foreground:
+    """What runs now. `open` shows its terminal; a full-screen program's is shown by itself.
+
+    Once the person went back, it is for them to look again: in that run nothing opens by itself any more.
+    """
+
+    def __init__(self, bench: "Workbench") -> None:
+        self._bench = bench
+        self._code: Message | None = None
+        self._console = ""
+        self._since = 0.0
+        self._output = RawOutput()
+        self._program: Program | None = None
+        self._opened_by_itself = False
+        self._left = False
+        self._timer: TimerHandle | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether the program has the screen."""
+        return self._program is not None
+
+    def follow(self, event: Event) -> None:
+        """Take what the session tells of the run."""
+        match event:
+            case MessageGrew(id, text) if id == self._console:
+                self._take(text)
+            case MessageRecorded(Message(type="code", state="running") as code):
+                self.end()
+                self._code = code
+                self._since = time.monotonic()
+            case MessageStarted(Message(type="console", parent=str(parent), id=id)) if self._runs(parent):
+                self._console = id
+            case MessageRecorded(Message(type="code", id=id)) if self._runs(id):
+                self.end()
+            case TurnEnded():
+                self.end()
+
+    def open(self) -> bool:
+        """Show the terminal because the person wants it; False when nothing runs."""
+        if self._code is None:
+            return False
+        if self._program is None:
+            self._open(by_itself=False)
+        return True
+
+    def end(self) -> None:
+        """The run is over."""
+        self._code, self._console, self._left = None, "", False
+        self._output = RawOutput()
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        self._close()
+
+    def _runs(self, id: str) -> bool:
+        return self._code is not None and self._code.id == id
+
+    def _take(self, text: str) -> None:
+        self._output.feed(text)
+        if self._program:
+            self._program.view.feed(text)
+        if self._timer is None and self._wants_change:
+            self._timer = later(self._bench, _SETTLED, self._change)
+
+    @property
+    def _wants_change(self) -> bool:
+        if self._program is None:
+            return self._output.full_screen and not self._left
+        return self._opened_by_itself and not self._output.full_screen
+
+    def _change(self) -> None:
+        self._timer = None
+        if not self._wants_change:
+            return
+        if self._program:
+            self._close()
+        elif self._may_interrupt:
+            self._open(by_itself=True)
+        else:
+            self._timer = later(self._bench, _AGAIN, self._change)
+
+    @property
+    def _may_interrupt(self) -> bool:
+        """Whether no key can be on its way that was meant for something else."""
+        quiet = time.monotonic() - last_key(self._bench.app) > _QUIET
+        return quiet and self._bench.screen.is_current and not self._bench.prompt.text
+
+    def _open(self, *, by_itself: bool) -> None:
+        # The emulator is loaded when a program needs it.
+        from oi_tui.screens.terminal import Program
+
+        assert self._code is not None
+        first = next(filter(None, map(str.strip, self._code.content.splitlines())), "")
+        program = self._program = Program(
+            f"{one_line(self._code.format or '', 20)}: {one_line(first, 200)}",
+            self._since,
+            typed=self._bench.session.send_input,
+            resized=self._bench.workspace.computer.resize,
+        )
+        self._opened_by_itself = by_itself
+        # A full-screen program has just asked what it asks; what was asked before nobody waits for.
+        program.view.feed(self._output.replay(), answering=by_itself)
+        self._bench.app.push_screen(program, lambda back: self._go_back(program) if back else None)
+
+    def _close(self) -> None:
+        program, self._program = self._program, None
+        if program is None:
+            return
+        program.dismiss(False)
+        self._bench.tell_size()
+
+    def _go_back(self, program: "Program") -> None:
+        if program is self._program:
+            self._program = None
+            self._left = True
+            self._bench.tell_size()

@@ -1,0 +1,310 @@
+"""The chat screen: the prompt and two lines at once, the rest as soon as they are on the screen."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static, TextArea
+
+from oi_tui import commands
+from oi_tui.commands import COMMANDS, CommandError
+from oi_tui.input.history import History
+from oi_tui.screens.chat import status
+from oi_tui.widgets.prompt.completion_list import Completions
+from oi_tui.widgets.prompt.prompt import Prompt
+from oi_tui.widgets.status_bar import StatusLine
+
+if TYPE_CHECKING:
+    from oi_tui.screens.chat.commands import ChatDesk
+    from oi_tui.screens.chat.view import Workbench
+    from oi_tui.widgets.conversation.conversation import Conversation
+    from oi_tui.workspace import Workspace
+
+#: A second ctrl+c within this many seconds leaves.
+TWICE = 2.0
+
+
+class Chat(Screen[None]):
+    """Takes what a person types, and shows how things stand.
+
+    The workbench, with all that it imports, comes after the first frame; `Ready` is posted then. What was
+    typed and sent before waits for it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(
+            Binding(each.keys, f"command('{each.name}')", each.summary, id=f"command.{each.name}", show=False)
+            for each in COMMANDS.values()
+            if each.keys
+        ),
+        Binding("ctrl+c", "copy_or_stop", "Copy, else stop; twice leaves", id="chat.copy_or_stop"),
+        Binding("f5,ctrl+enter", "edited", "Editing done", id="chat.edited"),
+        Binding("f8", "changes", "What you changed in the code", id="chat.changes"),
+        Binding("ctrl+g", "edit_outside", "Edit in $EDITOR", id="chat.edit_outside"),
+        Binding("tab", "next_place", "Question, field, conversation, prompt", id="chat.next_place"),
+        Binding("end", "follow", "To the newest line", id="chat.follow"),
+        Binding("pageup", "page(-1)", "A page up", id="chat.page_up"),
+        Binding("pagedown", "page(1)", "A page down", id="chat.page_down"),
+        Binding("y", "answer('run')", "Run the code in question", id="answer.run", show=False),
+        Binding("e", "answer('edit')", "Edit it first", id="answer.edit", show=False),
+        Binding("n", "answer('reject')", "Reject it", id="answer.reject", show=False),
+        Binding("a", "answer('always')", "Run it, and stop asking", id="answer.always", show=False),
+    ]
+
+    class Ready(Message):
+        """All of the screen is there."""
+
+    @dataclass
+    class Called(Message):
+        """The person looks elsewhere and is wanted, in the manner that the profile says."""
+
+        manner: str
+        why: str
+
+    @dataclass
+    class Titled(Message):
+        """What goes on, for the window's title."""
+
+        text: str
+
+    def __init__(self, open_workspace: Callable[[], "Workspace"]) -> None:
+        super().__init__(classes="-empty")
+        self._open_workspace = open_workspace
+        self._workbench: Workbench | None = None
+        self._desk: ChatDesk | None = None
+        self._early: list[str] = []
+        self._hint = self._title = ""
+        self._interrupted_at = 0.0
+        self._headline = StatusLine(id="headline", keeps_right=True)
+        history = History()
+        self.prompt = Prompt(history.load(), remember=history.add, id="prompt")
+        self._completions = Completions(id="completions")
+        self._status = StatusLine(id="status")
+
+    def compose(self) -> ComposeResult:
+        """What a person needs to begin."""
+        yield self._headline
+        yield Static(status.nothing_said(), id="empty", markup=False)
+        yield self._completions
+        with Horizontal(id="prompt-row"):
+            yield Static(">", id="prompt-mark", markup=False)
+            yield self.prompt
+        yield self._status
+
+    def on_mount(self) -> None:
+        """Begin where a person begins: at the prompt."""
+        self.prompt.focus()
+        self._headline.left = (("oi-tui", "bold"),)
+
+    def on_resize(self) -> None:
+        """The prompt has another place."""
+        self.call_after_refresh(self.prompt.place_caret)
+
+    async def furnish(self) -> None:
+        """Put the workbench in its place; to be called once the first frame is on the screen."""
+        from oi_tui.screens.chat.commands import ChatDesk
+        from oi_tui.screens.chat.view import Workbench
+
+        workbench = Workbench(self._open_workspace(), self.prompt)
+        self._desk = ChatDesk(self, workbench)
+        await self.mount(workbench, before="#completions")
+        self._workbench = workbench
+        self.prompt.folder = workbench.workspace.computer.cwd
+        self._tell()
+        self.set_interval(0.25, self._tell)
+        self.post_message(self.Ready())
+        early, self._early = self._early, []
+        for text in early:
+            self._take(text)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether all of the screen is there."""
+        return self._workbench is not None
+
+    @property
+    def workbench(self) -> "Workbench":
+        """The conversation at work; only there once the screen is ready."""
+        assert self._workbench is not None
+        return self._workbench
+
+    @property
+    def desk(self) -> "ChatDesk":
+        """What carries commands out; only there once the screen is ready."""
+        assert self._desk is not None
+        return self._desk
+
+    def action_command(self, name: str) -> None:
+        """Carry out a command by its name."""
+        self._take(f"%{name}")
+
+    def on_prompt_sent(self, event: Prompt.Sent) -> None:
+        """A message, or a command."""
+        self._take(event.text)
+
+    def on_prompt_last_queued_wanted(self) -> None:
+        """Give the message that waits last back for editing."""
+        self.workbench.give_last_queued_back()
+
+    def on_prompt_asked(self, event: Prompt.Asked) -> None:
+        """Look for what the mention may mean."""
+        if self._workbench:
+            self._workbench.completer.ask(event.query)
+
+    def on_prompt_offered(self, event: Prompt.Offered) -> None:
+        """List what can be completed; never over the question."""
+        self._completions.set_class(bool(self._workbench and self._workbench.approval.display), "-beside")
+        self._completions.show(event.offers, event.chosen, event.note)
+
+    def on_prompt_hinted(self, event: Prompt.Hinted) -> None:
+        """Show in the status line what can be completed."""
+        self._hint = event.hint
+        self._tell()
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Who has emptied the prompt comes back to a question that is open."""
+        if event.text_area is self.prompt and not self.prompt.text and self._workbench:
+            self._workbench.approval.wait_for_quiet()
+
+    def on_conversation_wanted(self, event: "Conversation.Wanted") -> None:
+        """Do what was wanted of a cell."""
+        match event.what:
+            case "back":
+                self.desk.going_back.back_to(event.key)
+            case "restore":
+                self.desk.restore_cell(event.key)
+            case "branch":
+                self.desk.going_back.branch(event.key)
+            case _:
+                self.desk.cells.act(event.key, event.what)
+
+    def on_approval_panel_help_requested(self) -> None:
+        """Say what the answers mean."""
+        self.desk.open_help()
+
+    def on_find_line_closed(self) -> None:
+        """Back to where a person types."""
+        self.prompt.focus()
+
+    def on_workbench_called(self, event: "Workbench.Called") -> None:
+        """Call the person, as the profile says."""
+        bench = self.workbench
+        title = status.title(bench.session, bench.progress.doing, bench.workspace.title)
+        self.app.post_message(self.Called(bench.workspace.profile.notifications, f"{event.why} · {title}"))
+
+    def on_workbench_changed(self) -> None:
+        """Show how things stand now."""
+        self._tell()
+
+    def action_copy_or_stop(self) -> None:
+        """Copy, else stop, else empty the prompt, else leave at the second time."""
+        now = time.monotonic()
+        if self._workbench and (selected := self.get_selected_text()):
+            self.workbench.copy(selected)
+            self.clear_selection()
+        elif self._workbench and self.workbench.busy:
+            self.workbench.session.interrupt()
+        elif self.prompt.text:
+            self.prompt.action_clear()
+        elif now - self._interrupted_at < TWICE:
+            self.app.exit()
+        else:
+            self._interrupted_at = now
+            self.notify("ctrl+c again leaves", timeout=TWICE)
+
+    def action_next_place(self) -> None:
+        """Go to what waits for an answer, else between prompt and conversation."""
+        self.workbench.next_place()
+
+    def action_follow(self) -> None:
+        """Show the newest line and keep showing it."""
+        self.workbench.conversation.scroll_end()
+
+    def action_page(self, direction: int) -> None:
+        """Scroll the conversation from wherever the focus is."""
+        conversation = self.workbench.conversation
+        if direction < 0:
+            conversation.page_up()
+        else:
+            conversation.page_down()
+
+    def action_answer(self, word: str) -> None:
+        """Answer from within the conversation; the panel's guard holds there, too."""
+        self.workbench.approval.press(word)
+
+    def action_edited(self) -> None:
+        """The code is as it should be; ask again."""
+        self.workbench.edited()
+
+    def on_approval_panel_diff_requested(self) -> None:
+        """Show what was changed before it runs."""
+        self.action_changes()
+
+    def action_changes(self) -> None:
+        """Show what the person changed in the code in question."""
+        self.workbench.show_changes()
+
+    def action_edit_outside(self) -> None:
+        """Edit the code in question, or the prompt, in the person's own editor."""
+        self.workbench.edit_outside()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Letters answer only where they cannot be meant as text; much waits for the workbench."""
+        bench = self._workbench
+        match action:
+            case "answer":
+                return bool(bench and bench.conversation.transcript.has_focus and bench.approval.display)
+            case "edited":
+                return bool(bench and bench.conversation.editing)
+            case "changes":
+                return bool(bench and bench.approval.request)
+            case "next_place" | "follow" | "page" | "edit_outside":
+                return bench is not None
+        return True
+
+    def _take(self, text: str) -> None:
+        """Carry out a command, or say a message; a mistyped command goes back into the prompt."""
+        if self._workbench is None:
+            self._early.append(text)
+        elif not commands.is_command(text):
+            self.workbench.say(text)
+        else:
+            try:
+                commands.carry_out(self.prompt.full(text), self.desk)
+            except CommandError as error:
+                self.prompt.put_back(text)
+                self.notify(str(error), severity="warning", markup=False)
+
+    def _tell(self) -> None:
+        """Say in the first and the last line how things stand."""
+        bench = self._workbench
+        if bench is None:
+            return
+        progress = bench.progress
+        doing = progress.doing if bench.busy else ""
+        if bench.workspace.profile.terminal_title:
+            title = status.title(bench.session, doing, bench.workspace.title)
+            if title != self._title:
+                self._title = title
+                self.app.post_message(self.Titled(title))
+        self.set_class(bench.session.auto_run, "-auto")
+        self._headline.left, self._headline.right = status.headline(
+            bench.session,
+            bench.tokens,
+            has_model=bench.workspace.has_model,
+            named=bench.workspace.title,
+        )
+        if self._hint:
+            self._status.left, self._status.right = ((self._hint, ""),), ()
+        else:
+            now = time.monotonic()
+            left = None if progress.until is None else progress.until - now
+            self._status.left, self._status.right = status.status(
+                doing, now - progress.since, left, progress.choice
+            )

@@ -1,0 +1,94 @@
+"""How things stand: the facts of the first and the last line, and the words of an empty screen."""
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from oi_tui.commands import COMMANDS
+from oi_tui.text import one_line
+from oi_tui.widgets.status_bar import Fact
+
+if TYPE_CHECKING:
+    from oi_tui.engine.session import Session
+
+Facts = tuple[Fact, ...]
+
+
+def headline(
+    session: "Session", tokens: int, *, has_model: bool = True, named: str = ""
+) -> tuple[Facts, Facts]:
+    """What the conversation is about; and the mode, the model and what it cost, by importance."""
+    said = named or next((m.content for m in session.messages if m.role == "user"), "")
+    grants = list(session.grants)
+    if session.auto_run:
+        mode = ("AUTO: runs without asking", "$text-error bold")
+    elif grants:
+        more = f" and {len(grants) - 1} more" if len(grants) > 1 else ""
+        words = f"{grants[-1].language} again" if grants[-1].scope == "code" else grants[-1].words
+        mode = (f"does not ask for {words}{more}", "$text-warning bold")
+    else:
+        mode = ("asks first", "")
+    model = "demo (a script, not an AI)" if session.profile.model == "demo" else session.profile.model
+    if not has_model:
+        model = "no model yet"
+    facts = (
+        mode,
+        ("sandbox on" if session.profile.sandbox else "", ""),
+        (one_line(model, 40), ""),
+        (_size(tokens, session.window), ""),
+        (_price(session), ""),
+    )
+    return (("oi-tui", "bold"), (one_line(said, 200), "$text-muted")), facts
+
+
+def _size(tokens: int, window: int | None) -> str:
+    """How much of the window the last request and its reply took, else just how much they took."""
+    if not tokens:
+        return ""
+    return f"ctx {tokens / window:.0%}" if window else f"{tokens:,} tokens"
+
+
+def _price(session: "Session") -> str:
+    ledger = session.ledger
+    if not ledger.cost:
+        return ""
+    return f"${ledger.cost:.2f}" + (" + ?" if ledger.unpriced else "")
+
+
+def status(doing: str, seconds: float, left: float | None = None, choice: str = "") -> tuple[Facts, Facts]:
+    """What is in progress, and for how long or in how many seconds (`left`); and the keys that matter now.
+
+    `choice` says what escape does now, where it does something else than to stop.
+    """
+    keys = tuple((f"{each.keys} {each.name}", "$text-muted") for each in COMMANDS.values() if each.shown)
+    if not doing:
+        return (("ready", "$text-muted"),), keys
+    timed = f"{seconds:.0f} s" if seconds >= 1 else ""
+    if left is not None:
+        doing, timed = f"{doing} in {max(ceil(left), 0)} s", ""
+    now = (doing, "$text-accent bold"), (timed, "$text-muted")
+    if choice:
+        return (*now, (choice, "$text-warning")), keys
+    return now, (("esc stop", ""), *keys)
+
+
+def nothing_said() -> Content:
+    """What a person sees before anything was said."""
+    return Content.assemble(
+        ("Say what you want.\n", "bold"),
+        "A model writes code for it. You read it, change it,\n",
+        "and decide whether it runs on this machine.\n\n",
+        ("largest files here\n", "$text-accent"),
+        ("summarise sales.csv\n", "$text-accent"),
+        ("why is the disk full?", "$text-accent"),
+    )
+
+
+def title(session: "Session", doing: str, named: str = "") -> str:
+    """What goes on, in few words, for the window's title; what waits for the person is marked."""
+    said = named or next((m.content for m in session.messages if m.role == "user"), "")
+    waits = "approval" in doing or "input" in doing
+    auto = "AUTO" if session.auto_run else ""
+    parts = (f"{'● ' if waits else ''}{one_line(doing, 40)}", auto, one_line(said, 60), "oi-tui")
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,106 @@
+"""Another model for the conversation: named, chosen from a list, or a llamafile to be started first."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from oi_tui.engine.credentials.keys import name_for, provider_of
+from oi_tui.engine.llm import endpoint
+from oi_tui.engine.models import llamafile, local_servers
+from oi_tui.engine.models.llamafile import Llamafile
+from oi_tui.engine.settings.profile import ProfileError
+from oi_tui.screens.llamafile import Starting
+from oi_tui.screens.models import DEMO, ModelChoice, Models
+from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.screens.chat.commands import ChatDesk
+    from oi_tui.workspace import Workspace
+
+
+class Choosing:
+    """Has a person choose, and lets the conversation go on with what was chosen."""
+
+    def __init__(self, desk: "ChatDesk", workspace: "Workspace") -> None:
+        self._desk = desk
+        self._workspace = workspace
+
+    def by_name(self, name: str) -> None:
+        """Switch to the model named; a key that is missing is asked for."""
+        wanted = ModelChoice(name, self._workspace.base_for(name))
+        variable = name_for(name, wanted.api_base)
+        known = variable is None or variable in os.environ or self._keeps_key(wanted)
+        if known or llamafile.is_source(name) or local_servers.is_local(name, wanted.api_base):
+            self.take(wanted)
+        else:
+            self._desk.show_screen(self._models(wanted=wanted), self.take)
+
+    def from_list(self) -> None:
+        """Choose from what was found."""
+        self._desk.show_screen(self._models(), self.take)
+
+    def local(self, then: Callable[[], None]) -> bool:
+        """In local mode, choose a model of this machine, and go on; False where one is set already."""
+        profile = self._workspace.profile
+        if not profile.local or endpoint.is_this_machine(endpoint.server(profile)):
+            return False
+        named = "model" in profile.origins and profile.model != DEMO.model
+        wanted = ModelChoice(profile.model) if named else None
+
+        def go_on(choice: ModelChoice | None) -> None:
+            self.take(choice)
+            if choice:
+                then()
+
+        self._desk.show_screen(self._models(local=True, wanted=wanted), go_on)
+        return True
+
+    def take(self, choice: ModelChoice | None) -> None:
+        """Go on with the choice."""
+        if choice is None:
+            return
+        if self._workspace.profile.completions:
+            place = one_line(self._workspace.profile.completions[1], 100)
+            self._desk.tell(f"A function of the profile {place} answers; start with another profile.")
+            return
+        if llamafile.is_source(choice.model):
+            self._desk.show_screen(Starting(choice.model), self._take_llamafile)
+            return
+        workspace = self._workspace
+        before = workspace.profile
+        key = choice.api_key or (before.api_key if self._keeps_key(choice) else None)
+        try:
+            profile = before.with_changes(model=choice.model, api_base=choice.api_base, api_key=key)
+        except ProfileError as error:
+            self._desk.tell(str(error), warning=True)
+            return
+        workspace.use(profile)
+        running = workspace.llamafile
+        if running and choice.api_base != running.api_base:
+            self._desk.in_background(lambda: workspace.run_llamafile(None))
+        if choice.model == DEMO.model:
+            self._desk.tell(
+                "The demo model is a script, not an AI. It knows “largest files here”, “plot something”, "
+                "“ask me something”, “count slowly”, “break something” and a few more."
+            )
+        else:
+            where = f" at {one_line(choice.api_base, 80)}" if choice.api_base else ""
+            self._desk.tell(f"The model is now {one_line(choice.model)}{where}.")
+            if wrong := endpoint.misled(profile):
+                self._desk.tell(wrong.sentence, warning=True)
+
+    def _keeps_key(self, choice: ModelChoice) -> bool:
+        """Whether the profile's key goes with a choice: it is for the provider and server that it is of."""
+        now = self._workspace.profile
+        same = provider_of(choice.model) == provider_of(now.model) and choice.api_base == now.api_base
+        return same and bool(now.api_key)
+
+    def _take_llamafile(self, result: Llamafile | str | None) -> None:
+        if isinstance(result, Llamafile):
+            self._desk.in_background(lambda: self._workspace.run_llamafile(result))
+            self.take(ModelChoice(result.model, result.api_base))
+        elif result:
+            self._desk.tell(result, warning=True)
+
+    def _models(self, *, local: bool = False, wanted: ModelChoice | None = None) -> Models:
+        return Models(self._workspace.profile.model, self._workspace.secrets, local=local, wanted=wanted)

@@ -1,0 +1,177 @@
+"""A full screen to look at the pictures of a conversation."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Static
+
+from oi_tui import paths
+from oi_tui.opener import opener, view
+from oi_tui.screens.dialog import Page
+from oi_tui.terminal.clipboard import copy
+from oi_tui.text import one_line
+from oi_tui.widgets.conversation.styles import Look, look_of
+from oi_tui.widgets.footer import KeyLine
+from oi_tui.widgets.images.image import Picture
+from oi_tui.widgets.images.protocol import means_of
+from oi_tui.widgets.images.sixel_overlay import StillPictures
+from oi_tui.widgets.truncate import ending
+
+#: Files of other names might be programs to what opens them.
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".ppm")
+
+
+class Frame(Widget, can_focus=True):
+    """One picture, as large as there is room."""
+
+    def __init__(self) -> None:
+        super().__init__(id="picture")
+        self._picture: Picture | None = None
+        self._look: Look | None = None
+        self._stills = StillPictures(self, self._visible)
+
+    def show(self, picture: Picture) -> None:
+        """Show this one."""
+        if self._picture is not None:
+            self._picture.forget()
+        self._picture = Picture(picture.message, picture.file, self._repaint)
+        self.refresh()
+
+    def _repaint(self) -> None:
+        self.refresh()
+
+    def on_mount(self) -> None:
+        """Draw anew in another theme."""
+        self.app.theme_changed_signal.subscribe(self, self._change_look)
+
+    def on_unmount(self) -> None:
+        """Let go of the picture."""
+        if self._picture is not None:
+            self._picture.forget()
+
+    def on_resize(self) -> None:
+        """As large as there is room now."""
+        self._look = None
+
+    def _change_look(self, _: object) -> None:
+        self._look = None
+        self.refresh()
+
+    @property
+    def look(self) -> Look:
+        """The styles to draw with, with pictures as high as the screen."""
+        if self._look is None:
+            means = means_of(self.app).within(self.size.height, whole=True)
+            self._look = look_of(self.app.current_theme, colourful=not self.app.no_color, means=means)
+        return self._look
+
+    def _visible(self) -> list[tuple[Picture, int, int]]:
+        if self._picture is None:
+            return []
+        top, left = self._place(self._picture)
+        return [(self._picture, top, left)]
+
+    def _place(self, picture: Picture) -> tuple[int, int]:
+        picture.rows(self.size.width, self.look, widest=self.size.width)
+        columns, lines = picture.shape
+        return max((self.size.height - lines) // 2, 0), max((self.size.width - columns) // 2, 0)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the picture, or of what is around it."""
+        width, base = self.size.width, self.look.base
+        if self._picture is None:
+            return Strip.blank(width, base)
+        top, left = self._place(self._picture)
+        rows = self._picture.rows(width, self.look, widest=width)[:-1]
+        if not rows and y == self.size.height // 2:
+            caption = self._picture.rows(width, self.look, widest=width)[-1]
+            return Strip([Segment(" ", base), *caption.segments]).adjust_cell_length(width, base)
+        if not top <= y < top + len(rows):
+            return Strip.blank(width, base)
+        self._picture.seen()
+        return Strip([Segment(" " * left, base), *rows[y - top].segments]).adjust_cell_length(width, base)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines; what is painted over is drawn again where that is needed."""
+        self._stills.painted(crop)
+        return super().render_lines(crop)
+
+
+class Pictures(Page[None]):
+    """Shows pictures, one at a time, beginning with number `first`."""
+
+    CSS_PATH = paths.styles() / "reader.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,p", "dismiss", "Back", id="pictures.leave"),
+        Binding("right,n,space,down", "turn(1)", "Next picture", id="pictures.next"),
+        Binding("left,N,up", "turn(-1)", "Picture before", id="pictures.previous"),
+        Binding("o,enter", "open", "Open it in the system's viewer", id="pictures.open"),
+        Binding("c", "copy", "Copy its path", id="pictures.copy"),
+    ]
+
+    def __init__(self, pictures: Sequence[Picture], first: int = 0) -> None:
+        super().__init__()
+        self._pictures = pictures
+        self._number = first
+        self._frame = Frame()
+
+    def compose(self) -> ComposeResult:
+        """The title, the picture, the keys."""
+        yield Static(id="reader-title", markup=False)
+        yield self._frame
+        yield KeyLine(id="reader-status")
+
+    def on_mount(self) -> None:
+        """Begin with the one that was asked for."""
+        self._frame.focus()
+        self._show()
+
+    def on_click(self, event: events.Click) -> None:
+        """The next one."""
+        event.stop()
+        self.action_turn(1)
+
+    def _show(self) -> None:
+        picture, count = self._pictures[self._number], len(self._pictures)
+        which = f"Picture {self._number + 1} of {count}" if count > 1 else "Picture"
+        where = picture.file or "not saved as a file"
+        room = max(self.app.size.width - len(which) - 5, 8)
+        title = Content(f"{which} · {ending(one_line(where, 400), room)}")
+        self.query_one("#reader-title", Static).update(title)
+        keys = (("left / right", "others"),) if count > 1 else ()
+        own = (("o", "open outside"), ("c", "copy path")) if picture.file else ()
+        self.query_one(KeyLine).show((*keys, *own, ("escape", "back")), "")
+        self._frame.show(picture)
+
+    def action_turn(self, step: int) -> None:
+        """Show the next picture, or the one before."""
+        number = min(max(self._number + step, 0), len(self._pictures) - 1)
+        if number != self._number:
+            self._number = number
+            self._show()
+
+    def action_copy(self) -> None:
+        """Copy the path of the file."""
+        if file := self._pictures[self._number].file:
+            self.notify(f"The path: {copy(file, self.app)}", markup=False)
+
+    def action_open(self) -> None:
+        """Open the file in the system's own viewer, where there is one."""
+        file, words = self._pictures[self._number].file, opener()
+        if not file:
+            self.notify("It is not saved as a file.", markup=False)
+        elif Path(file).suffix.lower() not in _SUFFIXES:
+            self.notify("Its name is not a picture's, so it is not opened.", markup=False)
+        elif words is None:
+            self.notify(f"There is no display here. The picture is in {one_line(file)}.", markup=False)
+        elif problem := view(words, str(Path(file).absolute())):
+            self.notify(f"{words[0]}: {problem}", severity="warning", markup=False)

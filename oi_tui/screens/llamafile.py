@@ -1,0 +1,87 @@
+"""A llamafile on its way: downloaded where need be, started, and ready."""
+
+import threading
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Static
+
+from oi_tui.engine.models.download import DownloadError
+from oi_tui.engine.models.llamafile import Llamafile, LlamafileError, begin
+from oi_tui.environment import secret_variables
+from oi_tui.screens.dialog import Dialog
+from oi_tui.text import one_line
+
+
+class Starting(Dialog[Llamafile | str]):
+    """Tells how far it is. Gives the running llamafile, or why there is none; escape stops it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "stop", "Stop", id="starting.stop")]
+
+    @dataclass
+    class Went(Message):
+        """How far it is, in words."""
+
+        words: str
+
+    @dataclass
+    class Over(Message):
+        """It runs, or it does not."""
+
+        result: Llamafile | str
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self._source = source
+        self._stopped = threading.Event()
+        self._result: Llamafile | None = None
+
+    def compose(self) -> ComposeResult:
+        """One line."""
+        with Vertical(id="starting") as box:
+            box.border_title = "Llamafile"
+            box.border_subtitle = "escape stops; what came is kept"
+            yield Static(one_line(self._source, 200), id="starting-words", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin, in a thread."""
+        self.run_worker(self._work, thread=True, exit_on_error=False)
+
+    def _work(self) -> None:
+        result: Llamafile | str = "Stopped."
+        try:
+            for step in begin(self._source, self._stopped, hidden=secret_variables()):
+                if isinstance(step, Llamafile):
+                    result = self._result = step
+                else:
+                    self.post_message(self.Went(step))
+        except (DownloadError, LlamafileError) as error:
+            result = str(error)
+        if self._stopped.is_set() and isinstance(result, Llamafile):
+            result.stop()
+            result = "Stopped."
+        self.post_message(self.Over(result))
+
+    def on_starting_went(self, event: Went) -> None:
+        """Show it."""
+        self.query_one("#starting-words", Static).update(one_line(event.words, 200))
+
+    def on_starting_over(self, event: Over) -> None:
+        """Leave with what came of it."""
+        self._result = None
+        self.dismiss(event.result)
+
+    def action_stop(self) -> None:
+        """Stop; the screen closes once it has."""
+        self._stopped.set()
+        self.query_one("#starting-words", Static).update("Stopping ...")
+
+    def on_unmount(self) -> None:
+        """Leave nothing running when the application ends meanwhile."""
+        self._stopped.set()
+        if self._result is not None:
+            self._result.stop()

@@ -1,0 +1,95 @@
+"""What the navigator does to a saved conversation, and what it says of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from oi_tui import paths
+from oi_tui.engine.storage.library import Shelf
+from oi_tui.engine.storage.listing import UNTITLED, Summary
+from oi_tui.text import one_line
+from oi_tui.widgets.lists.conversation_list import ConversationList
+
+
+class Place(Protocol):
+    """Where a person sees what became of the conversations."""
+
+    def tell(self, text: str) -> None:
+        """Say something in the last line."""
+
+    def show(self, select: str | None = None) -> None:
+        """Show the list as it is by now, with this conversation selected."""
+
+
+class Deeds:
+    """Names, pins, deletes, copies and exports; what the disk refuses is said, and nothing is changed."""
+
+    def __init__(self, shelf: Shelf, rows: ConversationList, place: Place) -> None:
+        self._shelf = shelf
+        self._rows = rows
+        self._place = place
+
+    def rename(self, item: Summary, title: str) -> None:
+        """Give it another title; without one, or with the same, it keeps its own."""
+        title = one_line(title.strip(), 200)
+        if title and title != item.title:
+            self._attempt("Not renamed", lambda: self._shelf.rename(item, title))
+            self._place.show(item.id)
+
+    def pin(self, item: Summary) -> None:
+        """Keep it at the top, or no longer."""
+        if self._attempt("Not pinned", lambda: self._shelf.pin(item)):
+            self._place.tell("")
+        self._place.show(item.id)
+
+    def delete(self, item: Summary) -> None:
+        """Mark it the first time, delete it the second time."""
+        if self._rows.doomed != item.id:
+            self._rows.doomed = item.id
+            self._rows.refresh()
+            return
+        shown = self._rows.items
+        at = shown.place_of(item.id) or 0
+        after = shown[at + 1 : at + 2] or shown[max(0, at - 1) : at]
+        if self._attempt("Not deleted", lambda: self._shelf.delete(item)):
+            self._place.show(after[0].id if after else None)
+            self._place.tell(f"Deleted {_named(item)}; u brings it back.")
+
+    def undo(self) -> None:
+        """Bring back what was deleted last."""
+        if not self._shelf.undoable:
+            self._place.tell("There is nothing to bring back.")
+            return
+        back: list[Summary] = []
+        if self._attempt("Not brought back", lambda: back.append(self._shelf.undo())):
+            self._place.show(back[0].id)
+            self._place.tell(f"{_named(back[0])} is back.")
+
+    def fork(self, item: Summary) -> None:
+        """Copy it; the copy is selected."""
+        copy: list[str] = []
+        if self._attempt("Not copied", lambda: copy.append(self._shelf.fork(item))):
+            self._place.show(copy[0])
+            self._place.tell(f"Copied {_named(item)}; this is the copy.")
+
+    def export(self, item: Summary, place: str) -> None:
+        """Write it as a document, of the kind that the file's name ends with."""
+        written: list[Path] = []
+        if place.strip() and self._attempt(
+            "Not exported", lambda: written.append(self._shelf.export(item, place.strip()))
+        ):
+            self._place.tell(f"Exported to {paths.short(written[0])}.")
+
+    def _attempt(self, otherwise: str, act: Callable[[], None]) -> bool:
+        """Do it, or say in the last line why it was not done."""
+        try:
+            act()
+        except OSError as error:
+            self._place.tell(f"{otherwise}: {error.strerror or error}.")
+            return False
+        return True
+
+
+def _named(item: Summary) -> str:
+    title = one_line(item.title, 40)
+    return f"“{title}”" if title else UNTITLED

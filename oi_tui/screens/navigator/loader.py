@@ -1,0 +1,113 @@
+"""What the navigator reads in threads, and the messages with which it comes back."""
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+
+from textual.content import Content
+from textual.message import Message
+from textual.worker import get_current_worker
+
+from oi_tui import messages as lmc
+from oi_tui.engine.open_interpreter import conversations
+from oi_tui.engine.storage.full_text_index import WordIndex
+from oi_tui.engine.storage.library import Shelf
+from oi_tui.engine.storage.listing import Listing, Summary
+from oi_tui.engine.storage.search import Hit, search
+from oi_tui.engine.storage.store import StoreError
+from oi_tui.widgets.lists.conversation_preview import preview
+
+#: How often hits are handed over while a search goes on, in seconds.
+_INTERVAL = 0.15
+
+
+class Listed(Message):
+    """The list was read."""
+
+    def __init__(self, listing: Listing, waiting: int = 0, deleted: Sequence[str] = ()) -> None:
+        super().__init__()
+        self.listing = listing
+        #: What was deleted and can be brought back, the last first, by id.
+        self.deleted = deleted
+        #: How many conversations of Open Interpreter could be brought in.
+        self.waiting = waiting
+
+
+class BroughtIn(Message):
+    """Conversations of Open Interpreter were copied, or could not be."""
+
+    def __init__(self, told: str, page: str = "") -> None:
+        super().__init__()
+        #: In a sentence; and on a page what is wrong with some of them, "" where nothing is.
+        self.told, self.page = told, page
+
+
+class Found(Message):
+    """Conversations say what is searched for; `done` when all were looked through."""
+
+    def __init__(self, query: str, hits: list[Hit], done: bool) -> None:
+        super().__init__()
+        self.query, self.hits, self.done = query, hits, done
+
+
+class Previewed(Message):
+    """The selected conversation was read."""
+
+    def __init__(self, summary: Summary, content: Content) -> None:
+        super().__init__()
+        self.summary, self.content = summary, content
+
+
+class Reading:
+    """Work for threads; each method only posts. They end early when their worker is cancelled."""
+
+    def __init__(self, shelf: Shelf, post: Callable[[Message], bool], clock: Callable[[], float]) -> None:
+        self._shelf = shelf
+        self._post = post
+        self._clock = clock
+        self._index = WordIndex(shelf.store.folder / "words.sqlite3")
+
+    def list_conversations(self) -> None:
+        """Read the list."""
+        store = self._shelf.store
+        waiting = len(conversations.waiting(store, conversations.folders()))
+        self._post(Listed(store.listing(), waiting, store.deleted()))
+
+    def index(self) -> None:
+        """Take into the index what changed since the last time; before it, clear up."""
+        worker = get_current_worker()
+        self._shelf.store.tidy()
+        self._index.update(self._shelf.store, lambda: worker.is_cancelled)
+
+    def look_for(self, query: str, ids: list[str]) -> None:
+        """Look for the words in the conversations."""
+        worker = get_current_worker()
+        hits: list[Hit] = []
+        posted = time.monotonic()
+        for hit in search(self._shelf.store, query, ids, lambda: worker.is_cancelled, self._index):
+            if hit is not None:
+                hits.append(hit)
+            if hits and time.monotonic() - posted > _INTERVAL:
+                self._post(Found(query, hits, done=False))
+                hits, posted = [], time.monotonic()
+        if not worker.is_cancelled:
+            self._post(Found(query, hits, done=True))
+
+    def preview(self, item: Summary, words: list[str]) -> None:
+        """Read a conversation to show it in short."""
+        messages: list[lmc.Message] = []
+        with contextlib.suppress(StoreError):
+            messages = self._shelf.store.read(item.id)
+        self._post(Previewed(item, preview(item, messages, words, self._clock())))
+
+    def bring_in(self) -> None:
+        """Copy the conversations of Open Interpreter, and read the list again."""
+        worker = get_current_worker()
+        try:
+            report = self._shelf.bring_in(lambda: worker.is_cancelled)
+        except OSError as error:
+            came = BroughtIn(f"Not brought in: {error.strerror or error}.")
+        else:
+            came = BroughtIn(str(report), report.page)
+        self._post(came)
+        self.list_conversations()

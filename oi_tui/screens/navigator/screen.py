@@ -1,0 +1,391 @@
+"""The screen that finds, opens, renames and deletes saved conversations."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static
+from textual.worker import Worker
+
+from oi_tui import paths
+from oi_tui.engine.export.formats import file_name
+from oi_tui.engine.storage.library import Shelf
+from oi_tui.engine.storage.listing import Summary
+from oi_tui.engine.storage.search import words_of, worth_searching
+from oi_tui.engine.storage.store import Store
+from oi_tui.screens.dialog import Page
+from oi_tui.screens.navigator import text as words
+from oi_tui.screens.navigator.actions import Deeds
+from oi_tui.screens.navigator.edit_line import NavigatorLine
+from oi_tui.screens.navigator.loader import BroughtIn, Found, Listed, Previewed, Reading
+from oi_tui.screens.pager import Reader
+from oi_tui.text import one_line
+from oi_tui.widgets.footer import KeyLine
+from oi_tui.widgets.lists.conversation_list import ConversationList
+from oi_tui.widgets.pager.long_text import LongText
+from oi_tui.widgets.timer import later
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+
+
+#: From this width on, the selected conversation is shown beside the list.
+WIDE = 100
+#: How long a person must pause before conversations are searched or shown beside the list, in seconds.
+_PAUSE = 0.12
+
+
+class Navigator(Page[str | None]):
+    """All saved conversations. Dismissed with the id of the one to open, or None."""
+
+    CSS_PATH = paths.styles() / "navigator.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", id="navigator.leave"),
+        # These three take effect before the next key is looked at, however quickly it follows: what is typed
+        # into a line that opens must never be keys of the list, where d d deletes.
+        Binding("slash", "search", "Search", priority=True, id="navigator.search"),
+        Binding("r", "rename", "Rename", priority=True, id="navigator.rename"),
+        Binding("d", "delete", "Delete", id="navigator.delete"),
+        Binding("u", "undo", "Undo", id="navigator.undo"),
+        Binding("p", "pin", "Pin", id="navigator.pin"),
+        Binding("f", "fork", "Fork", id="navigator.fork"),
+        Binding("x", "export", "Export", priority=True, id="navigator.export"),
+        Binding("o", "its_folder", "Its folder", id="navigator.its_folder"),
+        Binding("ctrl+t", "here", "This folder", priority=True, id="navigator.here"),
+        *(
+            Binding(key, f"to_list('{key}')", show=False, priority=True, id=f"navigator.to-list-{key}")
+            for key in ("down", "up", "pagedown", "pageup")
+        ),
+        Binding("i", "bring_in", "Import", id="navigator.import"),
+    ]
+
+    def __init__(
+        self, store: Store, *, folder: Path | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        """`folder` is where the person works now."""
+        super().__init__()
+        self._head = Static(id="navigator-head", markup=False)
+        self._search_box = Input(
+            placeholder="search titles, messages, code and output", id="navigator-search"
+        )
+        self._list = ConversationList(clock=clock, id="navigator-list")
+        self._empty = Static(id="navigator-empty", markup=False)
+        self._shown = Static(id="navigator-preview", markup=False)
+        self._side = VerticalScroll(self._shown, id="navigator-side", can_focus=False)
+        self._line = NavigatorLine(self._list, id="navigator-title")
+        self._keys = KeyLine(id="navigator-keys")
+        self._shelf = Shelf(store)
+        self._deeds = Deeds(self._shelf, self._list, self)
+        self._reading = Reading(self._shelf, self.post_message, clock)
+        self._here = str(folder) if folder else None
+        #: The folder whose conversations are shown, with those below it; None shows all.
+        self._folder: str | None = None
+        #: What the chosen conversation was found by, where it was found by what it says; else "".
+        self.sought = ""
+        #: Enter was pressed before anything was found: what is found first is opened.
+        self._opening = False
+        self._read = False
+        self._excerpts: dict[str, str] = {}
+        self._told = ""
+        self._searching: Worker[None] | None = None
+        self._pause: TimerHandle | None = None
+        self._preview_pause: TimerHandle | None = None
+
+    def compose(self) -> ComposeResult:
+        """Headline, search, list with preview, keys."""
+        yield self._head
+        yield self._search_box
+        yield Horizontal(self._list, self._empty, self._side, id="navigator-body")
+        yield self._line
+        yield self._keys
+
+    def on_mount(self) -> None:
+        """Read the list in a thread; the search box takes keys at once."""
+        self._search_box.focus()
+        self._say()
+        self.run_worker(self._reading.list_conversations, thread=True, group="load")
+
+    def on_unmount(self) -> None:
+        """Stop what still reads."""
+        self.workers.cancel_node(self)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show the preview where there is room for it."""
+        self.set_class(event.size.width >= WIDE, "-wide")
+        self.call_after_refresh(self._line.follow)
+        self._say()
+        self._preview_soon()
+
+    # ---- The list
+
+    @property
+    def _query(self) -> str:
+        return self._search_box.value.strip()
+
+    def on_listed(self, event: Listed) -> None:
+        """Show the list."""
+        selected = self._list.selected
+        self._shelf.listing, self._shelf.waiting = event.listing, event.waiting
+        self._shelf.knows_deleted(event.deleted)
+        self._read = True
+        self.show(select=selected.id if selected else None)
+        if worth_searching(self._query):
+            self._search()
+        # Only once the list is on the screen: until then, all the time there is belongs to it.
+        self.call_after_refresh(self._bring_index_up_to_date)
+
+    def _bring_index_up_to_date(self) -> None:
+        self.run_worker(self._reading.index, thread=True, group="index")
+
+    def show(self, select: str | None = None) -> None:
+        """Show what is looked for, with this conversation selected."""
+        sought = words_of(self._query)
+        found = self._shelf.listing.matching(sought, self._folder, self._excerpts)
+        self._list.show(found, words=sought, excerpts=self._excerpts if sought else None, select=select)
+        nothing = self._read and not found
+        self.set_class(nothing, "-empty")
+        if nothing:
+            self._empty.update(self._nothing())
+        # With nothing to search, the keys are free for what can be done.
+        unused = self._read and not self._shelf.listing
+        if unused != self._search_box.disabled:
+            self._search_box.disabled = unused
+            if unused:
+                self.set_focus(None)
+            else:
+                self._search_box.focus()
+        self._say()
+
+    def _nothing(self) -> Content:
+        if self._query or self._folder:
+            return words.nothing_found(self._folder, elsewhere=bool(self._query))
+        return words.nothing_saved(self._shelf.waiting)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter the titles at once, and what was said once the typing pauses."""
+        event.stop()
+        if event.input.id != "navigator-search":
+            return
+        self._told = ""
+        self._excerpts = {}
+        self._opening = False
+        if self._searching is not None:
+            self._searching.cancel()
+            self._searching = None
+        if self._pause is not None:
+            self._pause.cancel()
+        self.show()
+        if worth_searching(self._query):
+            self._pause = later(self, _PAUSE, self._search)
+
+    def _search(self) -> None:
+        query, ids = self._query, self._shelf.listing.readable
+        self._searching = self.run_worker(
+            lambda: self._reading.look_for(query, ids), thread=True, group="search", exclusive=True
+        )
+        self._say()
+
+    def on_found(self, event: Found) -> None:
+        """Add what was found, unless something else is searched for by now."""
+        if event.query != self._query:
+            return
+        if event.done:
+            self._searching = None
+        self._excerpts |= {hit.id: hit.excerpt for hit in event.hits}
+        selected = self._list.selected
+        self.show(select=selected.id if selected else None)
+        if self._opening and self._list.selected is not None:
+            self._open(self._list.selected)
+
+    def on_conversation_list_selected(self, event: ConversationList.Selected) -> None:
+        """Show what is selected."""
+        event.stop()
+        self._preview_soon()
+
+    def on_conversation_list_opened(self, event: ConversationList.Opened) -> None:
+        """Leave with the chosen conversation."""
+        event.stop()
+        self._open(event.summary)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Open what was found."""
+        event.stop()
+        if self._list.selected is not None:
+            self._open(self._list.selected)
+        else:
+            self._opening = True
+
+    def _open(self, summary: Summary) -> None:
+        if summary.problem:
+            self.tell(f"It cannot be opened: {summary.problem}.")
+        else:
+            self.sought = self._query if summary.id in self._excerpts else ""
+            self.dismiss(summary.id)
+
+    # ---- Keys
+
+    def on_key(self, event: events.Key) -> None:
+        """Any key but d takes a first d back."""
+        if event.key != "d":
+            self._list.spare()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """From the search, the arrow keys go to the list, where there is one; in a line, letters are text."""
+        if action == "to_list":
+            return self.focused is self._search_box and bool(self._list.items)
+        if action in ("search", "rename", "export"):
+            return not isinstance(self.focused, Input)
+        return True
+
+    def action_to_list(self, key: str) -> None:
+        """Go to the list; at once, so that a key that follows is for the list."""
+        self.set_focus(self._list)
+        if key == "down":
+            self._list.action_move(1)
+        elif key == "pagedown":
+            self._list.action_page(1)
+
+    def on_descendant_focus(self) -> None:
+        """The keys in the last line are those that act."""
+        self._say()
+
+    def action_leave(self) -> None:
+        """Go back; from a line that is edited, only to the list."""
+        if self._line.keys:
+            self._line.leave()
+        else:
+            self.dismiss(None)
+
+    def action_search(self) -> None:
+        """Go to the search box."""
+        self._list.spare()
+        if not self._search_box.disabled:
+            self.set_focus(self._search_box)
+
+    def action_rename(self) -> None:
+        """Edit the title of the selected conversation, where it stands."""
+        item = self._list.selected
+        if item is not None and not item.problem:
+            self._list.spare()
+            self._line.ask(one_line(item.title), words.RENAME_KEYS, self._deeds.rename)
+            self.tell("")
+
+    def action_export(self) -> None:
+        """Ask for the file to which the selected conversation is written as a document."""
+        item = self._list.selected
+        if item is not None and not item.problem:
+            place = paths.short(Path.home() / file_name(item.title, ".md"))
+            self._list.spare()
+            self._line.ask(place, words.EXPORT_KEYS, self._deeds.export)
+            self.tell("")
+
+    def on_navigator_line_ended(self, event: NavigatorLine.Ended) -> None:
+        """The keys are those of the list again."""
+        event.stop()
+        self._say()
+
+    def action_pin(self) -> None:
+        """Keep the selected conversation at the top, or no longer."""
+        if self._list.selected is not None:
+            self._deeds.pin(self._list.selected)
+
+    def action_delete(self) -> None:
+        """Ask once, delete the second time."""
+        if self._list.selected is not None:
+            self._deeds.delete(self._list.selected)
+
+    def action_undo(self) -> None:
+        """Bring back what was deleted last."""
+        self._deeds.undo()
+
+    def action_fork(self) -> None:
+        """Copy the selected conversation; the copy is selected."""
+        item = self._list.selected
+        if item is not None and not item.problem:
+            self._deeds.fork(item)
+
+    def action_here(self) -> None:
+        """Show the conversations of the folder where the person works only, or all again."""
+        self._show_folder(None if self._folder else self._here)
+
+    def action_its_folder(self) -> None:
+        """Show the conversations of the selected one's folder only, or all again."""
+        item = self._list.selected
+        self._show_folder(None if self._folder or item is None else item.cwd)
+
+    def _show_folder(self, folder: str | None) -> None:
+        self._told = ""
+        selected = self._list.selected
+        self._folder = folder or None
+        self.show(select=selected.id if selected else None)
+
+    def action_bring_in(self) -> None:
+        """Copy the conversations of Open Interpreter."""
+        if self._shelf.waiting:
+            self.tell("Bringing in the conversations of Open Interpreter …")
+            self.run_worker(self._reading.bring_in, thread=True, group="import", exclusive=True)
+        else:
+            self.tell("No further conversations of Open Interpreter were found.")
+
+    def on_brought_in(self, event: BroughtIn) -> None:
+        """Say what became of it, what went wrong on a page of its own; the new list follows."""
+        self.tell(event.told)
+        if event.page:
+            where = "The files of Open Interpreter are only read, and stay as they are."
+            self.app.push_screen(Reader("Conversations of Open Interpreter", LongText.of(event.page), where))
+
+    # ---- Words
+
+    def tell(self, text: str) -> None:
+        """Say something in the last line."""
+        self._told = text
+        self._say()
+
+    def _say(self) -> None:
+        shown, count = len(self._list.items), len(self._shelf.listing)
+        if not self._read:
+            number = "reading …"
+        elif self._query or self._folder:
+            number = f"{shown:,} of {count:,}" + (" · searching …" if self._searching else "")
+        else:
+            number = f"{count:,} saved" if count else ""
+        self._head.update(words.headline(number, self._folder))
+        acting = self.focused is not self._search_box
+        waiting = self._shelf.waiting
+        keys = words.list_keys(self._folder, waiting) if acting else words.search_keys(self._folder)
+        if acting and self._read and not self._list.items:
+            undo = (("u", "undo"),) if self._shelf.undoable else ()
+            find = (("/", "search"),) if self._shelf.listing else ()
+            keys = (*undo, *find, ("escape", "back"))
+        keys = self._line.keys or keys
+        self._keys.show(keys, self._told)
+
+    # ---- The preview
+
+    def _preview_soon(self) -> None:
+        if self._preview_pause is not None:
+            self._preview_pause.cancel()
+        if self.has_class("-wide") and self.is_mounted:
+            self._preview_pause = later(self, _PAUSE / 2, self._preview)
+
+    def _preview(self) -> None:
+        item = self._list.selected
+        if item is None:
+            self._shown.update("")
+            return
+        sought = words_of(self._query) if item.id in self._excerpts else []
+        self.run_worker(
+            lambda: self._reading.preview(item, sought), thread=True, group="preview", exclusive=True
+        )
+
+    def on_previewed(self, event: Previewed) -> None:
+        """Show the conversation, unless another one is selected by now."""
+        if self._list.selected == event.summary:
+            self._shown.update(event.content)
+            self._side.scroll_home(animate=False)

@@ -1,0 +1,76 @@
+"""What the navigator says of itself: its keys, its headline, and why it is empty."""
+
+from textual.content import Content
+
+from oi_tui import paths
+from oi_tui.text import one_line
+from oi_tui.widgets.footer import Keys
+
+EXPORT_KEYS: Keys = (
+    ("enter", "write"),
+    (".md .ipynb .html .json .py", "choose the kind"),
+    ("escape", "leave it"),
+)
+RENAME_KEYS: Keys = (("enter", "keep the title"), ("escape", "leave it"))
+
+
+def search_keys(folder: str | None) -> Keys:
+    """The keys that act while one types what to look for."""
+    where = "all folders" if folder else "this folder"
+    return (
+        ("type", "search"),
+        ("enter", "open"),
+        ("down", "to the list"),
+        ("ctrl+t", where),
+        ("escape", "back"),
+    )
+
+
+def list_keys(folder: str | None, waiting: int) -> Keys:
+    """The keys that act on the selected conversation."""
+    brings_in = (("i", f"import {waiting}"),) if waiting else ()
+    return (
+        ("enter", "open"),
+        *brings_in,
+        ("r", "rename"),
+        ("d d", "delete"),
+        ("/", "search"),
+        ("u", "undo"),
+        ("p", "pin"),
+        ("x", "export"),
+        ("f", "fork"),
+        ("o", "all folders" if folder else "its folder"),
+        ("escape", "back"),
+    )
+
+
+def headline(number: str, folder: str | None) -> Content:
+    """How many conversations there are, and of which folder."""
+    where = f"   in {one_line(paths.short(folder), 200)}" if folder else ""
+    return Content.assemble(
+        ("Conversations", "bold"), "   ", (number, "$text-muted"), (where, "$text-accent")
+    )
+
+
+def nothing_found(folder: str | None, *, elsewhere: bool) -> Content:
+    """Why no conversation is shown while something is looked for, or a folder is chosen."""
+    searched = "No title, message, code or output has all of these words."
+    why = searched if elsewhere else "No conversation began here."
+    more = "" if folder is None else "\n\nOnly one folder is shown. "
+    hint: tuple[str | tuple[str, str], ...] = (("ctrl+t", "$text-accent"), " shows all") if folder else ()
+    return Content.assemble(("Nothing found", "bold"), f"\n\n{why}", more, *hint)
+
+
+def nothing_saved(waiting: int) -> Content:
+    """What a person sees who has no conversation yet."""
+    offer: tuple[str | tuple[str, str], ...] = ()
+    if waiting:
+        count = f"{waiting} conversation{'s' * (waiting != 1)} of Open Interpreter."
+        offer = ("\n\n", ("i", "$text-accent"), f" brings in {count}")
+    return Content.assemble(
+        ("No conversations yet", "bold"),
+        "\n\nEvery conversation is saved here as it happens.\nGo back with ",
+        ("escape", "$text-accent"),
+        " and ask for something.",
+        *offer,
+    )

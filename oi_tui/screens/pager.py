@@ -1,0 +1,129 @@
+"""A full screen to read a long text in, and to search it."""
+
+import asyncio
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from oi_tui import paths
+from oi_tui.screens.dialog import Page
+from oi_tui.text import one_line
+from oi_tui.widgets.pager.long_text import LongText
+from oi_tui.widgets.pager.text_view import TextView
+
+_KEYS = ("/ search", "n next", "N above", "s where", "escape back")
+
+
+class Reader(Page[None]):
+    """Shows a text from its beginning. `where` says in a sentence where the text is kept."""
+
+    CSS_PATH = paths.styles() / "reader.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", id="reader.leave"),
+        Binding("q", "leave", "Back", show=False, id="reader.quit"),
+        Binding("slash,ctrl+f", "search", "Search", id="reader.search"),
+        Binding("n", "again(False)", "Next match", id="reader.next"),
+        Binding("N", "again(True)", "Match above", id="reader.previous"),
+        Binding("s", "where", "Where it is kept", id="reader.where"),
+    ]
+
+    def __init__(self, title: str, text: LongText, where: str) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+        self._where = where
+        self._sought = ""
+        self._remark = ""
+        self._view = TextView(text, id="reader-text")
+
+    def compose(self) -> ComposeResult:
+        """The title, the text, the field for a search, and the keys."""
+        yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
+        yield self._view
+        yield Input(placeholder="search, enter finds it", id="reader-search", select_on_focus=True)
+        yield Static(id="reader-status", markup=False)
+
+    def on_mount(self) -> None:
+        """Begin with the text."""
+        field = self.query_one(Input)
+        field.display = False
+        field.cursor_blink = False
+        self._view.focus()
+
+    def on_unmount(self) -> None:
+        """Let go of the file."""
+        self._text.close()
+
+    def on_text_view_moved(self) -> None:
+        """Say which lines are in view, and what can be done."""
+        count, top = self._text.line_count, self._view.top
+        last = min(top + self._view.size.height, count)
+        known = f"{count:,}" if self._text.complete else f"at least {count:,}"
+        lines = f"lines {min(top + 1, count):,}-{last:,} of {known}" if count else "nothing was printed"
+        parts = [part for part in (self._remark, lines, *_KEYS) if part]
+        # What does not fit goes, from the least needed key on; the way back stays.
+        while len(" · ".join(parts)) > self.size.width - 2 and len(parts) > 2:
+            del parts[-2]
+        self.query_one("#reader-status", Static).update(Content(" · ".join(parts)))
+
+    def _say(self, remark: str) -> None:
+        self._remark = remark
+        self.on_text_view_moved()
+
+    # Search
+
+    def action_search(self) -> None:
+        """Ask what to look for."""
+        field = self.query_one(Input)
+        field.display = True
+        field.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to the first match from the top of the view on."""
+        self._end_search()
+        self._sought = event.value
+        if self._sought:
+            self._seek(max(self._view.top - 1, -1), back=False)
+
+    def _end_search(self) -> None:
+        self.query_one(Input).display = False
+        self._view.focus()
+
+    def action_again(self, back: bool) -> None:
+        """Go to the next match, or the one above."""
+        if not self._sought:
+            self.action_search()
+            return
+        self._seek(self._view.found[0] if self._view.found else self._view.top, back=back)
+
+    @work(exclusive=True)
+    async def _seek(self, line: int, *, back: bool) -> None:
+        sought, shown = self._sought, one_line(self._sought, 40)
+        for found in self._text.find(sought, line, back=back):
+            if found is None:
+                self._say(f"searching “{shown}”")
+                await asyncio.sleep(0)
+            elif found < 0:
+                self._view.found = None
+                self._view.refresh()
+                self._say(f"“{shown}” is not in it")
+            else:
+                self._view.show(found, sought)
+                self._say(f"“{shown}” in line {found + 1:,}")
+
+    # The rest
+
+    def action_where(self) -> None:
+        """Say where the text is kept."""
+        self.notify(self._where, markup=False)
+
+    def action_leave(self) -> None:
+        """Close the field of the search, else the screen."""
+        if self.query_one(Input).display:
+            self._end_search()
+        else:
+            self.dismiss()

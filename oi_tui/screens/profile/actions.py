@@ -1,0 +1,167 @@
+"""What the editor's menu does with the file of a profile."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oi_tui import paths, profiles
+from oi_tui.engine.settings.profile import settings
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.profile.menu import Differences, NameQuestion, ProfileChoice, ProfileMenu
+from oi_tui.screens.profile.yaml import ProfileText, reread
+from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.screens.profile.editor import ProfileEditor
+
+
+class ProfileActions:
+    """Carries out what is chosen in the menu.
+
+    `moved` is told when another file is edited from now on, `switch` when another profile is wanted.
+    """
+
+    def __init__(
+        self, editor: "ProfileEditor", moved: Callable[[Path], None], switch: Callable[[str], None]
+    ) -> None:
+        self._editor = editor
+        self._moved = moved
+        self._switch_to = switch
+        self._deleted: tuple[Path, Path] | None = None
+
+    def open(self) -> None:
+        """Show what can be done with this profile."""
+        path = self._editor.path
+        entries = ["switch", "differences", "reset_all"]
+        place = self._editor.key.place if self._editor.key else None
+        own = self._editor.profile.api_key and self._editor.profile.origins.get("api_key") == "profile"
+        if place and place.name and own and path is not None:
+            entries.append("keep_key")
+        if place and place.kept:
+            entries.append("forget_key")
+        if path is not None:
+            entries = ["switch", "text", *entries[1:], "duplicate"]
+            if path.parent == paths.profiles() and path.exists():
+                entries += ["rename", "make_default", "delete"]
+        if self._deleted:
+            entries.append("restore")
+        name = path.stem if path else "without a file"
+        self._editor.app.push_screen(ProfileMenu(name, entries), self._chosen)
+
+    def _chosen(self, entry: str | None) -> None:
+        if entry is not None:
+            getattr(self, f"_{entry}")()
+
+    @property
+    def _path(self) -> Path:
+        assert self._editor.path is not None
+        return self._editor.path
+
+    def _switch(self) -> None:
+        if self._editor.has_changes:
+            self._editor.tell("Save your changes first (ctrl+s), or they would be lost.")
+            return
+        now = self._editor.path.stem if self._editor.path else ""
+        self._editor.app.push_screen(ProfileChoice(now), self._go_on_with)
+
+    def _go_on_with(self, name: str | None) -> None:
+        if name is not None:
+            self._editor.leave()
+            self._switch_to(name)
+
+    def _keep_key(self) -> None:
+        if self._editor.key:
+            self._editor.key.keep(self._editor.current)
+
+    def _forget_key(self) -> None:
+        if self._editor.key:
+            self._editor.key.forget()
+
+    def _text(self) -> None:
+        if self._editor.has_changes:
+            self._editor.tell("Save your changes first (ctrl+s), or they would meet in the text.")
+            return
+        try:
+            page = ProfileText(self._path)
+        except (OSError, ProfileError) as error:
+            self._editor.tell(f"It cannot be opened: {error}")
+            return
+        self._editor.app.push_screen(page, self._text_saved)
+
+    def _text_saved(self, saved: bool | None) -> None:
+        if saved:
+            try:
+                self._editor.dismiss(reread(self._path, self._editor.profile))
+            except (OSError, ProfileError) as error:
+                self._editor.tell(str(error))
+
+    def _differences(self) -> None:
+        current = self._editor.current
+        lines = []
+        for each in settings():
+            value = getattr(current, each.name)
+            if value != each.default:
+                default = one_line(each.show(each.default), 30) or each.unset
+                lines.append(f"{each.key}: {one_line(each.show(value), 40)}   (default: {default})")
+        self._editor.app.push_screen(Differences(lines))
+
+    def _reset_all(self) -> None:
+        question = "Set everything back to the defaults?"
+        told = ["Every setting of this profile; keys that are no settings stay. ctrl+s then saves it."]
+        self._editor.app.push_screen(
+            Confirm(question, told), lambda yes: self._editor.reset_all() if yes else None
+        )
+
+    def _duplicate(self) -> None:
+        question = NameQuestion("Name of the copy", f"{self._path.stem} copy")
+        self._editor.app.push_screen(question, self._copy)
+
+    def _copy(self, name: str | None) -> None:
+        if name is not None:
+            self._act(lambda: self._go_on(profiles.duplicate(self._path, name), "Copied; this is the copy."))
+
+    def _rename(self) -> None:
+        self._editor.app.push_screen(NameQuestion("New name", self._path.stem), self._move)
+
+    def _move(self, name: str | None) -> None:
+        if name is not None:
+            self._act(lambda: self._go_on(profiles.rename(self._path, name), "Renamed."))
+
+    def _make_default(self) -> None:
+        def act() -> None:
+            profiles.make_default(self._path)
+            self._editor.tell("It is used from now on when no profile is named.")
+
+        self._act(act)
+
+    def _delete(self) -> None:
+        def act() -> None:
+            path = self._path
+            self._deleted = (profiles.delete(path), path)
+            self._go_on(paths.profiles() / "default.yaml", "Deleted; f3 brings it back.")
+
+        self._act(act)
+
+    def _restore(self) -> None:
+        def act() -> None:
+            assert self._deleted is not None
+            kept, path = self._deleted
+            profiles.restore(kept, path)
+            self._deleted = None
+            self._go_on(path, "It is back.")
+
+        self._act(act)
+
+    def _go_on(self, path: Path, told: str) -> None:
+        self._editor.path = path
+        self._moved(path)
+        self._editor.tell(told)
+
+    def _act(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except ProfileError as error:
+            self._editor.tell(f"Not done: {error}.")
+        except OSError as error:
+            self._editor.tell(f"Not done: {error.strerror or error}.")

@@ -1,0 +1,112 @@
+"""What the profile editor does about the key of the model: says where it is, keeps it, forgets it."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.timer import Timer
+
+from oi_tui.engine.credentials.key_source import KeyPlace, key_place
+from oi_tui.engine.credentials.keys import ORDER, SecretError, Secrets, name_for
+from oi_tui.engine.credentials.redaction import learn
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.screens.confirm import Confirm
+from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.screens.profile.editor import ProfileEditor
+
+#: So long after the last key that changed the model, in seconds, its key is looked for.
+_QUIET = 0.3
+
+
+class ProfileKey:
+    """Asks the keyring in threads, because it may have to be unlocked first."""
+
+    def __init__(self, editor: "ProfileEditor", secrets: Secrets) -> None:
+        self._editor = editor
+        self._secrets = secrets
+        self._timer: Timer | None = None
+        #: Where the key is, as far as that is known by now.
+        self.place: KeyPlace | None = None
+
+    def look_soon(self) -> None:
+        """Look for the key once nobody types any more."""
+        if self._timer:
+            self._timer.stop()
+        self._timer = self._editor.set_timer(_QUIET, self.look)
+
+    def look(self) -> None:
+        """Look for the key of the model as the fields have it."""
+        profile = self._editor.current
+        self._work(lambda: self._call(self._show, key_place(profile, self._secrets)))
+
+    def _show(self, place: KeyPlace) -> None:
+        self.place = place
+        forget = " f3 forgets it." if place.kept else ""
+        self._editor.explain("api_key", f"{place.words}{forget} {ORDER}")
+
+    def keep(self, profile: Profile) -> None:
+        """Keep the profile's key outside of its file; where it has no name, it is used and kept nowhere."""
+        key, name = str(profile.api_key), name_for(profile.model, profile.api_base)
+        learn(key)
+        if name is None:
+            self._notify("The key is used until you leave, and kept nowhere: it has no provider's name.")
+            self._editor.key_kept()
+            return
+        self._editor.tell("Keeping the key ...")
+
+        def work() -> None:
+            try:
+                kept = self._secrets.keep(name, key)
+            except SecretError as error:
+                self._call(self._editor.tell, f"Not saved: {error}")
+                return
+            found = self._secrets.find(name)
+            hidden = found is not None and found.value != key
+            self._call(self._kept, name, kept, hidden)
+
+        self._work(work)
+
+    def _kept(self, name: str, where: str, hidden: bool) -> None:
+        told = "the system's keyring" if where == "keyring" else "a file that only you can read"
+        # Another one that is looked for first would be found at the next start.
+        but = " But the one in the environment comes first at the next start: unset it." if hidden else ""
+        self._notify(f"{name} is kept in {told}, not in the profile.{but}")
+        self._editor.key_kept()
+
+    def forget(self) -> None:
+        """Forget the key that is kept, once the person said yes."""
+        place = self.place
+        if place is None or place.name is None:
+            return
+        name = place.name
+        told = [place.words, "It is taken out for good; the provider's site shows keys or makes new ones."]
+        question = f"Forget the key {one_line(name, 60)}?"
+        self._editor.app.push_screen(Confirm(question, told), lambda yes: self._forget(name) if yes else None)
+
+    def _forget(self, name: str) -> None:
+        def work() -> None:
+            try:
+                self._secrets.forget(name)
+            except SecretError as error:
+                self._call(self._editor.tell, f"It is still there: {error}")
+            else:
+                self._call(self._forgotten, name)
+
+        self._work(work)
+
+    def _forgotten(self, name: str) -> None:
+        if self._editor.profile.origins.get("api_key") == "changed":
+            self._editor.without_key()
+        self._editor.tell(f"{name} is forgotten.")
+        self.look()
+
+    def _work(self, work: Callable[[], object]) -> None:
+        self._editor.run_worker(work, thread=True, group="key", exit_on_error=False)
+
+    def _call(self, act: Callable[..., None], *given: object) -> None:
+        """Go on where the screen is at home."""
+        self._editor.call_later(act, *given)
+
+    def _notify(self, text: str) -> None:
+        self._editor.app.notify(one_line(text, 300), markup=False)

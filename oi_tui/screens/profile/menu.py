@@ -1,0 +1,132 @@
+"""What can be done with a profile as a whole: a short list over the editor."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from oi_tui import profiles
+from oi_tui.engine.settings import presets
+from oi_tui.screens.dialog import Dialog
+from oi_tui.text import one_line, visible
+
+#: What there is to do, by the name of the editor's action.
+ENTRIES = {
+    "text": "Edit it as text (YAML)",
+    "switch": "Go on with another profile",
+    "keep_key": "Take the key out of the file, and keep it for you only",
+    "forget_key": "Forget the key that is kept",
+    "differences": "Show what differs from the defaults",
+    "reset_all": "Set everything back to the defaults",
+    "duplicate": "Duplicate it under another name",
+    "rename": "Rename it",
+    "make_default": "Make it the default",
+    "delete": "Delete it",
+    "restore": "Bring the deleted one back",
+}
+
+
+class ProfileMenu(Dialog[str | None]):
+    """Dismissed with the name of what was chosen, else with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="profile_menu.close")]
+
+    def __init__(self, name: str, entries: list[str]) -> None:
+        super().__init__()
+        self._title = name
+        self._entries = entries
+
+    def compose(self) -> ComposeResult:
+        """The list, in a box."""
+        with Vertical(classes="profile-box") as box:
+            box.border_title = Content(f"Profile {one_line(self._title, 40)}")
+            box.border_subtitle = "enter chooses · escape closes"
+            yield OptionList(*(Option(ENTRIES[each], id=each) for each in self._entries))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Go back with the choice."""
+        event.stop()
+        self.dismiss(event.option_id)
+
+
+class ProfileChoice(Dialog[str | None]):
+    """Lists the profiles, a person's own first; dismissed with the name of one, else with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="profile_choice.close")]
+
+    def __init__(self, now: str) -> None:
+        super().__init__()
+        self._now = now
+        self._names = profiles.names()
+
+    def compose(self) -> ComposeResult:
+        """The list, in a box."""
+        with Vertical(classes="profile-box") as box:
+            box.border_title = "Go on with which profile?"
+            box.border_subtitle = "enter takes it · escape closes"
+            yield OptionList(*map(self._row, self._names))
+
+    def on_mount(self) -> None:
+        """Begin at the one that is in use."""
+        if self._now in self._names:
+            self.query_one(OptionList).highlighted = self._names.index(self._now)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Go back with the name."""
+        event.stop()
+        self.dismiss(self._names[event.option_index])
+
+    def _row(self, name: str) -> Content:
+        made = name in presets.names()
+        about = "in use" if name == self._now else presets.summary(name) if made else ""
+        if name.endswith(".py"):
+            about = "a Python program, shown before it is used"
+        return Content.assemble(f"{one_line(name, 30):<16} ", (one_line(about, 80), "$text-muted"))
+
+
+class NameQuestion(Dialog[str | None]):
+    """Asks for a name; dismissed with it, else with None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="name_question.close")]
+
+    def __init__(self, question: str, name: str) -> None:
+        super().__init__()
+        self._question = question
+        self._title = name
+
+    def compose(self) -> ComposeResult:
+        """One field, in a box."""
+        with Vertical(classes="profile-box") as box:
+            box.border_title = Content(one_line(self._question, 60))
+            box.border_subtitle = "enter takes it · escape closes"
+            yield Input(self._title)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go back with the name."""
+        event.stop()
+        if event.value.strip():
+            self.dismiss(event.value)
+
+
+class Differences(Dialog[None]):
+    """Lists what is not at its default."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q", "dismiss", "Close", id="differences.close")
+    ]
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__()
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        """The lines, in a box."""
+        with Vertical(classes="profile-box") as box:
+            box.border_title = "Different from the defaults"
+            box.border_subtitle = "escape closes"
+            told = "\n".join(map(visible, self._lines))
+            yield Static(told or "Nothing: all is at its default.", markup=False)

@@ -1,0 +1,75 @@
+"""A short test of a profile's model, told step by step."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from oi_tui.engine.models.model_check import Finding
+from oi_tui.screens.dialog import Dialog
+from oi_tui.text import one_line
+
+_log = logging.getLogger(__name__)
+_MARKS = {True: ("✓", "$text-success"), False: ("✗", "$text-error"), None: ("·", "$text-muted")}
+
+
+class ModelTest(Dialog[None]):
+    """Shows the findings as they come; leaving does not wait for those that are missing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q", "dismiss", "Close", id="model_test.close")
+    ]
+
+    @dataclass
+    class Found(Message):
+        """The next finding; None after the last one."""
+
+        finding: Finding | None
+
+    def __init__(self, model: str, findings: Iterator[Finding]) -> None:
+        super().__init__()
+        self._model = model
+        self._findings = findings
+        self._lines: list[Content] = []
+
+    def compose(self) -> ComposeResult:
+        """A box that fills line by line."""
+        with Vertical(id="model-test") as box:
+            box.border_title = Content(f"Test of {one_line(self._model, 50)}")
+            box.border_subtitle = "escape closes"
+            yield Static(id="model-test-lines", markup=False)
+
+    def on_mount(self) -> None:
+        """Ask the model, in a thread."""
+        self._show("Asking for a few tokens ...")
+        self.run_worker(self._ask, thread=True, exit_on_error=False)
+
+    def on_model_test_found(self, event: Found) -> None:
+        """Add a line."""
+        found = event.finding
+        if found is not None:
+            mark, style = _MARKS[found.good]
+            setting = f" The setting is {found.setting}." if found.setting and found.good is False else ""
+            words = one_line(found.sentence, 400) + setting
+            self._lines.append(Content.assemble((f"{mark} ", style), words))
+        self._show("" if found is None else "...")
+
+    def _ask(self) -> None:
+        try:
+            for finding in self._findings:
+                self.post_message(self.Found(finding))
+        except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
+            _log.exception("The test of a model broke off")
+            self.post_message(self.Found(Finding("host", False, f"The test itself failed: {error}")))
+        self.post_message(self.Found(None))
+
+    def _show(self, more: str) -> None:
+        rest = [Content.styled(more, "$text-muted")] if more else []
+        self.query_one("#model-test-lines", Static).update(Content("\n").join([*self._lines, *rest]))

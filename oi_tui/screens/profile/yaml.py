@@ -1,0 +1,130 @@
+"""The profile as it stands in its file, to be edited as text."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Static, TextArea
+
+from oi_tui import paths, profiles
+from oi_tui.engine.settings import yaml_file
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.engine.settings.templates import starter
+from oi_tui.screens.dialog import Page
+from oi_tui.text import one_line, visible
+from oi_tui.widgets.editor.text_area import SteadyArea
+from oi_tui.widgets.footer import KeyLine
+
+_KEYS = (("ctrl+s", "save"), ("escape", "back"))
+
+
+class ProfileText(Page[bool]):
+    """Checked with every key. Dismissed with True once the file has the new text."""
+
+    CSS_PATH = paths.styles() / "profile_editor.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", id="profile_text.leave"),
+        Binding("ctrl+s", "save", "Save", id="profile_text.save", priority=True),
+    ]
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+        try:
+            self._before = profiles.text_of(path)
+        except FileNotFoundError:
+            self._before = starter()
+        self._shown = visible(self._before)
+        self._warned = False
+        #: What lies on the disk, as far as the person knows.
+        self._known = self._before
+
+    def compose(self) -> ComposeResult:
+        """Headline, text, what is wrong, keys."""
+        name = one_line(paths.short(self._path), 200)
+        yield Static(Content.assemble(("Profile", "bold"), "   ", (name, "$text-muted")), id="profile-head")
+        yield SteadyArea(
+            self._shown, id="profile-text", soft_wrap=False, show_line_numbers=True, tab_behavior="focus"
+        )
+        yield Static(id="profile-text-problem", markup=False)
+        yield KeyLine(id="profile-keys")
+
+    def on_mount(self) -> None:
+        """Begin in the text."""
+        self.query_one(TextArea).focus()
+        self._check()
+
+    def on_text_area_changed(self) -> None:
+        """Say at once what is wrong."""
+        self._warned = False
+        self._check()
+
+    @property
+    def _text(self) -> str:
+        """The text to save: as it was, unless it was changed here."""
+        typed = self.query_one(TextArea).text
+        return self._before if typed == self._shown else typed
+
+    def _check(self) -> str | None:
+        """What is wrong with the text, in a sentence; it is shown, too."""
+        problem = None
+        remarks: tuple[str, ...] = ()
+        try:
+            found = Profile.from_entries(yaml_file.parse(self._text), None)
+            remarks = found.unknown
+        except ProfileError as error:
+            problem = str(error)
+        words = problem or next(iter(remarks), "")
+        style = "$text-error" if problem else "$text-muted"
+        self.query_one("#profile-text-problem", Static).update(Content.styled(one_line(words, 300), style))
+        self.query_one(KeyLine).show(_KEYS)
+        return problem
+
+    def action_leave(self) -> None:
+        """Go back; with changes that are not saved, only the second time."""
+        if self._text != self._before and not self._warned:
+            self._warned = True
+            self.query_one(KeyLine).show(_KEYS, "Not saved yet: ctrl+s saves, escape again throws it away.")
+            return
+        self.dismiss(False)
+
+    def _is_changed_elsewhere(self) -> bool:
+        """Whether the file says something else by now; true once for each thing it says. Raises OSError."""
+        try:
+            now = yaml_file.read_text(self._path)
+            yaml_file.refuse_read_only(self._path)
+        except FileNotFoundError:
+            return False
+        except ProfileError:
+            now = ""
+        changed, self._known = now != self._known, now
+        return changed
+
+    def action_save(self) -> None:
+        """Write the file, if all is right with it."""
+        if self._check():
+            self.query_one(KeyLine).show(_KEYS, "Not saved: something is wrong.")
+            return
+        try:
+            if self._is_changed_elsewhere():
+                self.query_one(KeyLine).show(
+                    _KEYS, "Not saved: the file was changed elsewhere meanwhile. ctrl+s again writes over it."
+                )
+                return
+            paths.make_private(self._path.parent)
+            yaml_file.replace_file(self._path, self._text)
+        except OSError as error:
+            self.query_one(KeyLine).show(_KEYS, f"Not saved: {error.strerror or error}.")
+            return
+        self.dismiss(True)
+
+
+def reread(path: Path, before: Profile) -> Profile:
+    """The profile as its file says now; flags and the environment still win.
+
+    Raises ProfileError or OSError.
+    """
+    return profiles.beneath(profiles.load(path), before)

@@ -1,0 +1,1 @@
+"""The terminal: driver, input and output filters, graphics, clipboard, notifications."""

@@ -1,0 +1,134 @@
+"""The terminal as Textual drives it, with what it answers kept apart from what is typed."""
+
+import codecs
+import logging
+import os
+import select
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from oi_tui.terminal.input_filter import InputFilter, Pasted, Reply, Unit
+from oi_tui.terminal.queries import Answers, Replies
+
+_log = logging.getLogger("oi_tui.terminal")
+#: How often the thread that reads looks whether it should end, in seconds.
+_TURN = 0.1
+#: How long leaving waits for answers that would else be typed into the shell, in seconds.
+_LAST_ANSWERS = 0.5
+
+
+class TerminalAnswered(Message):
+    """The terminal said more of what it can do."""
+
+    def __init__(self, answers: Answers) -> None:
+        super().__init__()
+        self.answers = answers
+
+
+class _KeyParser(XTermParser):
+    """Textual's parser of keys, fed with whole sequences only."""
+
+    def read(self, unit: str) -> list[Message]:
+        """Return the events of one unit of input; it does not wait for more."""
+        found = list(self.feed(unit))
+        if self._timeout_time is not None:
+            self._timeout_time = 0.0
+            found += self.tick()
+        return found
+
+
+def _typed_early(text: str) -> str:
+    """Return what was typed before the application took the terminal, with enter at its end as such.
+
+    Until then the terminal sent enter as a line feed. Within the text it stays one: a paste sends nothing.
+    """
+    return f"{text[:-1]}\r" if text.endswith("\n") and text.count("\n") == 1 else text
+
+
+class TerminalDriver(LinuxDriver):
+    """Reads keys, asks the terminal what it can show, and takes leave of it.
+
+    `farewell` gives what is written before the terminal is handed back, at the end and whenever the
+    application is suspended.
+    """
+
+    def __init__(self, app: App[Any], **options: Any) -> None:
+        super().__init__(app, **options)
+        self._replies = Replies(lambda answers: self.send_message(TerminalAnswered(answers)))
+        self.farewell: Callable[[], str] = lambda: ""
+        self._parser = _KeyParser()
+
+    def ask(self) -> None:
+        """Ask the terminal what it can show; each answer comes as `TerminalAnswered`."""
+        if self.input_tty:
+            self.write(self._replies.questions())
+
+    def run_input_thread(self) -> None:
+        """Read what comes until the application ends: replies for us, the rest for the parser of keys.
+
+        Bytes that are no UTF-8 become U+FFFD; Textual's own reader would end the application.
+        """
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._parser = _KeyParser(self._debug)
+        units = InputFilter(lambda: self._replies.expected)
+        early = True
+        while not self.exit_event.is_set():
+            pause = 0.0 if early else _TURN if units.wait is None else min(units.wait, _TURN)
+            if select.select([self.fileno], [], [], pause)[0]:
+                data = os.read(self.fileno, 4096)
+                if not data:
+                    self.exit_event.wait(_TURN)
+                    continue
+                text = decoder.decode(data)
+                self._dispatch(units.feed(_typed_early(text) if early else text))
+            else:
+                self._dispatch(units.tick())
+            early = False
+
+    def _dispatch(self, units: Sequence[Unit]) -> None:
+        """Post an event for each key, click or paste, and keep what the terminal answers."""
+        for unit in units:
+            match unit:
+                case Pasted(text):
+                    self.process_message(events.Paste(text.replace("\x00", "")))
+                case Reply(text):
+                    self._replies.read(text)
+                case str():
+                    self._press(unit)
+
+    def _press(self, keys: str) -> None:
+        try:
+            found = self._parser.read(keys)
+        except Exception:  # noqa: BLE001  # no input may end the program; what cannot be read is dropped
+            _log.exception("Input could not be read: %r", keys[:100])
+            self._parser = _KeyParser(self._debug)
+            return
+        for event in found:
+            self.process_message(event)
+
+    def _run_input_thread(self) -> None:
+        """Read input; a fault of ours ends the application as any other does, not with Textual's page."""
+        try:
+            self.run_input_thread()
+        except Exception as error:  # noqa: BLE001  # the top of a thread
+            self._app.call_later(self._app._handle_exception, error)
+
+    def disable_input(self) -> None:
+        """Stop reading, but not before the terminal has answered what it was asked a moment ago."""
+        until = time.monotonic() + _LAST_ANSWERS
+        while self._replies.expected and time.monotonic() < until and not self.exit_event.is_set():
+            time.sleep(0.01)
+        super().disable_input()
+
+    def stop_application_mode(self) -> None:
+        """Hand the terminal back, without our pictures."""
+        if self._writer_thread is not None and (said := self.farewell()):
+            self.write(said)
+        super().stop_application_mode()

@@ -1,0 +1,104 @@
+"""How pictures are shown: what the terminal can, and what lies between."""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from oi_tui.terminal.queries import Answers
+
+#: By Kitty's protocol, as sixels, as half blocks, or in words only.
+Manner = Literal["kitty", "sixel", "blocks", "off"]
+#: What may be chosen; "auto" takes the best that the terminal is known to do.
+CHOICES = ("auto", "kitty", "sixel", "blocks", "off")
+#: Terminals that place a picture where characters of its own stand, as Kitty's protocol has it since 0.28.
+_PLACING = ("kitty", "ghostty")
+#: Terminals that print such questions, or that hand them to another terminal in a way of their own.
+_MUTE = ("linux", "dumb", "cygwin", "vt", "screen", "tmux", "ansi", "eterm")
+
+
+@dataclass(frozen=True, slots=True)
+class Tmux:
+    """What tmux says of itself."""
+
+    #: Whether it hands on what is not for itself: "on", "all", "off", or "" where it does not say.
+    passthrough: str = ""
+    #: Each terminal that shows the session: its TERM, its name and version, and what it can, in tmux's words.
+    clients: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def colours(self) -> bool:
+        """Whether each terminal gets the 16 million colours as they are."""
+        return all("RGB" in features for _, _, features in self.clients)
+
+
+def worth_asking(wanted: str, environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether the terminal is to be asked: only where that decides something, and where it cannot disturb."""
+    term = environment.get("TERM", "")
+    if wanted in ("blocks", "off") or environment.get("TERM_PROGRAM") == "Apple_Terminal":
+        return False
+    return bool(term) and not term.startswith(_MUTE) and not {"TMUX", "STY"} & set(environment)
+
+
+def manner(
+    wanted: str,
+    answers: Answers,
+    tmux: Tmux | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Manner:
+    """How to show pictures, given the setting and what is known until now.
+
+    Sixels need the size of a cell, and inside of tmux only tmux itself knows where it draws; so there they
+    are only shown when they were chosen.
+    """
+    match wanted:
+        case "kitty" | "blocks" | "off":
+            return wanted
+        case "sixel":
+            return "sixel" if answers.cell else "blocks"
+    if "TMUX" in environment:
+        placing = tmux and tmux.clients and all(_places(term, name) for term, name, _ in tmux.clients)
+        return "kitty" if tmux and placing and tmux.passthrough in ("on", "all") else "blocks"
+    if answers.kitty and _places(environment.get("TERM", ""), answers.name or _told(environment)):
+        return "kitty"
+    return "sixel" if answers.sixel and answers.cell else "blocks"
+
+
+def _told(environment: Mapping[str, str]) -> str:
+    return "kitty" if "KITTY_WINDOW_ID" in environment else environment.get("TERM_PROGRAM", "")
+
+
+def _places(term: str, name: str) -> bool:
+    """Whether a terminal with this TERM and name places pictures; the name counts where it is known."""
+    said = name.lower() or term.lower().removeprefix("xterm-")
+    return said.startswith(_PLACING)
+
+
+def ask_tmux(environment: Mapping[str, str] = os.environ) -> Tmux | None:
+    """What tmux says; None without a tmux, or when it does not answer. Takes some milliseconds.
+
+    tmux is asked by its own command: what the terminal around it answers to questions would be typed into
+    whatever window has the keyboard by then.
+    """
+    if "TMUX" not in environment:
+        return None
+    pane = environment.get("TMUX_PANE", "")
+    target = ["-t", pane] if pane else []
+    passthrough = _tmux("show-options", "-Apv", *target, "allow-passthrough")
+    form = "#{client_termname}\t#{client_termtype}\t#{client_termfeatures}"
+    clients = _tmux("list-clients", *target, "-F", form)
+    if passthrough is None or clients is None:
+        return None
+    rows = [[*line.split("\t"), "", ""] for line in clients.splitlines() if line.strip()]
+    return Tmux(passthrough.strip(), tuple((row[0], row[1], row[2]) for row in rows))
+
+
+def _tmux(*words: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["tmux", *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=2.0, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None

@@ -1,0 +1,63 @@
+"""One turn at work in a thread, its events handed over in batches."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+
+from oi_tui.engine.events import Event, TurnEnded
+from oi_tui.engine.llm import request_log
+from oi_tui.engine.turn_log import Chronicle
+
+_log = logging.getLogger(__name__)
+#: Events that may wait for the screen; then the thread waits, and with it whoever floods it.
+_MOST_WAITING = 256
+
+
+class Turn:
+    """Iterates a session's events in a worker thread and wakes the screen when there are some to take."""
+
+    def __init__(self, events: Iterator[Event], wake: Callable[["Turn"], object]) -> None:
+        self._events = events
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._room = threading.Event()
+        self._room.set()
+        self._waiting: list[Event] = []
+        self._abandoned = False
+        self._told = Chronicle()
+
+    def run(self) -> None:
+        """Do the work; the body of the thread."""
+        try:
+            for event in self._events:
+                if line := self._told.take(event):
+                    request_log.step("%s", line)
+                self._put(event)
+        except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
+            _log.exception("A turn broke off")
+            self._put(TurnEnded("failed", f"Something in oi-tui itself went wrong ({error}); see the log."))
+
+    def take(self) -> list[Event]:
+        """What has happened since the last time."""
+        with self._lock:
+            events, self._waiting = self._waiting, []
+            self._room.set()
+        return events
+
+    def abandon(self) -> None:
+        """Nobody will take events any more; the thread runs on to its end without waiting for anyone."""
+        self._abandoned = True
+        self._room.set()
+
+    def _put(self, event: Event) -> None:
+        while not self._abandoned and not self._room.wait(1.0):
+            pass
+        with self._lock:
+            first = not self._waiting
+            self._waiting.append(event)
+            if len(self._waiting) >= _MOST_WAITING and not self._abandoned:
+                self._room.clear()
+            if self._abandoned:
+                self._waiting.clear()
+        if first and not self._abandoned:
+            self._wake(self)

@@ -1,0 +1,39 @@
+"""When a key or a click may answer a question: once it was seen for a moment, and nobody types or clicks."""
+
+import time
+from typing import Any
+
+from textual.app import App
+
+from oi_tui.widgets.idle import last_activity
+
+#: How long, in seconds, a question must have been visible and keyboard and mouse quiet before it is answered.
+QUIET = 0.5
+#: How often one looks whether that is so, in seconds.
+LOOK = 0.1
+#: A letter answers when no other key follows it within this time, in seconds: a sentence that begins with it
+#: is text.
+SETTLE = 0.3
+
+
+class Quiet:
+    """Looked at every `LOOK` seconds, it says whether a question waited long enough."""
+
+    def __init__(self) -> None:
+        self._since = self._looked = time.monotonic()
+
+    def begin(self) -> None:
+        """The question is seen from now on."""
+        self._since = time.monotonic()
+
+    def look(self) -> None:
+        """Nothing is to be answered now, but the screen does not stand still."""
+        self._looked = time.monotonic()
+
+    def lasted(self, app: App[Any]) -> bool:
+        """Whether the question was visible, and keyboard and mouse quiet, for long enough."""
+        now = time.monotonic()
+        late, self._looked = now - self._looked > 3 * LOOK, now
+        if late:  # the screen stood still, and keys of that time may not have been read yet
+            self._since = now
+        return now - self._since >= QUIET and now - last_activity(app) >= QUIET

@@ -1,0 +1,424 @@
+"""The question whether code may run, which only a deliberate key can answer."""
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.css.query import NoMatches
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from oi_tui.engine.events import ApprovalRequested, Reject, Run
+from oi_tui.engine.review.findings import Findings
+from oi_tui.engine.review.permissions import Grant
+from oi_tui.text import names, one_line
+from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, Quiet
+from oi_tui.widgets.approval.options import Choice, Clickable, OfferLine
+from oi_tui.widgets.approval.text import QUICK_REASONS, about, laid_out, of_stage
+from oi_tui.widgets.conversation.code import mixed_identifiers
+from oi_tui.widgets.idle import remapped
+from oi_tui.widgets.timer import later
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+
+#: What a person types to let everything run without a question.
+AUTO_WORD = "auto"
+#: The most that is ever offered to be granted.
+_MOST_OFFERS = 5
+
+
+_ANSWERS = {
+    "run": "Run the code as it is shown",
+    "edit": "Change it first; the question comes again",
+    "reject": "Do not run it, and say why; the model goes on",
+    "always": "Run it, and choose what to stop asking for",
+    "diff": "What you changed in the model's code",
+    "help": "Keys and commands",
+}
+
+
+class ApprovalPanel(Widget, can_focus=True):
+    """Asks about one piece of code at a time, below the conversation that shows it.
+
+    Until the keyboard has been quiet, keys go where they went before.
+    """
+
+    armed = reactive(False, toggle_class="-armed")
+    stage = reactive("asking")
+
+    @dataclass
+    class Answered(Message):
+        """A person answered the question that the panel showed."""
+
+        request: ApprovalRequested
+        value: Run | Reject
+
+    @dataclass
+    class Armed(Message):
+        """Keys can answer from now on."""
+
+    @dataclass
+    class EditRequested(Message):
+        """The person wants to change the code first."""
+
+        request: ApprovalRequested
+
+    @dataclass
+    class KeysPassedOn(Message):
+        """These keys were typed at the panel and answer nothing: they belong into the prompt."""
+
+        text: str
+
+    @dataclass
+    class DiffRequested(Message):
+        """The person wants to see what they changed."""
+
+        request: ApprovalRequested
+
+    @dataclass
+    class HelpRequested(Message):
+        """The person wants to know what the answers mean."""
+
+    KEYS: ClassVar[dict[str, str]] = {
+        "y": "run",
+        "e": "edit",
+        "n": "reject",
+        "a": "always",
+        "d": "diff",
+        "question_mark": "help",
+    }
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._request: ApprovalRequested | None = None
+        self._code = ""
+        self._where = ""
+        self._below = 0
+        self._findings = Findings()
+        self._offers: tuple[Grant, ...] = ()
+        self._quiet = Quiet()
+        self._armed_at = math.inf
+        self._pressed = self._character = ""
+        self._settle: TimerHandle | None = None
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """Which key gives which answer now."""
+        changed = remapped(self.app)
+        found: dict[str, str] = {}
+        for key, word in self.KEYS.items():
+            found |= dict.fromkeys(changed.get(f"answer.{word}", key).split(","), word)
+        return found
+
+    @property
+    def help_rows(self) -> list[tuple[str, str]]:
+        """The keys and what they answer, for help."""
+        return [("?" if key == "question_mark" else key, _ANSWERS[word]) for key, word in self.keys.items()]
+
+    def compose(self) -> ComposeResult:
+        """A question, its answers, and the field that asks why."""
+        yield Static(id="question", markup=False)
+        yield Static(id="findings", markup=False)
+        yield Static(id="warning", markup=False)
+        with Horizontal(id="answers"):
+            for key, word in self.keys.items():
+                yield Choice("?" if key == "question_mark" else key, word)
+        for number in range(1, _MOST_OFFERS + 1):
+            yield OfferLine(number)
+        yield Input(id="why", select_on_focus=False)
+
+    def on_mount(self) -> None:
+        """Look at the clock often enough that the guard is seen to open."""
+        self.query_one(Input).cursor_blink = False
+        self.set_interval(LOOK, self._arm_when_quiet)
+
+    def on_resize(self) -> None:
+        """The words have other room."""
+        if self._request:
+            self._describe()
+
+    @property
+    def request(self) -> ApprovalRequested | None:
+        """The question that waits for an answer."""
+        return self._request
+
+    @property
+    def code(self) -> str:
+        """What would run on `y`: exactly what the conversation shows."""
+        return self._code
+
+    def ask(
+        self,
+        request: ApprovalRequested,
+        *,
+        where: str,
+        code: str | None = None,
+        findings: Findings | None = None,
+        offers: tuple[Grant, ...] = (),
+    ) -> None:
+        """Show the question. `where` says what would run it, and in which place; `code` differs once edited.
+
+        `findings` are what was recognised in that code, `offers` what may be granted besides, from narrow to
+        wide.
+        """
+        self._request = request
+        self._code = request.message.content if code is None else code
+        self._where = where
+        self._findings = Findings(readable=False) if findings is None else findings
+        self._offers = offers[:_MOST_OFFERS]
+        self.wait_for_quiet()
+        self.stage = "asking"
+        self.display = True
+        self._describe()
+
+    def note_edit(self) -> None:
+        """The code is being edited; the panel asks again afterwards."""
+        self.stage = "editing"
+        self.armed = False
+        self._describe()
+
+    def note_hidden(self, below: int) -> None:
+        """Say how many lines of the code are below the fold."""
+        if below != self._below:
+            self._below = below
+            if self._request:
+                self._describe()
+
+    def dismiss(self) -> None:
+        """The question is answered or gone."""
+        self._request = None
+        self.armed = False
+        self.display = False
+
+    def wait_for_quiet(self) -> None:
+        """Let no key answer until the keyboard has been quiet again."""
+        self._quiet.begin()
+        self.armed = False
+        if self._pressed:
+            self._pass_on("")
+
+    def choose(self, word: str) -> None:
+        """Act on an answer, if the guard is open."""
+        if not (self.armed and self._request):
+            return
+        match self.stage, word:
+            case "asking", "run":
+                self._answer(Run(self._code))
+            case "asking", "edit":
+                self.post_message(self.EditRequested(self._request))
+            case "asking", "reject":
+                self._ask_for("why", "say why, or a number; enter rejects, esc also ends the turn")
+            case "asking", "always" if self._offers:
+                self.stage = "always"
+                self.focus()
+                self._describe()
+            case "asking", "diff" if self.edited:
+                self.post_message(self.DiffRequested(self._request))
+            case "asking", "help":
+                self.post_message(self.HelpRequested())
+            case "always", number if number.isdecimal() and 0 < int(number) <= len(self._offers):
+                grant = self._offers[int(number) - 1]
+                if grant.scope == "everything":
+                    self._ask_for("word", f"type {AUTO_WORD}, then enter; escape goes back")
+                else:
+                    self._answer(Run(self._code, grant))
+            case _:
+                pass
+
+    @property
+    def edited(self) -> bool:
+        """Whether the code differs from the model's."""
+        return self._request is not None and self._code != self._request.message.content
+
+    def _ask_for(self, stage: str, hint: str) -> None:
+        self.stage = stage
+        field = self.query_one("#why", Input)
+        field.value = ""
+        field.placeholder = hint
+        field.focus()
+        self._describe()
+
+    def _go_back(self) -> None:
+        """To the question, which waits again before a key can answer."""
+        self.stage = "asking"
+        self.wait_for_quiet()
+        self.focus()
+        self._describe()
+
+    def on_key(self, event: events.Key) -> None:
+        """A letter answers once it has settled; anything else is passed on to the prompt."""
+        if event.key == "escape" and self.stage in ("why", "word", "always"):
+            event.stop()
+            if self.stage == "why":
+                self._answer(Reject(stop=True))
+            else:
+                self._go_back()
+            return
+        if self.stage in ("why", "word"):
+            return
+        if event.key == "enter":
+            event.stop()
+            self.wait_for_quiet()
+            return
+        if not event.is_printable or not event.character:
+            return
+        event.stop()
+        quick = self._settle is not None
+        if self.armed and not quick and self._answers(event.key):
+            self._begin_answer(event.key, event.character)
+            return
+        self._pass_on(event.character)
+
+    def press(self, word: str) -> None:
+        """Take the key of an answer that was pressed in the conversation; what is typed next comes here."""
+        if not self.armed:
+            return
+        self.screen.set_focus(self)
+        key = next(key for key, answer in self.keys.items() if answer == word)
+        if self._settle is None and self._answers(key):
+            self._begin_answer(key, key if len(key) == 1 else "")
+
+    def _begin_answer(self, key: str, character: str) -> None:
+        """Show which answer was pressed, and wait whether the letter stands alone."""
+        self._pressed, self._character = key, character
+        self._settle = later(self, SETTLE, self._settled)
+        self._mark_pressed()
+
+    def _mark_pressed(self) -> None:
+        answer = self.keys.get(self._pressed, self._pressed)
+        for choice in self.query(Clickable):
+            choice.set_class(bool(answer) and choice.word == answer, "-pressed")
+
+    def _answers(self, key: str) -> bool:
+        if self.stage == "always":
+            return key.isdecimal() and 0 < int(key) <= len(self._offers)
+        word = self.keys.get(key)
+        return self.stage == "asking" and word is not None and (word != "diff" or self.edited)
+
+    @on(Clickable.Chosen)
+    def _answer_click(self, event: Clickable.Chosen) -> None:
+        """Answer by mouse: a click counts when the button went down after the panel was armed."""
+        event.stop()
+        if event.pressed >= self._armed_at:
+            self.choose(event.word)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A paste never answers."""
+        event.stop()
+        self._pass_on(event.text)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """A single digit stands for one of the reasons that are shown."""
+        if self.stage == "why" and event.value in ("1", "2", "3", "4"):
+            event.input.value = QUICK_REASONS[int(event.value) - 1]
+            event.input.cursor_position = len(event.input.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The reason is given (a blank one is a reason, too), or the word."""
+        event.stop()
+        if self.stage == "why":
+            self._answer(Reject(event.value.strip()))
+        elif event.value.strip().lower() == AUTO_WORD:
+            self._answer(Run(self._code, self._offers[-1]))
+        else:
+            self._go_back()
+
+    def watch_stage(self) -> None:
+        """Show the field in its stage only."""
+        for stage in ("editing", "why", "word", "always"):
+            self.set_class(self.stage == stage, f"-{stage}")
+
+    def watch_armed(self) -> None:
+        """Say whether keys answer."""
+        if self._request:
+            self._describe()
+
+    def watch_has_focus(self, focused: bool) -> None:
+        """Without focus, say how to get it."""
+        super().watch_has_focus(focused)
+        if self._request:
+            self._describe()
+
+    def _settled(self) -> None:
+        self._settle = None
+        if self.armed and self._request and self._answers(self._pressed):
+            pressed, self._pressed = self._pressed, ""
+            self._mark_pressed()
+            self.choose(self.keys.get(pressed, pressed))
+        elif self._pressed:
+            self._pass_on("")
+
+    def _pass_on(self, text: str) -> None:
+        if self._settle is not None:
+            self._settle.cancel()
+            self._settle = None
+        text = (self._character if self._pressed else "") + text
+        self._pressed = ""
+        self._mark_pressed()
+        self.armed = False
+        if self.stage == "always":
+            self.stage = "asking"
+        self.post_message(self.KeysPassedOn(text))
+
+    def _answer(self, value: Run | Reject) -> None:
+        request = self._request
+        if request is None:
+            return
+        self.dismiss()
+        self.post_message(self.Answered(request, value))
+
+    def _arm_when_quiet(self) -> None:
+        if self.armed or self._request is None or self.stage != "asking":
+            self._quiet.look()
+        elif self._quiet.lasted(self.app):
+            self._armed_at = time.monotonic()
+            self.armed = True
+            self.post_message(self.Armed())
+
+    def _describe(self) -> None:
+        if self._request is None:
+            return
+        try:
+            question = self.query_one("#question", Static)
+        except NoMatches:
+            return
+        if self.stage == "asking":
+            title, facts = about(self._request, self._code, self._where, self._findings, self._below)
+        else:
+            title, facts = of_stage(self.stage, self._request)
+        # Before it was first laid out it has no width yet; then it is the application's but for the frame.
+        question.update(laid_out(title, facts, self.content_size.width or self.app.size.width - 4))
+        self._say("#findings", " · ".join(one_line(words, 200) for words in self._findings.risk_sentences))
+        warnings = [self._request.caution] if self._request.caution else []
+        if hidden := names(self._code):
+            warnings.append("Hidden characters: " + ", ".join(hidden))
+        if mixed := mixed_identifiers(self._code, self._request.message.format):
+            warnings.append("Look-alike letters: " + one_line(", ".join(mixed), 300))
+        self._say("#warning", "\n".join(warnings))
+        if self.stage != "asking":
+            self.border_subtitle = ""
+        elif not self.armed:
+            self.border_subtitle = "answers once you stop typing"
+        else:
+            self.border_subtitle = "" if self.has_focus else "tab, then a letter"
+        for key, word in reversed(self.keys.items()):
+            shown = "?" if key == "question_mark" else key
+            self.query_one(f"#choice-{word}", Choice).say("always …" if word == "always" else word, shown)
+        self.query_one("#choice-diff", Choice).display = self.edited
+        for number, line in enumerate(self.query(OfferLine), 1):
+            line.display = self.stage == "always" and number <= len(self._offers)
+            if line.display:
+                line.show(one_line(self._offers[number - 1].offer, 100))
+
+    def _say(self, where: str, words: str) -> None:
+        line = self.query_one(where, Static)
+        line.display = bool(words) and self.stage == "asking"
+        line.update(Content(f"! {words}"))

@@ -1,0 +1,1 @@
+"""The conversation: blocks, layout, search, selection."""

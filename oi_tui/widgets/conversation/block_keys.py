@@ -1,0 +1,56 @@
+"""The keys of the conversation, and how the block that has the cursor shows its own."""
+
+from collections.abc import Mapping
+
+from textual.binding import Binding
+
+from oi_tui.widgets.truncate import width_of
+
+#: What they do is told by the transcript's actions.
+KEYS = [
+    Binding("up,k,alt+up", "move(-1)", "Block above", show=False, id="conversation.up"),
+    Binding("down,j,alt+down", "move(1)", "Block below", show=False, id="conversation.down"),
+    Binding("pageup", "page_up", "A page up", show=False, id="conversation.page_up"),
+    Binding("pagedown,space", "page_down", "A page down", show=False, id="conversation.page_down"),
+    Binding("home,g", "scroll_home", "To the beginning", show=False, id="conversation.home"),
+    Binding("end,G", "scroll_end", "To the end", show=False, id="conversation.end"),
+    Binding("c", "block('copy')", "Copy the block", id="conversation.copy"),
+    Binding("C", "block('copy_output')", "Copy its output", id="conversation.copy_output"),
+    Binding("o", "block('open')", "Open its output", id="conversation.open_output"),
+    Binding("f,enter", "block('fold')", "Fold or unfold", id="conversation.fold"),
+    Binding("v", "block('view')", "Read all of its output", id="conversation.view"),
+    Binding("question_mark", "app.help_here", "Keys and commands", id="conversation.help"),
+    Binding("d", "block('diff')", "What you changed in the code", id="conversation.diff"),
+    Binding("r", "block('run')", "Run the code again", id="conversation.run"),
+    Binding("e", "block('edit')", "Edit the code and run it", id="conversation.edit"),
+    Binding("p", "block('picture')", "Look at its picture", id="conversation.picture"),
+    Binding("w", "block('told')", "What the model saw of it, and its tokens", id="conversation.told"),
+    Binding("m", "block('read')", "See all of it on a screen of its own", id="conversation.read"),
+    Binding("s", "block('save')", "Save the code", id="conversation.save"),
+    Binding("u", "block('restore')", "Put the files back that it changed", id="conversation.restore"),
+    Binding("b", "block('back')", "Go back to here", id="conversation.back"),
+    Binding("B", "block('branch')", "Go back to here, in a copy", id="conversation.branch"),
+    Binding("shift+up,K", "jump(-1)", "Own message above", show=False, id="conversation.own_above"),
+    Binding("shift+down,J", "jump(1)", "Own message below", show=False, id="conversation.own_below"),
+]
+_OWN = {each.key.split(",")[0]: each.id or "" for each in KEYS}
+_MORE = "? more"
+
+
+def hint(keys: str, room: int, changed: Mapping[str, str]) -> str:
+    """As many of a block's "c copy · r run" as there is room for, with the keys that the person chose.
+
+    Where some are left out, the key is there that lists all; "" where not even one fits.
+    """
+    parts = [_as_chosen(part, changed) for part in keys.split(" · ")]
+    shown = parts
+    while shown and width_of(" · ".join(shown)) > room:
+        parts = parts[:-1]
+        shown = [*parts, _as_chosen(_MORE, changed)] if parts else []
+    return " · ".join(shown)
+
+
+def _as_chosen(part: str, changed: Mapping[str, str]) -> str:
+    key, _, words = part.partition(" ")
+    name = "conversation.help" if key == "?" else _OWN.get(key, "")
+    return f"{changed.get(name, key).split(',')[0]} {words}"

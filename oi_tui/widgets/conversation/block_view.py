@@ -1,0 +1,318 @@
+"""Blocks drawn on one surface that is scrolled, and that holds still what is read."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from oi_tui.widgets.conversation.blocks import WIDEST, Block
+from oi_tui.widgets.conversation.layout import Found, Layout
+from oi_tui.widgets.conversation.read_position import Seen
+from oi_tui.widgets.conversation.selection import MARGIN
+from oi_tui.widgets.conversation.styles import Look, look_of
+from oi_tui.widgets.images.protocol import Showing, means_of
+from oi_tui.widgets.images.sixel_overlay import StillPictures
+from oi_tui.widgets.timer import later
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+
+    from oi_tui.widgets.conversation.rows import Row
+    from oi_tui.widgets.images.image import Picture
+
+#: Changes are drawn at most this often, in seconds.
+FLUSH = 1 / 24
+
+
+class BlockView(ScrollView):
+    """Lays blocks out and follows their end; once the person scrolls up it holds still what they read.
+
+    How a line of it is painted is left to `render_line`.
+    """
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.layout_of_blocks = Layout()
+        #: Called whenever rows may have moved on the screen, before they are painted.
+        self.on_moved: Callable[[], None] = lambda: None
+        #: Called when the end begins or ceases to be followed.
+        self.on_following: Callable[[bool], None] = lambda _: None
+        self._timer: TimerHandle | None = None
+        self._flushed = 0.0
+        self._look: Look | None = None
+        self._painted: list[Row | None] = []
+        self._settling = False
+        self._stills = StillPictures(self, self._pictures)
+        self._following = True
+        self._seen = Seen(self.layout_of_blocks)
+
+    # Content
+
+    @property
+    def blocks(self) -> list[Block]:
+        """What is shown, from the first to the last."""
+        return self.layout_of_blocks.blocks
+
+    def add(self, block: Block) -> None:
+        """Put a block below the others."""
+        self.layout_of_blocks.add(block)
+        self._flush_soon()
+
+    def replace(self, blocks: Iterable[Block] = ()) -> None:
+        """Show these blocks and no others."""
+        self.layout_of_blocks.replace(blocks)
+        self._seen.forget()
+        self._follow(True)
+        self.flush()
+
+    def changed(self, key: str) -> None:
+        """The block `key` has to be drawn again."""
+        index = self.layout_of_blocks.number(key)
+        if index is not None:
+            self.layout_of_blocks.touch(index)
+            self._flush_soon()
+
+    def _flush_soon(self) -> None:
+        if self._timer is None and self.is_attached:
+            wait = max(FLUSH - (time.monotonic() - self._flushed), 0.001)
+            self._timer = later(self, wait, self.flush)
+
+    def flush(self) -> None:
+        """Draw what has changed."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self.size.width:
+            return
+        anchor = self._anchor()
+        self._update()
+        self._settle(anchor)
+        self._flushed = time.monotonic()
+
+    def _update(self) -> None:
+        if self.layout_of_blocks.update(self.look):
+            self._flush_soon()
+
+    def flush_now(self) -> None:
+        """Draw what has changed, if anything has."""
+        if self._timer is not None:
+            self.flush()
+
+    # Layout
+
+    @property
+    def look(self) -> Look:
+        """The styles to draw with."""
+        if self._look is None:
+            colourful, means = not self.app.no_color, means_of(self.app)
+            self._look = look_of(self.app.current_theme, colourful=colourful, means=means)
+        return self._look
+
+    @property
+    def block_width(self) -> int:
+        """How wide blocks are, in cells."""
+        return max(min(self.size.width - MARGIN - 1, WIDEST), 10)
+
+    @property
+    def following(self) -> bool:
+        """Whether new rows are scrolled into view."""
+        return self._following
+
+    @property
+    def new_below(self) -> int:
+        """How many lines have come below what the person has seen."""
+        return 0 if self._following else self._seen.below
+
+    def on_mount(self) -> None:
+        """Be told of another theme, and of other means to show pictures."""
+        self.app.theme_changed_signal.subscribe(self, self._change_look)
+        if isinstance(self.app, Showing):
+            self.app.means_changed.subscribe(self, self._change_look)
+
+    def _change_look(self, _: object) -> None:
+        self._look = None
+        if not self.size.width:
+            return
+        self._painted.clear()
+        anchor = self._anchor()
+        with self._seen.kept(self.look):
+            self.layout_of_blocks.repaint()
+            self._update()
+        self._settle(anchor)
+
+    def on_resize(self) -> None:
+        """Lay out for another width, or for pictures of another height."""
+        anchor = self._anchor()
+        before, self._look = self._look, None
+        if self.block_width != self.layout_of_blocks.width or self.look is not before:
+            with self._seen.kept(self.look):
+                self.layout_of_blocks.resize(self.block_width)
+        self._painted.clear()
+        self._settle(anchor)
+
+    def _anchor(self) -> tuple[int, int] | None:
+        """The block at the top of the view and which of its lines that is; None while following the end."""
+        if self._following or not self.blocks:
+            return None
+        top = round(self.scroll_y)
+        index = self.layout_of_blocks.at(top)
+        return index, top - self.layout_of_blocks.top(index)
+
+    def _settle(self, anchor: tuple[int, int] | None) -> None:
+        """Bring size and scroll position in line with the blocks, holding still what the anchor names."""
+        layout, height = self.layout_of_blocks, self.size.height
+        target = -1
+        while True:
+            if anchor is None:
+                wanted = max(layout.total - height, 0)
+            else:
+                index, line = anchor
+                wanted = layout.top(index) + min(line, max(layout.height(index) - 1, 0))
+            if wanted == target:
+                break
+            target = wanted
+            layout.ensure_seen(target, height, self.look)
+        moved = self._scroll_itself(target)
+        self._after_move()
+        self._repaint(whole=moved)
+
+    def _scroll_itself(self, line: int) -> bool:
+        """Show line `line` at the top, without taking that for the person's doing."""
+        before = round(self.scroll_y)
+        size = Size(self.size.width, self.layout_of_blocks.total)
+        self._settling = True
+        try:
+            if self.virtual_size != size:
+                self.virtual_size = size
+            if before != line:
+                self.scroll_to(y=line, animate=False, force=True)
+        finally:
+            self._settling = False
+        return round(self.scroll_y) != before
+
+    def _after_move(self) -> None:
+        if self._following:
+            self._seen.reach(self.layout_of_blocks.total, just=True)
+        else:
+            self._seen.reach(round(self.scroll_y) + self.size.height)
+        self.layout_of_blocks.tidy()
+        self.on_moved()
+
+    def _repaint(self, *, whole: bool) -> None:
+        """Have those lines painted whose rows are not the ones that were painted last."""
+        before, top = self._painted, round(self.scroll_y)
+        self._painted = [
+            found.row if (found := self.found(top + y)) else None for y in range(self.size.height)
+        ]
+        if whole or len(before) != len(self._painted):
+            self.repaint()
+            return
+        for y, (old, new) in enumerate(zip(before, self._painted, strict=True)):
+            if old is not new:
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def repaint(self) -> None:
+        """Paint all lines of the view."""
+        self.refresh(Region(0, 0, *self.size))
+
+    def found(self, line: int) -> Found | None:
+        """The row on a line of the whole conversation; None for an empty one."""
+        return self.layout_of_blocks.row(line, self.look)
+
+    # Scrolling
+
+    def _follow(self, following: bool) -> None:
+        if following != self._following:
+            self._following = following
+            self.on_following(following)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Lay out what comes into view; blocks above that turn out higher do not push it down."""
+        old, new = round(old_value), round(new_value)
+        if not self._settling and old != new and self.blocks:
+            layout, height = self.layout_of_blocks, self.size.height
+            self._follow(new >= self.max_scroll_y)
+            index = layout.at(old)
+            before = layout.top(index)
+            layout.ensure_seen(new, height, self.look)
+            near = abs(new - old) <= 2 * height
+            shift = layout.top(index) - before if near else 0
+            if self._following:
+                self._scroll_itself(max(layout.total - height, 0))
+            elif shift or self.virtual_size.height != layout.total:
+                self._scroll_itself(new + shift)
+                layout.ensure_seen(round(self.scroll_y), height, self.look)
+            self._painted.clear()
+            self._after_move()
+        super().watch_scroll_y(old_value, new_value)
+
+    def action_page_up(self) -> None:
+        """Read what is above."""
+        self.scroll_to(y=max(round(self.scroll_y) - max(self.size.height - 2, 1), 0), animate=False)
+
+    def action_page_down(self) -> None:
+        """Read what is below."""
+        self.scroll_to(y=round(self.scroll_y) + max(self.size.height - 2, 1), animate=False)
+
+    def action_scroll_home(self) -> None:
+        """Go to the beginning."""
+        self.go(0)
+
+    def action_scroll_end(self) -> None:
+        """Go to the end and follow it."""
+        self._follow(True)
+        self._settle(None)
+
+    def go(self, line: int) -> None:
+        """Show a line at the top, as far as there is enough below it."""
+        line = max(line, 0)
+        index = self.layout_of_blocks.at(line)
+        if index < 0:
+            return
+        self._follow(line >= self.layout_of_blocks.total - self.size.height)
+        self._painted.clear()
+        self._settle(None if self._following else (index, line - self.layout_of_blocks.top(index)))
+
+    def show_block(self, index: int) -> None:
+        """Scroll so that a block can be read, from its beginning where it is higher than the view."""
+        layout = self.layout_of_blocks
+        if not self.size.height:
+            return
+        layout.ensure(index, self.look)
+        self._settle(self._anchor())
+        top = layout.top(index) + layout.gap(index)
+        bottom = layout.top(index) + layout.height(index)
+        view = round(self.scroll_y)
+        if top < view or bottom - top >= self.size.height:
+            self.go(top)
+        elif bottom > view + self.size.height:
+            self.go(bottom - self.size.height)
+
+    def rows_of(self, index: int) -> "list[Row]":
+        """The rows of a block, as they are drawn now."""
+        return self.layout_of_blocks.draw(index, self.look)
+
+    def place_of(self, key: str) -> int | None:
+        """Where the block `key` begins on this widget, in lines from its top; None where there is none."""
+        index = self.layout_of_blocks.number(key)
+        if index is None:
+            return None
+        return self.layout_of_blocks.top(index) + self.layout_of_blocks.gap(index) - round(self.scroll_y)
+
+    # Painting
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines; pictures that are painted over are drawn again where that is needed."""
+        self._stills.painted(crop)
+        return super().render_lines(crop)
+
+    def _pictures(self) -> "list[tuple[Picture, int, int]]":
+        """The pictures whose first line is in view, with the line and column where they begin."""
+        top = round(self.scroll_y)
+        rows = ((y, found.row) for y in range(self.size.height) if (found := self.found(top + y)))
+        return [
+            (row.picture[0], y, MARGIN + row.indent) for y, row in rows if row.picture and not row.picture[1]
+        ]

@@ -1,0 +1,360 @@
+"""Blocks: the parts of a conversation that are drawn, each from plain data."""
+
+from abc import ABC, abstractmethod
+from typing import Literal
+
+from rich.segment import Segment
+from typing_extensions import override
+
+from oi_tui.widgets.conversation.markdown import GrowingText, bare_rows
+from oi_tui.widgets.conversation.output import Output, lines
+from oi_tui.widgets.conversation.rows import Row
+from oi_tui.widgets.conversation.streaming_markdown import Prose
+from oi_tui.widgets.conversation.styles import Look
+from oi_tui.widgets.images.image import Picture
+from oi_tui.widgets.truncate import width_of
+
+#: Text is not set wider than this, however wide the terminal is.
+WIDEST = 110
+#: Of a longer message of the person's the first half of this is shown.
+_FOLDED_LINES, _FOLDED_CHARACTERS = 60, 8_000
+
+
+class Block(ABC):
+    """One part of the conversation.
+
+    The transcript asks for its `rows` when they are seen, and again after it was told of a change.
+    """
+
+    #: What a copy of it is called.
+    name = "text"
+    #: The program's own mark in the left margin, which no text can reach.
+    mark = ""
+    #: Whether the mark stands before every row, and not only before the first.
+    marks_all = False
+    #: Whether it is a remark of ours; two of them stand together, all other blocks have an empty row above.
+    remark = False
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        #: Set while the rows lag behind, because drawing them at each change would cost too much.
+        self.behind = False
+
+    @abstractmethod
+    def rows(self, width: int, look: Look) -> list[Row]:
+        """What is drawn in `width` cells. The list belongs to the block."""
+
+    @abstractmethod
+    def estimate(self, width: int) -> int:
+        """About how many rows that will be, cheaply."""
+
+    def source(self) -> str:
+        """What a copy of the block gives."""
+        return ""
+
+    def fold(self) -> bool:
+        """Fold or unfold it; False where there is nothing to fold."""
+        return False
+
+    def forget(self) -> None:  # noqa: B027 -- most blocks hold nothing of that kind
+        """Let go of what can be drawn again."""
+
+    @property
+    def keys(self) -> str:
+        """The letters that do something while the block cursor is here."""
+        return "c copy"
+
+
+def _estimate(text: str, width: int) -> int:
+    return max(text.count("\n") + 1, -(-len(text) // max(width, 1)))
+
+
+class UserBlock(Block):
+    """What the person said; of a long message the beginning, unless it is unfolded."""
+
+    name = "your message"
+    mark, marks_all = "┃", True
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(key)
+        self.text = text
+        self.folded = True
+
+    @override
+    def rows(self, width: int, look: Look) -> list[Row]:
+        text = self.text.strip("\n")
+        shown = _beginning(text) if self.folded else text
+        rows = bare_rows(shown, width - 1, look.user)
+        if len(shown) < len(text):
+            hidden = text.count("\n", len(shown))
+            rest = lines(hidden) if hidden else f"{len(text) - len(shown):,} characters"
+            rows.append(Row([Segment(f"… {rest} not shown — f unfolds", look.user_muted)]))
+        for row in rows:
+            row.fill = look.user
+        return rows
+
+    @override
+    def estimate(self, width: int) -> int:
+        return _estimate(_beginning(self.text) if self.folded else self.text, width - 1)
+
+    @override
+    def source(self) -> str:
+        return self.text
+
+    @property
+    @override
+    def keys(self) -> str:
+        return "e edit in a copy · b back to here · c copy"
+
+    @override
+    def fold(self) -> bool:
+        if len(_beginning(self.text.strip("\n"))) == len(self.text.strip("\n")):
+            return False
+        self.folded = not self.folded
+        return True
+
+
+def _beginning(text: str) -> str:
+    """As much of a text as is shown folded: all, unless it is clearly more than a screen."""
+    parts = text[: _FOLDED_CHARACTERS + 1].split("\n", _FOLDED_LINES)
+    if len(text) <= _FOLDED_CHARACTERS and len(parts) <= _FOLDED_LINES:
+        return text
+    return "\n".join(parts[: _FOLDED_LINES // 2])[: _FOLDED_CHARACTERS // 2]
+
+
+class ProseBlock(Block):
+    """What the model said."""
+
+    name = "the answer"
+
+    def __init__(self, key: str, text: str = "", *, live: bool = False) -> None:
+        super().__init__(key)
+        self._text = text
+        self._prose: Prose | None = Prose() if live else None
+        if live:
+            self.grow(text)
+
+    def grow(self, text: str) -> None:
+        """The text goes on."""
+        if self._prose is None:
+            self._prose = Prose(self._text)
+        self._prose.feed(text)
+
+    def settle(self, text: str) -> None:
+        """This is the whole text."""
+        if self._prose is not None and self._prose.text == text:
+            self._prose.finish()
+        else:
+            self._prose = None
+        self._text = text
+
+    @override
+    def rows(self, width: int, look: Look) -> list[Row]:
+        if self._prose is None:
+            self._prose = Prose(self._text)
+            self._prose.finish()
+        rows = self._prose.rows(width, look)
+        self.behind = self._prose.behind
+        return rows
+
+    @override
+    def estimate(self, width: int) -> int:
+        return _estimate(self._text, width)
+
+    @override
+    def source(self) -> str:
+        return self._text or (self._prose.text if self._prose else "")
+
+    @override
+    def forget(self) -> None:
+        if self._text:
+            self._prose = None
+
+
+class ReasoningBlock(Block):
+    """What the model thought: one line, unless it is unfolded."""
+
+    name = "the reasoning"
+    mark = "·"
+
+    def __init__(self, key: str, text: str = "", *, live: bool = False) -> None:
+        super().__init__(key)
+        self.live = live
+        self.folded = True
+        self._pieces = [text]
+        self._lines = text.count("\n")
+        self._grown = GrowingText()
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0]
+
+    def grow(self, text: str) -> None:
+        """The model thinks on."""
+        self._pieces.append(text)
+        self._lines += text.count("\n")
+
+    def settle(self, text: str) -> None:
+        """This is the whole of it."""
+        self.live = False
+        if text != self.text:
+            self._pieces, self._grown = [text], GrowingText()
+        self._lines = text.strip().count("\n")
+
+    @override
+    def rows(self, width: int, look: Look) -> list[Row]:
+        length = lines(self._lines + (not self._pieces[-1].endswith("\n")))
+        said = f"thinking · {length}" if self.live else f"thought for {length}"
+        hint = " · f unfolds" if self.folded else ""
+        header = Row([Segment(("▸ " if self.folded else "▾ ") + said + hint, look.muted)])
+        if self.folded:
+            return [header]
+        rows = self._grown.rows(self.text.rstrip("\n"), width - 2, look.muted)
+        bar = Segment("│ ", look.rule)
+        return [header, *(Row([bar, *r.segments], r.text, r.indent + 2, r.joint) for r in rows)]
+
+    @override
+    def estimate(self, width: int) -> int:
+        return 1 if self.folded else 1 + _estimate(self.text, width - 2)
+
+    @override
+    def source(self) -> str:
+        return self.text
+
+    @override
+    def fold(self) -> bool:
+        self.folded = not self.folded
+        return True
+
+    @property
+    @override
+    def keys(self) -> str:
+        return "f fold · c copy"
+
+
+class NoticeBlock(Block):
+    """A line from the application itself."""
+
+    name = "the note"
+    mark = "·"
+    remark = True
+
+    def __init__(
+        self, key: str, text: str, severity: Literal["information", "warning", "error"] = "information"
+    ) -> None:
+        super().__init__(key)
+        self.text = text
+        self.severity = severity
+
+    @override
+    def rows(self, width: int, look: Look) -> list[Row]:
+        word, style = {
+            "information": ("note", look.muted),
+            "warning": ("warning", look.warning),
+            "error": ("error", look.error),
+        }[self.severity]
+        indent = width_of(word) + 2
+        ink = look.muted if self.severity == "information" else look.base
+        rows = bare_rows(self.text, width - indent, ink)
+        for index, row in enumerate(rows):
+            row.segments.insert(0, Segment(f"{word}  " if index == 0 else " " * indent, style))
+            row.indent += indent
+        return rows
+
+    @override
+    def estimate(self, width: int) -> int:
+        return _estimate(self.text, width - 8)
+
+    @override
+    def source(self) -> str:
+        return self.text
+
+
+class ImageBlock(Block):
+    """A picture that no cell of the conversation showed: one that the person sent."""
+
+    name = "the image's path"
+
+    def __init__(self, picture: Picture) -> None:
+        super().__init__(picture.message.id)
+        self.pictures = [picture]
+
+    @override
+    def rows(self, width: int, look: Look) -> list[Row]:
+        return self.pictures[0].rows(width, look)
+
+    @override
+    def estimate(self, width: int) -> int:
+        return 15
+
+    @override
+    def source(self) -> str:
+        return self.pictures[0].file
+
+    @property
+    @override
+    def keys(self) -> str:
+        return "p look at it · c copy"
+
+    @override
+    def forget(self) -> None:
+        self.pictures[0].forget()
+
+
+class OutputBlock(Block):
+    """What a program printed whose code is not in the conversation."""
+
+    name = "the output"
+
+    def __init__(self, key: str, text: str = "") -> None:
+        super().__init__(key)
+        self.output = Output()
+        self.output.feed(text)
+
+    @override
+    def rows(self, width: int, look: Look) -> list[Row]:
+        return self.output.rows(width, look, live=False)
+
+    @override
+    def estimate(self, width: int) -> int:
+        return self.output.estimate()
+
+    @override
+    def source(self) -> str:
+        return self.output.text.plain()
+
+    @override
+    def fold(self) -> bool:
+        return self.output.toggle(live=False)
+
+    @property
+    @override
+    def keys(self) -> str:
+        return "f fold · c copy"
+
+
+class EndBlock(Block):
+    """How a turn ended, where that needs a word."""
+
+    name = "the note"
+    mark = "·"
+    remark = True
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(key)
+        self.text = text
+
+    @override
+    def rows(self, width: int, look: Look) -> list[Row]:
+        return [Row([Segment(self.text, look.muted)], self.text)]
+
+    @override
+    def estimate(self, width: int) -> int:
+        return 1
+
+    @override
+    def source(self) -> str:
+        return self.text

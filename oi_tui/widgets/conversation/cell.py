@@ -1,0 +1,313 @@
+"""A cell: a piece of code, what became of it, and what it printed."""
+
+import time
+
+from rich.segment import Segment
+from typing_extensions import override
+
+from oi_tui.engine.files.snapshots import Step
+from oi_tui.messages import Message, Stopping
+from oi_tui.text import duration, one_line, with_line_ends
+from oi_tui.widgets.conversation.blocks import Block
+from oi_tui.widgets.conversation.code import Highlighter, as_active, changed_lines, code_rows, gutter_width
+from oi_tui.widgets.conversation.output import Output, ruled
+from oi_tui.widgets.conversation.rows import Row, Span, clip_spans, wrap_words
+from oi_tui.widgets.conversation.styles import Look
+from oi_tui.widgets.images.image import Picture
+from oi_tui.widgets.truncate import width_of
+
+_DECISIONS = {"approved": "you approved it", "edited": "you edited it first", "auto": "auto-run"}
+#: Of a reason no more is shown than this, in characters.
+_LONGEST_REASON = 600
+_MARKS = {"created": "+", "changed": "~", "deleted": "-"}
+#: So many changed files are named below a cell.
+_NAMED = 5
+_STEPS = {"interrupt": "stopping", "terminate": "ending it", "kill": "killing it"}
+
+
+class CellBlock(Block):
+    """One cell of the conversation. `number` counts them from 1."""
+
+    name = "the code"
+    mark = "━"
+
+    def __init__(self, message: Message, number: int) -> None:
+        super().__init__(message.id)
+        self.message = message
+        self.number = number
+        self.code = message.content
+        self.output = Output()
+        #: What it showed.
+        self.pictures: list[Picture] = []
+        #: Their rows as they are here, by the ids of their messages.
+        self._ruled: dict[str, tuple[list[Row], list[Row]]] = {}
+        #: The files that changed while it ran.
+        self.files: Step | None = None
+        self.awaits_approval = False
+        self.active_line: int | None = None
+        self.prompt: str | None = None
+        self.stopping: Stopping | None = None
+        #: Whether its language is being started, so that the code has not begun.
+        self.starting = False
+        self.code_folded = False
+        #: How many rows the editor takes that stands over the code; None when it is not being edited.
+        self.editor_rows: int | None = None
+        self._started = time.monotonic()
+        self._highlighter: Highlighter | None = None
+        self._code_rows: list[Row] = []
+        self._code_for: tuple[object, ...] | None = None
+        #: For each line of the code, the row among the code's where it begins.
+        self._line_starts: list[int] = []
+        self._changed: set[int] = set()
+        self._flagged: frozenset[int] = frozenset()
+
+    # What happens to it
+
+    def take(self, message: Message) -> None:
+        """This is the code message as it now stands."""
+        if message.state == "running" and self.message.state != "running":
+            self._started = time.monotonic()
+        before, self.message = self.message, message
+        same = message.content == self.code and message.proposed == before.proposed
+        if not same and (message.content or message.state != "writing"):
+            self._set_code(message.content)
+        elif before.state == "writing" != message.state:
+            self._set_code(self.code)
+        if not self.live:
+            self.active_line = self.prompt = self.stopping = None
+            self.starting = False
+            self.awaits_approval = False
+        if message.decision is not None:
+            self.awaits_approval = False
+            self.flag(frozenset())
+
+    def grow(self, text: str) -> None:
+        """The model writes on."""
+        line = self.code.removesuffix("\n").count("\n")
+        self.code += text
+        if self._highlighter:
+            self._highlighter.forget_from(line)
+        if line < len(self._line_starts):
+            del self._code_rows[self._line_starts[line] :]
+            del self._line_starts[line:]
+
+    def edited(self, code: str) -> None:
+        """The person changed the code; it has not been approved yet."""
+        proposed = self.message.proposed if self.message.proposed is not None else self.message.content
+        self.message = self.message.but(content=code, proposed=proposed if proposed != code else None)
+        self._set_code(code)
+
+    def flag(self, lines: frozenset[int]) -> bool:
+        """Mark lines, counted from 1, as worth a look before the code runs; False where they are already."""
+        if lines == self._flagged:
+            return False
+        self._flagged = lines
+        self._code_for = None
+        return True
+
+    def _set_code(self, code: str) -> None:
+        self.code = code
+        self._highlighter = None
+        self._code_for = None
+
+    @property
+    def live(self) -> bool:
+        """Whether the program runs, or waits for input."""
+        return self.message.state in ("running", "waiting")
+
+    @property
+    def clock(self) -> str:
+        """How long the program has run, as the header says it."""
+        return duration(time.monotonic() - self._started)
+
+    # How it is drawn
+
+    @override
+    def rows(self, width: int, look: Look) -> list[Row]:
+        header, reason = self._header(width, look)
+        return [header, *self._code(width, look), *reason, *self._below(width, look)]
+
+    @property
+    def code_top(self) -> int:
+        """The row, in the block, where the code begins."""
+        return 1
+
+    def lines_below(self, end: int) -> int:
+        """How many lines of the code do not wholly stand above row `end` of the block."""
+        count = self._shown_code().count("\n") + 1
+        if self.code_folded or not self._line_starts:
+            return count
+        ends = (*self._line_starts[1:], len(self._code_rows))
+        return sum(self.code_top + bottom > end for bottom in ends)
+
+    def _header(self, width: int, look: Look) -> tuple[Row, list[Row]]:
+        """The first row, and the reason in rows of its own where it does not fit there."""
+        reason = one_line(self.message.reason or "", _LONGEST_REASON)
+        spans, shorter = self._titled(look, reason), self._titled(look, "")
+        if shorter == spans or sum(width_of(text) for text, _ in spans) <= width:
+            return Row(clip_spans(spans, width), fill=look.base), []
+        style = look.error if self.message.state in ("failed", "lost") else look.warning
+        rows = [
+            ruled(Row(row.segments, row.text, 0, row.joint), look)
+            for row in wrap_words([(reason, style)], width - 2)
+        ]
+        return Row(clip_spans(shorter, width), fill=look.base), rows
+
+    def _titled(self, look: Look, reason: str) -> list[Span]:
+        spans: list[Span] = [(f"[{self.number}] {one_line(self.message.format or 'text', 30)}", look.accent)]
+        for text, style in self._state(look, reason):
+            spans.extend([(" · ", look.muted), (text, style)])
+        return spans
+
+    def _state(self, look: Look, reason: str) -> list[Span]:
+        message, spans = self.message, list[Span]()
+        took = duration(message.seconds) if message.seconds is not None else ""
+        if self.editor_rows is not None:
+            return [("you are editing it", look.warning)]
+        if self.awaits_approval:
+            spans.append(("waiting for your approval", look.warning))
+            if message.proposed is not None:
+                spans.append(("edited", look.warning))
+            return spans
+        match message.state:
+            case "writing":
+                return [("the model is writing", look.muted)]
+            case "queued" | None:
+                return [("not run yet", look.muted)]
+            case "running" | "waiting":
+                running = f"{'starting' if self.starting else 'running'} {self.clock}"
+                if self.prompt is not None:
+                    running = "waiting for input"
+                if self.stopping:
+                    running = f"{_STEPS[self.stopping.step]}…"
+                spans.append((running, look.warning if self.prompt is not None else look.success))
+            case "finished":
+                spans.append((f"finished {took}".strip(), look.success))
+                if reason:
+                    spans.append((reason, look.warning))
+            case "failed":
+                spans.append(("failed" + (f": {reason}" if reason else ""), look.error))
+            case "interrupted":
+                spans.append((reason or "interrupted, memory kept", look.warning))
+            case "lost":
+                lost = f"{one_line(message.format or 'the process', 30)} was lost, with its variables"
+                spans.append((f"{lost}: {reason}" if reason else lost, look.error))
+            case "rejected":
+                spans.append(("rejected" + (f": {reason}" if reason else ""), look.warning))
+            case "skipped":
+                spans.append(("skipped" + (f": {reason}" if reason else ""), look.muted))
+            case "unfinished":
+                spans.append(("cut off while it was written; it cannot run", look.warning))
+        if took and message.state in ("failed", "interrupted", "lost"):
+            spans.append((took, look.muted))
+        if message.decision in _DECISIONS:
+            decided = _DECISIONS[message.decision]
+            if message.decision == "auto" and message.grant:
+                decided = f"you had granted {one_line(message.grant, 80)}"
+            spans.append((decided, look.muted))
+        return spans
+
+    def _code(self, width: int, look: Look) -> list[Row]:
+        if self.editor_rows is not None:
+            return [Row([], None, fill=look.code) for _ in range(self.editor_rows)]
+        if self.code_folded:
+            count = self.code.count("\n") + 1
+            return [Row([Segment(f"▸ {count} lines of code · f unfolds", look.muted)])]
+        self._draw_code(width, look)
+        rows = self._code_rows
+        if self.active_line is None or not 0 < self.active_line <= len(self._line_starts):
+            return rows
+        start = self._line_starts[self.active_line - 1]
+        end = self._line_starts[self.active_line] if self.active_line < len(self._line_starts) else len(rows)
+        return rows[:start] + [as_active(row, look) for row in rows[start:end]] + rows[end:]
+
+    def _draw_code(self, width: int, look: Look) -> None:
+        """Bring the code's rows up to date; rows of lines that did not change stay as they are."""
+        code = self._shown_code()
+        lines = code.split("\n")
+        gutter = gutter_width(len(lines))
+        if self._code_for != (width, look, gutter):
+            self._code_for = (width, look, gutter)
+            self._code_rows, self._line_starts = [], []
+            proposed = self.message.proposed
+            self._changed = set() if proposed is None else self._changes(proposed, lines)
+        if self._highlighter is None:
+            self._highlighter = Highlighter(self.message.format)
+            if self.message.state != "writing":
+                self._highlighter.read_whole(code)
+        for index in range(len(self._line_starts), len(lines)):
+            self._line_starts.append(len(self._code_rows))
+            pieces = self._highlighter.pieces(index, lines.__getitem__)
+            mark = "~" if index in self._changed else " "
+            if index + 1 in self._flagged:
+                mark = "!"
+            self._code_rows.extend(code_rows(index + 1, pieces, look, width, gutter, changed=mark))
+
+    def _shown_code(self) -> str:
+        return with_line_ends(self.code, self.message.format).removesuffix("\n")
+
+    def _changes(self, proposed: str, lines: list[str]) -> set[int]:
+        return changed_lines(with_line_ends(proposed, self.message.format).split("\n"), lines)
+
+    def _below(self, width: int, look: Look) -> list[Row]:
+        rows = self.output.rows(width, look, live=self.live) if self.output else []
+        for picture in self.pictures:
+            drawn = picture.rows(width - 2, look)
+            before = self._ruled.get(picture.message.id)
+            if before is None or before[0] is not drawn:
+                before = self._ruled[picture.message.id] = (drawn, [ruled(row, look) for row in drawn])
+            rows = rows + before[1]
+        return rows + self._changed_files(width, look)
+
+    def _changed_files(self, width: int, look: Look) -> list[Row]:
+        """A line about the files that changed, and one about what was not looked at."""
+        if self.files is None:
+            return []
+        changes = self.files.changes
+        named = [f"{_MARKS[each.what]} {one_line(each.name, 100)}" for each in changes[:_NAMED]]
+        if len(changes) > _NAMED:
+            named.append(f"{len(changes) - _NAMED:,} more")
+        told = [f"files  {'   '.join(named)}"] if named else []
+        told += [self.files.note] if self.files.note else []
+        return [
+            Row([Segment("│ ", look.rule), *clip_spans([(text, look.muted)], width - 2)]) for text in told
+        ]
+
+    def open_output(self) -> bool:
+        """Show all of the output that is kept, or fold it again; False where all of it is shown anyway."""
+        return self.output.toggle(live=self.live)
+
+    @override
+    def estimate(self, width: int) -> int:
+        code = max(self.code.count("\n") + 1, len(self.code) // max(width - 6, 1))
+        return 1 + code + self.output.estimate() + 12 * len(self.pictures)
+
+    @override
+    def source(self) -> str:
+        return self.code
+
+    @override
+    def fold(self) -> bool:
+        self.code_folded = not self.code_folded
+        return True
+
+    @property
+    @override
+    def keys(self) -> str:
+        output = " · v view output · o open · C copy output"
+        files = " · u undo files" if self.files and self.files.changes else ""
+        diff = " · d what you changed" if self.message.proposed is not None else ""
+        picture = " · p look at the picture" if self.pictures else ""
+        output = output if self.output else ""
+        whole = " · m all of it · w what the model saw"
+        return (
+            f"c copy · r run · e edit{picture}{diff}{files}{output}{whole} · s save · f fold · b back to here"
+        )
+
+    @override
+    def forget(self) -> None:
+        self._code_for, self._code_rows, self._highlighter = None, [], None
+        for picture in self.pictures:
+            picture.forget()
+        self._ruled.clear()
+        self.output.forget()

@@ -1,0 +1,365 @@
+"""The conversation on the screen; one of its cells at a time can be edited where it stands."""
+
+from collections.abc import Callable
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message as Notification
+from textual.widget import Widget
+from textual.widgets import Static, TextArea
+
+from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded
+from oi_tui.messages import Message
+from oi_tui.widgets.conversation.blocks import Block, ImageBlock, OutputBlock, UserBlock
+from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.event_handler import Story
+from oi_tui.widgets.conversation.output import lines
+from oi_tui.widgets.conversation.search import Match, place, unfold
+from oi_tui.widgets.conversation.selection import MARGIN
+from oi_tui.widgets.conversation.transcript import Transcript
+from oi_tui.widgets.editor.code_editor import CodeEditor
+from oi_tui.widgets.images.image import Picture
+
+#: How often the time that a program has run is shown anew, in seconds.
+_TICK = 0.1
+#: Why a letter did nothing to a block; the others are for code only.
+_WHY_NOT = {
+    "picture": "It shows no picture.",
+    "copy": "There is nothing in it to copy.",
+    "copy_output": "It has no output to copy.",
+    "open": "It has no output that could be opened.",
+    "fold": "There is nothing to fold in it.",
+    "view": "It has no output.",
+    "edit": "Code can be edited, and your own messages.",
+}
+
+
+class NewBelow(Static):
+    """A line at the lower edge that says how much has come below; a click goes there."""
+
+    class Pressed(Notification):
+        """The person wants to see it."""
+
+    def on_click(self, event: Click) -> None:
+        """Go to the end."""
+        event.stop()
+        self.post_message(self.Pressed())
+
+
+class Conversation(Widget):
+    """What was said and run, from the first word to the last.
+
+    `apply` takes the events of a session. `edit` puts an editor over the code of a cell, where it stands.
+    """
+
+    class Copied(Notification):
+        """The person wants `text` on the clipboard; `what` names it: "the code", "the output"…"""
+
+        def __init__(self, text: str, what: str) -> None:
+            super().__init__()
+            self.text = text
+            self.what = what
+
+    class Wanted(Notification):
+        """The person wants something done with the block `key`.
+
+        Of a cell: "view", "diff", "run", "edit", "save" or "restore" its files. Of one that shows pictures:
+        look at the "picture". Of any block: "read" all of it, see what the model was "told" of it, go "back"
+        to it, or "branch" there.
+        """
+
+        def __init__(self, key: str, what: str) -> None:
+            super().__init__()
+            self.key = key
+            self.what = what
+
+    def __init__(self, id: str | None = None, *, saved_as: Callable[[Message], str] | None = None) -> None:
+        """`saved_as` tells under which path the picture of an image message is found, "" for none."""
+        super().__init__(id=id)
+        self.transcript = Transcript()
+        self.transcript.on_moved = self._moved
+        self.transcript.on_following = self._hold_outputs
+        self.transcript.question_open = lambda: any(
+            isinstance(block, CellBlock) and block.awaits_approval for block in self._story.outputs
+        )
+        self._editor = CodeEditor(id="cell-editor")
+        self._new_below = NewBelow(id="new-below")
+        self._saved_as = saved_as or (lambda _: "")
+        self._story = Story(self.transcript, self._saved_as)
+        self._editing: CellBlock | None = None
+        #: Called when a cell is no longer being edited.
+        self.on_edit_ended: Callable[[], None] = lambda: None
+        #: The cell whose beginning is kept in view while it waits for approval.
+        self._held: CellBlock | None = None
+        self._live: set[str] = set()
+        #: The time that each running cell showed last.
+        self._clocks: dict[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        """The transcript; above it, when needed, the editor and the line about what came below."""
+        self._editor.display = False
+        self._new_below.display = False
+        yield self.transcript
+        yield self._editor
+        yield self._new_below
+
+    def on_mount(self) -> None:
+        """Be ready to count the seconds of what runs."""
+        self._ticker = self.set_interval(_TICK, self._tick, pause=True)
+
+    def apply(self, event: Event) -> None:
+        """Show what happened. Events about messages that are not known are let pass."""
+        if isinstance(event, MessageRecorded | ApprovalRequested):
+            self._recorded(event.message)
+        self._story.apply(event)
+        if isinstance(event, MessageRecorded) and (cell := self._story.cell(event.message.id)):
+            self._watch(cell)
+        elif isinstance(event, ApprovalRequested) and (cell := self._story.cell(event.message.id)):
+            self.transcript.changed(cell.key)
+            if self.transcript.following:
+                self._held = cell
+                self.call_after_refresh(self._show_held)
+
+    def clear(self) -> None:
+        """Show an empty conversation."""
+        self.cancel_edit()
+        self._story = Story(self.transcript, self._saved_as)
+        self._held = None
+        self._live.clear()
+        self.transcript.replace()
+
+    def _recorded(self, message: Message) -> None:
+        """What is being edited was decided elsewhere: the editor gives way."""
+        if self._editing is not None and self._editing.key == message.id and message.decision is not None:
+            self._close_editor()
+
+    def _watch(self, cell: CellBlock) -> None:
+        if cell.live:
+            self._live.add(cell.key)
+            self._ticker.resume()
+        else:
+            self._live.discard(cell.key)
+        if self._held is cell and not cell.awaits_approval:
+            self._held = None
+            self.transcript.action_scroll_end()
+
+    def _tick(self) -> None:
+        for key in self._live:
+            cell = self._story.cell(key)
+            if cell is not None and self._clocks.get(key) != cell.clock:
+                self._clocks[key] = cell.clock
+                self.transcript.changed(key)
+        if not self._live:
+            self._clocks.clear()
+            self._ticker.pause()
+
+    def _show_held(self) -> None:
+        if self._held is not None and self._editing is None:
+            self.reveal(self._held.key)
+
+    def _hold_outputs(self, following: bool) -> None:
+        """While the person reads above, the tail of a running program's output stays as it is."""
+        for block in self._story.outputs:
+            if not following and isinstance(block, CellBlock) and block.live:
+                block.output.freeze()
+            elif following and block.output.thaw():
+                self.transcript.changed(block.key)
+
+    @property
+    def printing(self) -> list[CellBlock | OutputBlock]:
+        """The blocks that show what programs printed, or will."""
+        return self._story.outputs
+
+    @property
+    def pictures(self) -> list[tuple[str, Picture]]:
+        """All pictures, each with the key of the block that shows it."""
+        blocks = self._story.blocks.values()
+        own = (block for block in blocks if isinstance(block, CellBlock | ImageBlock))
+        return [(block.key, picture) for block in own for picture in block.pictures]
+
+    def block(self, key: str) -> Block | None:
+        """The block with this key."""
+        return self._story.blocks.get(key)
+
+    def printed_by(self, key: str) -> list[str]:
+        """The ids of the messages with what the cell `key` printed, plotted and showed."""
+        return self._story.printed_by(key)
+
+    # Editing in place
+
+    @property
+    def editor(self) -> CodeEditor:
+        """The editor; it is shown while a cell is being edited."""
+        return self._editor
+
+    @property
+    def editing(self) -> bool:
+        """Whether a cell is being edited."""
+        return self._editing is not None
+
+    def edit(self, message_id: str) -> bool:
+        """Open an editor over the code of a cell, with the focus; False when there is no such cell."""
+        cell = self._story.cell(message_id)
+        if cell is None:
+            return False
+        self.cancel_edit()
+        self._editing = cell
+        cell.code_folded = False
+        self._editor.open(cell.code, cell.message.format)
+        self._fit_editor()
+        self.reveal(message_id)
+        self._editor.display = True
+        self._editor.focus()
+        self._moved()
+        return True
+
+    def finish_edit(self) -> str:
+        """Close the editor; the code as the person left it, "" when nothing was being edited."""
+        cell = self._editing
+        if cell is None:
+            return ""
+        code = self._editor.code if self._editor.modified else cell.code
+        cell.edited(code)
+        self._close_editor()
+        return code
+
+    def show_code(self, message_id: str, code: str) -> None:
+        """Show other code in a cell: what the person made of it elsewhere."""
+        cell = self._story.cell(message_id)
+        if cell is not None:
+            cell.edited(code)
+            self.transcript.changed(cell.key)
+
+    def flag(self, message_id: str, lines: frozenset[int]) -> None:
+        """Mark lines of a cell, counted from 1, as worth a look."""
+        cell = self._story.cell(message_id)
+        if cell is not None and cell.flag(lines):
+            self.transcript.changed(cell.key)
+
+    def cancel_edit(self) -> None:
+        """Close the editor and keep the code as it was."""
+        if self._editing is not None:
+            self._close_editor()
+
+    def _close_editor(self) -> None:
+        assert self._editing is not None
+        key, self._editing.editor_rows = self._editing.key, None
+        self._editing = None
+        self._editor.display = False
+        self.on_edit_ended()
+        self.transcript.changed(key)
+        self.transcript.flush()
+
+    @on(TextArea.Changed)
+    def _fit_editor(self) -> None:
+        """Give the editor as many rows as it has lines, as far as they fit; the cell makes room."""
+        if self._editing is None:
+            return
+        rows = min(self._editor.document.line_count, max(self.size.height - 3, 3))
+        if self._editing.editor_rows != rows:
+            self._editing.editor_rows = rows
+            self._editor.styles.height = rows
+            self.transcript.changed(self._editing.key)
+            self.reveal(self._editing.key)
+
+    def _moved(self) -> None:
+        """The transcript was scrolled or laid out: what lies above it follows."""
+        if self._editing is not None:
+            place = self.transcript.place_of(self._editing.key) or 0
+            self._editor.styles.offset = (MARGIN, place + self._editing.code_top)
+            self._editor.styles.width = self.transcript.block_width
+        below = self.transcript.new_below
+        self._new_below.display = below > 0
+        if below:
+            self._new_below.update(Content(f"↓ {lines(below)} new below · end"))
+
+    # Moving about
+
+    def reveal(self, message_id: str) -> None:
+        """Scroll so that a message can be read, from its beginning where it is higher than the view."""
+        self.transcript.flush()
+        index = self.transcript.layout_of_blocks.number(message_id)
+        if index is not None:
+            self.transcript.show_block(index)
+
+    @property
+    def first_in_view(self) -> int:
+        """The number of the first block that is in view."""
+        return self.transcript.layout_of_blocks.at(round(self.transcript.scroll_y))
+
+    def mark(self, match: Match | None, text: str) -> None:
+        """Show what a search for the text found, and mark it; None takes the mark away."""
+        self.transcript.flush_now()
+        index = self.transcript.layout_of_blocks.number(match.key) if match else None
+        if match is None or index is None:
+            self.transcript.unmark()
+            return
+        block = self.transcript.blocks[index]
+        if unfold(block, match):
+            self.transcript.changed(block.key)
+            self.transcript.flush()
+        row, span = place(block, self.transcript.rows_of(index), match, text)
+        self.transcript.mark(index, row, span)
+
+    def scroll_end(self, *_: object, **__: object) -> None:
+        """Go to the end and follow it."""
+        self.transcript.action_scroll_end()
+
+    def page_up(self) -> None:
+        """Read what is above."""
+        self.transcript.action_page_up()
+
+    def page_down(self) -> None:
+        """Read what is below."""
+        self.transcript.action_page_down()
+
+    def move_cursor(self, step: int) -> None:
+        """Move the block cursor up (-1) or down (1) and give it the keys."""
+        self.transcript.focus()
+        self.transcript.action_move(step)
+
+    def hidden_below(self, message_id: str) -> int:
+        """How many lines of the code of a cell are below what is in view; 0 where there is no such cell."""
+        cell = self._story.cell(message_id)
+        self.transcript.flush_now()
+        place = self.transcript.place_of(message_id)
+        if cell is None or place is None:
+            return 0
+        return cell.lines_below(self.transcript.size.height - place)
+
+    @on(NewBelow.Pressed)
+    def _to_end(self) -> None:
+        self.scroll_end()
+
+    def on_resize(self) -> None:
+        """Keep in view what waits for an answer, and in its place what is being edited."""
+        self.call_after_refresh(self._show_held)
+        self.call_after_refresh(self._fit_editor)
+
+    @on(Transcript.Acted)
+    def _act(self, event: Transcript.Acted) -> None:
+        event.stop()
+        block = event.block
+        match event.what:
+            case "copy" if text := block.source():
+                self.post_message(self.Copied(text, block.name))
+            case "copy_output" if isinstance(block, CellBlock | OutputBlock) and block.output:
+                self.post_message(self.Copied(block.output.text.plain(), "the output"))
+            case "open" if isinstance(block, CellBlock) and block.open_output():
+                self.transcript.changed(block.key)
+            case "fold" if block.fold():
+                self.transcript.changed(block.key)
+            case "view" if isinstance(block, CellBlock | OutputBlock):
+                self.post_message(self.Wanted(block.key, event.what))
+            case "diff" | "run" | "edit" | "save" | "restore" if isinstance(block, CellBlock):
+                self.post_message(self.Wanted(block.key, event.what))
+            case "picture" if isinstance(block, CellBlock | ImageBlock) and block.pictures:
+                self.post_message(self.Wanted(block.key, "picture"))
+            case "edit" if isinstance(block, UserBlock):
+                self.post_message(self.Wanted(block.key, "branch"))
+            case "back" | "branch" | "told" | "read":
+                self.post_message(self.Wanted(block.key, event.what))
+            case what:
+                self.notify(_WHY_NOT.get(what, "That is for code."), timeout=2)

@@ -1,0 +1,258 @@
+"""Events become blocks: what a session tells is put, piece by piece, on a transcript."""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from oi_tui.engine.events import (
+    ApprovalRequested,
+    Event,
+    FilesChanged,
+    MessageGrew,
+    MessageRecorded,
+    MessageStarted,
+    Noticed,
+    RetryScheduled,
+    RunReported,
+    TurnEnded,
+    TurnStarted,
+)
+from oi_tui.messages import (
+    InputReceived,
+    InputRequested,
+    LineReached,
+    Message,
+    Report,
+    Started,
+    Starting,
+    Stopping,
+)
+from oi_tui.text import duration
+from oi_tui.widgets.conversation.blocks import (
+    Block,
+    EndBlock,
+    ImageBlock,
+    NoticeBlock,
+    OutputBlock,
+    ProseBlock,
+    ReasoningBlock,
+    UserBlock,
+)
+from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.images.image import Picture
+
+#: A turn that took less is not timed, in seconds.
+_LONG_TURN = 10.0
+
+
+class Surface(Protocol):
+    """Where blocks are shown."""
+
+    def add(self, block: Block) -> None:
+        """Put a block below the others."""
+
+    def changed(self, key: str) -> None:
+        """The block `key` has to be drawn again."""
+
+
+class Story:
+    """Keeps the blocks of a conversation as its events say. Events about unknown messages are let pass."""
+
+    def __init__(self, surface: Surface, saved_as: Callable[[Message], str]) -> None:
+        self._surface = surface
+        self._saved_as = saved_as
+        self.blocks: dict[str, Block] = {}
+        #: Ids of console and image messages, with the block that shows them.
+        self._outputs: dict[str, CellBlock | OutputBlock] = {}
+        self._cells = 0
+        self._last_cell: CellBlock | None = None
+        self._remarks = 0
+        self._turn_began = 0.0
+        #: When the question that is open was asked; the time that a person takes is not the turn's.
+        self._asked: float | None = None
+
+    def cell(self, key: str) -> CellBlock | None:
+        """The cell of a code message."""
+        block = self.blocks.get(key)
+        return block if isinstance(block, CellBlock) else None
+
+    @property
+    def outputs(self) -> list[CellBlock | OutputBlock]:
+        """The blocks that show what programs printed."""
+        return [block for block in self.blocks.values() if isinstance(block, CellBlock | OutputBlock)]
+
+    def printed_by(self, key: str) -> list[str]:
+        """The ids of the console and image messages that the block `key` shows, in their order."""
+        return [each for each, block in self._outputs.items() if block.key == key]
+
+    def apply(self, event: Event) -> None:
+        """Show what happened."""
+        match event:
+            case TurnStarted():
+                self._turn_began, self._asked = time.monotonic(), None
+            case MessageStarted(message):
+                self._begin(message)
+            case MessageGrew(id=key, text=text):
+                self._grow(key, text)
+            case MessageRecorded(message):
+                self._record(message)
+            case ApprovalRequested(message):
+                self._record(message)
+                if cell := self.cell(message.id):
+                    cell.awaits_approval = True
+                    self._asked = time.monotonic()
+            case RunReported(id=key, report=report):
+                self._report(key, report)
+            case FilesChanged(id=key, step=step):
+                if cell := self.cell(key):
+                    cell.files = step
+                    self._surface.changed(key)
+            case Noticed(text, severity):
+                self._say(NoticeBlock(self._remark_key(), text, severity))
+            case RetryScheduled(reason, seconds):
+                wait = duration(seconds) if seconds >= 60 else f"{max(seconds, 1):.0f} s"
+                again = f"{reason.rstrip('.')}. Trying again in {wait}."
+                self._say(NoticeBlock(self._remark_key(), again, "warning"))
+            case TurnEnded():
+                self._end_turn(event)
+            case _:
+                pass
+
+    def _remark_key(self) -> str:
+        self._remarks += 1
+        return f"remark {self._remarks}"
+
+    def _say(self, block: Block) -> None:
+        self.blocks[block.key] = block
+        self._surface.add(block)
+
+    def _begin(self, message: Message) -> None:
+        if message.id in self.blocks or message.id in self._outputs:
+            return
+        match message.role, message.type:
+            case "assistant", "message":
+                self._say(ProseBlock(message.id, message.content, live=True))
+            case "assistant", "reasoning":
+                self._say(ReasoningBlock(message.id, message.content, live=True))
+            case "computer", "console":
+                self._outputs[message.id] = self._output_for(message)
+                self._grow(message.id, message.content)
+            case _:
+                self._record(message)
+
+    def _output_for(self, message: Message) -> CellBlock | OutputBlock:
+        """The cell whose run printed the message; of stored conversations that do not tell, the one above."""
+        owner = self.cell(message.parent) if message.parent else self._last_cell
+        if owner is None:
+            self._say(block := OutputBlock(message.id))
+            return block
+        return owner
+
+    def _grow(self, key: str, text: str) -> None:
+        if not text:
+            return
+        if target := self._outputs.get(key):
+            target.output.feed(text)
+            self._surface.changed(target.key)
+            return
+        block = self.blocks.get(key)
+        if isinstance(block, ProseBlock | ReasoningBlock | CellBlock):
+            block.grow(text)
+            self._surface.changed(key)
+
+    def _record(self, message: Message) -> None:
+        if message.role == "computer":
+            self._record_output(message)
+            return
+        block = self.blocks.get(message.id)
+        match message.type:
+            case "code":
+                self._record_code(message, block)
+            case "reasoning" if isinstance(block, ReasoningBlock):
+                block.settle(message.content)
+            case "reasoning":
+                self._say(ReasoningBlock(message.id, message.content))
+            case "image" if block is None:
+                self._say(ImageBlock(self._picture(message, message.id)))
+            case "image":
+                pass
+            case _ if message.role == "user":
+                text = f"file {message.content}" if message.type == "file" else message.content
+                if isinstance(block, UserBlock):
+                    block.text = text
+                else:
+                    self._say(UserBlock(message.id, text))
+            case _ if isinstance(block, ProseBlock):
+                block.settle(message.content)
+            case _:
+                self._say(ProseBlock(message.id, message.content))
+        if block is not None:
+            self._surface.changed(message.id)
+
+    def _record_output(self, message: Message) -> None:
+        if message.id in self._outputs or message.format == "active_line":
+            return
+        if message.type != "image":
+            self._outputs[message.id] = target = self._output_for(message)
+            target.output.feed(message.content)
+            self._surface.changed(target.key)
+            return
+        owner = self.cell(message.parent) if message.parent else self._last_cell
+        if owner is None:
+            if message.id not in self.blocks:
+                self._say(ImageBlock(self._picture(message, message.id)))
+            return
+        self._outputs[message.id] = owner
+        owner.pictures.append(self._picture(message, owner.key))
+        self._surface.changed(owner.key)
+
+    def _picture(self, message: Message, key: str) -> Picture:
+        return Picture(message, self._saved_as(message), lambda: self._surface.changed(key))
+
+    def _record_code(self, message: Message, block: Block | None) -> None:
+        if isinstance(block, CellBlock):
+            block.take(message)
+        else:
+            self._cells += 1
+            self._say(block := CellBlock(message, self._cells))
+        self._last_cell = block
+        if message.decision is not None and self._asked is not None:
+            self._turn_began += time.monotonic() - self._asked
+            self._asked = None
+
+    def _report(self, key: str, report: Report) -> None:
+        cell = self.cell(key)
+        if cell is None:
+            return
+        match report:
+            case Starting() | Started():
+                cell.starting = isinstance(report, Starting)
+            case LineReached(line):
+                cell.active_line = line
+            case InputRequested(prompt, _):
+                cell.prompt = prompt
+            case InputReceived():
+                cell.prompt = None
+            case Stopping():
+                cell.stopping = report
+            case _:
+                return
+        self._surface.changed(key)
+
+    def _end_turn(self, event: TurnEnded) -> None:
+        took = time.monotonic() - self._turn_began if self._turn_began else 0.0
+        reason = event.reason or ""
+        if event.setting and event.setting not in reason:
+            reason = f"{reason} The setting {event.setting} changes this.".strip()
+        key = self._remark_key()
+        match event.outcome:
+            case "done" if took >= _LONG_TURN:
+                self._say(EndBlock(key, f"done in {duration(took)}"))
+            case "interrupted":
+                self._say(EndBlock(key, f"stopped by you{': ' + reason if reason else ''}"))
+            case "paused":
+                self._say(NoticeBlock(key, reason or "The turn is paused.", "warning"))
+            case "failed":
+                self._say(NoticeBlock(key, reason or "The turn failed.", "error"))
+            case _:
+                pass

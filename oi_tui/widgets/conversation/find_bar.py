@@ -1,0 +1,138 @@
+"""The field in which a person looks for words in the conversation."""
+
+import time
+from asyncio import TimerHandle
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from oi_tui.widgets.conversation.conversation import Conversation
+from oi_tui.widgets.conversation.search import MOST, Match, matches
+from oi_tui.widgets.timer import later
+
+#: Seconds after the last key before the search begins, and how long its matches are taken to be all.
+_CALM = 0.1
+_FRESH = 1.0
+
+
+class FindLine(Widget):
+    """One line that searches while it is typed into, and says which match is shown: "3 of 17"."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "step(1)", "Next match", show=False, id="find.next"),
+        Binding("up,shift+enter", "step(-1)", "Match above", show=False, id="find.previous"),
+        Binding("escape", "close", "Back to the prompt", id="find.close"),
+    ]
+
+    class Closed(Message):
+        """The person is done with it."""
+
+    def __init__(self, conversation: Conversation, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._conversation = conversation
+        self._matches: list[Match] = []
+        self._current: Match | None = None
+        self._sought = ""
+        self._searched = 0.0
+        self._timer: TimerHandle | None = None
+
+    def compose(self) -> ComposeResult:
+        """What it is, the field, and the count."""
+        yield Static("find", id="find-name", markup=False)
+        yield Input(id="find-text", placeholder="words, code or output", select_on_focus=True)
+        yield Static(id="find-count", markup=False)
+
+    def on_mount(self) -> None:
+        """A still caret costs no bytes, which matters over a slow line."""
+        self.query_one(Input).cursor_blink = False
+
+    def open(self, text: str = "") -> None:
+        """Take the keys; with a text, look for it at once."""
+        self.display = True
+        field = self.query_one(Input)
+        if text:
+            field.value = text
+        self._search_now()
+        field.focus()
+
+    def dismiss(self) -> None:
+        """Be gone, if it is there; what was looked for stays in the field."""
+        self._stop_timer()
+        self._matches, self._current, self._sought = [], None, ""
+        if self.display:
+            self._conversation.mark(None, "")
+            self.display = False
+
+    def action_close(self) -> None:
+        """Give the keys back."""
+        self.dismiss()
+        self.post_message(self.Closed())
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Search, once the typing pauses."""
+        event.stop()
+        self._stop_timer()
+        if self.display:
+            self._timer = later(self, _CALM, self._search_now)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to the next match."""
+        event.stop()
+        self.action_step(1)
+
+    def action_step(self, step: int) -> None:
+        """Go to the next match, or the one above; around the ends of the conversation."""
+        if self.query_one(Input).value != self._sought:
+            self._search_now()
+            return
+        if time.monotonic() - self._searched > _FRESH:
+            self._look()
+        if self._matches:
+            at = self._matches.index(self._current) if self._current in self._matches else -1
+            self._show(self._matches[(at + step) % len(self._matches)])
+        else:
+            self._tell()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _search_now(self) -> None:
+        self._stop_timer()
+        if self.query_one(Input).value == self._sought != "":
+            return
+        self._sought = self.query_one(Input).value
+        self._look()
+        if not self._matches:
+            self._current = None
+            self._conversation.mark(None, "")
+            self._tell()
+            return
+        numbers = self._conversation.transcript.layout_of_blocks.number
+        first = self._conversation.first_in_view
+        below = (match for match in self._matches if (numbers(match.key) or 0) >= first)
+        self._show(next(below, self._matches[0]))
+
+    def _look(self) -> None:
+        self._matches = matches(self._conversation.transcript.blocks, self._sought)
+        self._searched = time.monotonic()
+
+    def _show(self, match: Match) -> None:
+        self._current = match
+        self._conversation.mark(match, self._sought)
+        self._tell()
+
+    def _tell(self) -> None:
+        said = ""
+        if self._current is not None and self._current in self._matches:
+            more = "+" if len(self._matches) == MOST else ""
+            said = f"{self._matches.index(self._current) + 1:,} of {len(self._matches):,}{more}"
+        elif self._sought:
+            said = "not found"
+        self.query_one("#find-count", Static).update(Content(f"{said} · ↓ ↑ · escape".removeprefix(" · ")))

@@ -1,0 +1,148 @@
+"""Where blocks stand, one below the other; only those that are seen are drawn."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from oi_tui.widgets.conversation.blocks import Block
+from oi_tui.widgets.conversation.heights import Heights
+from oi_tui.widgets.conversation.rows import Row
+from oi_tui.widgets.conversation.styles import Look
+
+#: Of how many blocks the rows are kept once they were seen.
+_KEPT = 150
+
+
+class Found(NamedTuple):
+    """A row of the conversation, its block's number, and its place in the block."""
+
+    row: Row
+    number: int
+    place: int
+
+
+class Layout:
+    """Blocks with their heights: estimated until a block is seen, then those of its rows.
+
+    Blocks are numbered from 0, lines of the whole conversation too.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.width = 40
+        self._numbers: dict[str, int] = {}
+        self._heights = Heights()
+        self._known: set[int] = set()
+        self._rows: OrderedDict[int, list[Row]] = OrderedDict()
+        self._changed: set[int] = set()
+
+    @property
+    def total(self) -> int:
+        """How many lines there are."""
+        return self._heights.total
+
+    def number(self, key: str) -> int | None:
+        """Which block has this key."""
+        return self._numbers.get(key)
+
+    def add(self, block: Block) -> None:
+        """Put a block below the others."""
+        index = len(self.blocks)
+        self.blocks.append(block)
+        self._numbers[block.key] = index
+        self._heights.append(block.estimate(self.width) + self.gap(index))
+
+    def replace(self, blocks: Iterable[Block]) -> None:
+        """Have these blocks and no others."""
+        self.blocks = list(blocks)
+        self._numbers = {block.key: index for index, block in enumerate(self.blocks)}
+        self._rows.clear()
+        self._changed.clear()
+        self.resize(self.width)
+
+    def resize(self, width: int) -> None:
+        """Draw for another width: all heights are estimates again."""
+        self.width = width
+        self._known.clear()
+        self._rows.clear()
+        estimates = [block.estimate(width) + self.gap(index) for index, block in enumerate(self.blocks)]
+        self._heights = Heights(estimates)
+
+    def repaint(self) -> None:
+        """Draw everything anew when it is seen next."""
+        self._changed.update(self._known)
+        self._rows.clear()
+
+    def touch(self, index: int) -> None:
+        """Block `index` changed; `update` will draw it again."""
+        self._changed.add(index)
+
+    def update(self, look: Look) -> bool:
+        """Draw what changed; whether a block lags behind and should be touched again soon."""
+        changed, self._changed = self._changed, set()
+        last = len(self.blocks) - 1
+        behind = False
+        for index in changed:
+            if index in self._known or index >= last - 1:
+                self.draw(index, look)
+                if self.blocks[index].behind:
+                    self._changed.add(index)
+                    behind = True
+            else:
+                self._heights.change(index, self.blocks[index].estimate(self.width) + self.gap(index))
+        return behind
+
+    def gap(self, index: int) -> int:
+        """How many empty lines stand above a block: one, but none above the first or between two remarks."""
+        together = self.blocks[index].remark and self.blocks[index - 1].remark
+        return 0 if index == 0 or together else 1
+
+    def top(self, index: int) -> int:
+        """The line at which a block begins, with the empty line above it."""
+        return self._heights.top(index)
+
+    def height(self, index: int) -> int:
+        """How many lines a block takes, with the empty line above it."""
+        return self._heights[index]
+
+    def at(self, line: int) -> int:
+        """The block to which a line belongs; -1 when there are none."""
+        return self._heights.find(max(line, 0))
+
+    def draw(self, index: int, look: Look) -> list[Row]:
+        """Draw a block and take its height from that."""
+        rows = self.blocks[index].rows(self.width, look)
+        self._rows[index] = rows
+        self._rows.move_to_end(index)
+        self._known.add(index)
+        self._heights.change(index, len(rows) + self.gap(index))
+        return rows
+
+    def ensure(self, index: int, look: Look) -> None:
+        """See to it that the height of a block is not an estimate."""
+        if index not in self._known:
+            self.draw(index, look)
+
+    def ensure_seen(self, line: int, count: int, look: Look) -> None:
+        """See to it that the heights of the blocks on `count` lines from `line` on are not estimates."""
+        index = self.at(line)
+        while 0 <= index < len(self.blocks) and self.top(index) < line + count:
+            self.ensure(index, look)
+            index += 1
+
+    def row(self, line: int, look: Look) -> Found | None:
+        """The row on a line; None for an empty line and beyond the end."""
+        if not 0 <= line < self.total:
+            return None
+        index = self.at(line)
+        place = line - self.top(index) - self.gap(index)
+        rows = self._rows.get(index)
+        if rows is None:
+            rows = self.draw(index, look)
+        return Found(rows[place], index, place) if 0 <= place < len(rows) else None
+
+    def tidy(self) -> None:
+        """Let go of rows that have not been seen for long."""
+        while len(self._rows) > _KEPT:
+            index, _ = self._rows.popitem(last=False)
+            self.blocks[index].forget()

@@ -1,0 +1,167 @@
+"""What a program printed, as rows: a tail while it runs, then beginning and end, or all of it."""
+
+from rich.segment import Segment
+from rich.style import Style
+
+from oi_tui.widgets.conversation.rows import Row, wrap_cells
+from oi_tui.widgets.conversation.styles import Look, program_style
+from oi_tui.widgets.emulator.ansi_text import TerminalText
+
+#: Lines that are shown while the program runs, and of a long output's beginning and end when it is folded.
+LIVE_LINES = 10
+FOLDED_HEAD, FOLDED_TAIL = 4, 10
+#: Rows that one very long line may take while the output is folded.
+_FOLDED_ROWS = 6
+#: How to see the rest: the keys are typed one after the other, since the prompt has the focus.
+_OPENS = "ctrl+up, o opens"
+#: Of about how many lines the rows are kept.
+_CACHED_LINES = 4_000
+
+
+class Output:
+    """The output of one run. `open` shows all that is kept of it."""
+
+    def __init__(self) -> None:
+        self.text = TerminalText()
+        self.open = False
+        #: The rows that stay while the person reads above, and how many lines there were then.
+        self._frozen: tuple[list[Row], int, object] | None = None
+        self._drawn: tuple[tuple[object, ...], list[Row]] | None = None
+        self._version = 0
+        #: The rows of lines, by the line's number in all that was printed.
+        self._line_rows: dict[int, list[Row]] = {}
+        self._line_rows_for: tuple[int, Look] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.text) or self.text.aside
+
+    def feed(self, text: str) -> None:
+        """The program printed more."""
+        drawing = self.text.drawing
+        self.text.feed(text)
+        if drawing or self.text.drawing:
+            self._line_rows.clear()
+        self._version += 1
+
+    @property
+    def foldable(self) -> bool:
+        """Whether there is more than is shown folded."""
+        return self.text.line_count > FOLDED_HEAD + FOLDED_TAIL + 2 or self.text.lines_not_kept > 0
+
+    def toggle(self, *, live: bool) -> bool:
+        """Show all that is kept, or the usual part again; False where that is the same."""
+        more = self.foldable or (live and self.text.line_count > LIVE_LINES)
+        if not self.open and not more:
+            return False
+        self.thaw()
+        self.open = not self.open
+        return True
+
+    def estimate(self) -> int:
+        """About how many rows it takes."""
+        count = self.text.line_count
+        return count if self.open or not self.foldable else FOLDED_HEAD + FOLDED_TAIL + 1
+
+    def forget(self) -> None:
+        """Let go of what can be drawn again."""
+        self._drawn = None
+        self._line_rows.clear()
+
+    def freeze(self) -> None:
+        """Keep showing what is shown now, whatever else is printed, until `thaw`."""
+        if self._frozen is None and self._drawn is not None and not self.open:
+            self._frozen = (self._drawn[1], self._line_total, self._line_rows_for)
+
+    def thaw(self) -> bool:
+        """Show again what there is; False where that was so."""
+        was, self._frozen = self._frozen, None
+        return was is not None
+
+    @property
+    def _line_total(self) -> int:
+        return self.text.line_count + self.text.lines_not_kept
+
+    def rows(self, width: int, look: Look, *, live: bool) -> list[Row]:
+        """The rows, each behind a thin rule."""
+        key = (width, look, live, self.open, self._version)
+        if self._frozen is not None and self._frozen[2] == (width, look):
+            rows, count, _ = self._frozen
+            more = self._line_total - count
+            return [*rows, note(f"… {lines(more)} more — end shows them", look)] if more else rows
+        if self._drawn is None or self._drawn[0] != key:
+            self._drawn = (key, self._rows(width, look, live=live))
+        return self._drawn[1]
+
+    def _rows(self, width: int, look: Look, *, live: bool) -> list[Row]:
+        if self._line_rows_for != (width, look) or len(self._line_rows) > 2 * _CACHED_LINES:
+            self._line_rows_for = (width, look)
+            self._line_rows.clear()
+        count, lost = self.text.line_count, self.text.lines_not_kept
+        if self.open:
+            head = self.text.head_count
+            middle = [note(f"… {lines(lost)} not shown …", look)] if lost else []
+            return self._lines(0, head, width, look) + middle + self._lines(head, count, width, look)
+        if live and self.text.aside:
+            return [note("a full-screen program has the terminal — ctrl+o shows it", look)]
+        if live:
+            rows = self._lines(max(count - LIVE_LINES, 0), count, width, look)
+            shown = rows[-LIVE_LINES:]
+            if count > LIVE_LINES or len(rows) > len(shown):
+                above = max(count - LIVE_LINES, 0) + lost
+                said = f"… {lines(above)} above" if above else "… more above"
+                shown.insert(0, note(f"{said} — {_OPENS}", look))
+            return shown
+        if not self.foldable:
+            return self._folded(0, count, width, look)
+        hidden = count - FOLDED_HEAD - FOLDED_TAIL + lost
+        return [
+            *self._folded(0, FOLDED_HEAD, width, look),
+            note(f"… {lines(hidden)} not shown — {_OPENS}", look),
+            *self._folded(count - FOLDED_TAIL, count, width, look),
+        ]
+
+    def _folded(self, start: int, end: int, width: int, look: Look) -> list[Row]:
+        rows: list[Row] = []
+        for index in range(start, end):
+            line = self._line(index, width, look)
+            if len(line) > _FOLDED_ROWS:
+                cut = len(line) - _FOLDED_ROWS
+                line = [
+                    *line[: _FOLDED_ROWS - 1],
+                    note(f"… {cut} more rows of this line — {_OPENS}", look),
+                    line[-1],
+                ]
+            rows += line
+        return rows
+
+    def _lines(self, start: int, end: int, width: int, look: Look) -> list[Row]:
+        return [row for index in range(start, end) for row in self._line(index, width, look)]
+
+    def _line(self, index: int, width: int, look: Look) -> list[Row]:
+        is_last = index == self.text.line_count - 1
+        number = index if index < self.text.head_count else index + self.text.lines_not_kept
+        rows = None if is_last else self._line_rows.get(number)
+        if rows is None:
+            spans = [(text, program_style(look, style)) for text, style in self.text.spans(index)]
+            wrapped = wrap_cells(spans or [("", look.base)], width - 2)
+            rows = [ruled(Row(line.segments, line.text, 0, line.joint), look) for line in wrapped]
+            if not is_last:
+                self._line_rows[number] = rows
+        return rows
+
+
+def ruled(row: Row, look: Look) -> Row:
+    """The row behind the thin rule that marks what a program gave."""
+    return Row(
+        [Segment("│ ", look.rule), *row.segments], row.text, row.indent + 2, row.joint, picture=row.picture
+    )
+
+
+def note(text: str, look: Look, style: Style | None = None) -> Row:
+    """A remark of ours between the rows of an output."""
+    return Row([Segment("│ ", look.rule), Segment(text, style or look.muted)])
+
+
+def lines(count: int) -> str:
+    """So many lines, in words: "1 line", "2 lines"."""
+    return f"{count:,} line{'' if count == 1 else 's'}"

@@ -1,0 +1,49 @@
+"""How far down a conversation has been seen."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from oi_tui.widgets.conversation.layout import Layout
+from oi_tui.widgets.conversation.styles import Look
+
+
+class Seen:
+    """The last block that was seen and how many of its lines: what is above may grow without being new."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing was seen."""
+        self._block = self._lines = 0
+
+    @property
+    def below(self) -> int:
+        """How many lines there are below what was seen."""
+        return self._layout.total - self._line if self._layout.blocks else 0
+
+    @property
+    def _line(self) -> int:
+        layout = self._layout
+        return layout.top(self._block) + min(self._lines, layout.height(self._block))
+
+    def reach(self, line: int, *, just: bool = False) -> None:
+        """The lines above this one were seen; with `just` no others."""
+        layout = self._layout
+        if not layout.blocks:
+            self.forget()
+            return
+        line = min(line if just else max(line, self._line), layout.total)
+        self._block = layout.at(line - 1)
+        self._lines = line - layout.top(self._block)
+
+    @contextmanager
+    def kept(self, look: Look) -> Iterator[None]:
+        """Lay out anew within: as much of the last block counts as seen as before."""
+        layout = self._layout
+        before = layout.height(self._block) if layout.blocks else 0
+        yield
+        if before:
+            layout.ensure(self._block, look)
+            self._lines = round(min(self._lines / before, 1) * layout.height(self._block))

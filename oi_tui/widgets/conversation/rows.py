@@ -1,0 +1,201 @@
+"""Rows: the lines that blocks are drawn as, with the text that each gives when it is copied."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.cells import chop_cells
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from oi_tui.widgets.truncate import width_of
+
+if TYPE_CHECKING:
+    from oi_tui.widgets.images.image import Picture
+
+#: A run of text in one style.
+Span = tuple[str, Style]
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """One line on the screen, without the conversation's left margin.
+
+    `text` is what a selection of the row copies, starting `indent` cells from its left end; None for what is
+    only drawn. `joint` stands between it and the row above when both are copied: a newline, or what a wrap
+    took away.
+    """
+
+    segments: list[Segment]
+    text: str | None = None
+    indent: int = 0
+    joint: str = "\n"
+    #: What the whole row stands on: the style that fills it to the right.
+    fill: Style | None = None
+    #: The picture that it is a line of, and which.
+    picture: "tuple[Picture, int] | None" = field(default=None, repr=False)
+    #: Painted strips, by what they depend on; only the newest is kept.
+    painted: tuple[object, Strip] | None = field(default=None, repr=False)
+
+    @property
+    def plain(self) -> str:
+        """What can be read in the row."""
+        return "".join(segment.text for segment in self.segments)
+
+
+#: Scripts that may be broken between any two characters.
+_WIDE = "\u2e80-\u303e\u3041-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60"
+_TOKEN = re.compile(rf"\n|[^\S\n\u00a0]+|[{_WIDE}]|(?:[^\s{_WIDE}]|\u00a0)+")
+
+
+@dataclass(slots=True)
+class Wrapped:
+    """One line of wrapped text: its pieces, and what stood between it and the line before."""
+
+    segments: list[Segment]
+    text: str
+    joint: str
+
+
+def wrap_words(spans: Iterable[Span], width: int) -> list[Wrapped]:
+    """Break styled text into lines of at most `width` cells, at spaces where there are any."""
+    width = max(width, 1)
+    lines: list[Wrapped] = []
+    line: list[Segment] = []
+    used = 0
+    joint = "\n"
+    gap: Span | None = None
+    word: list[Span] = []
+    word_width = 0
+
+    def end_line(next_joint: str) -> None:
+        nonlocal line, used, joint, gap
+        lines.append(Wrapped(line, "".join(segment.text for segment in line), joint))
+        line, used, joint, gap = [], 0, next_joint, None
+
+    def end_word() -> None:
+        nonlocal used, gap, word, word_width
+        if not word:
+            return
+        space = width_of(gap[0]) if gap else 0
+        full = used + space + word_width > width
+        if (line and full) or space >= width:
+            end_line(gap[0] if gap else "")
+        elif gap and (line or not lines):
+            line.append(Segment(*gap))
+            used += space
+        gap = None
+        for text, style in word:
+            for part in _fitting(text, width, used):
+                if used and used + width_of(part) > width:
+                    end_line("")
+                line.append(Segment(part, style))
+                used += width_of(part)
+        word, word_width = [], 0
+
+    for text, style in spans:
+        for token in _TOKEN.findall(text):
+            if token == "\n":
+                end_word()
+                end_line("\n")
+            elif token.isspace() and token[0] != "\u00a0":
+                end_word()
+                gap = ((gap[0] if gap else "") + token.expandtabs(4), style)
+            elif len(token) == 1 and width_of(token) == 2:
+                end_word()
+                word, word_width = [(token, style)], 2
+                end_word()
+            else:
+                word.append((token, style))
+                word_width += width_of(token)
+    end_word()
+    if line or not lines:
+        end_line("\n")
+    return lines
+
+
+def _fitting(text: str, width: int, used: int) -> list[str]:
+    """The text in parts of at most `width` cells; the first fills a line of which `used` cells are taken."""
+    if width_of(text) <= width:
+        return [text]
+    first = width - used
+    if first <= 0:
+        return chop_cells(text, width)
+    head = chop_cells(text, first)[0]
+    return (
+        [head, *chop_cells(text[len(head) :], width)] if width_of(head) <= first else chop_cells(text, width)
+    )
+
+
+def wrap_cells(spans: Iterable[Span], width: int, *, gently: bool = False) -> list[Wrapped]:
+    """Break styled text into lines of at most `width` cells, as a terminal does: wherever the edge falls.
+
+    With `gently` the break is put a little before the edge where that spares a word.
+    """
+    width = max(width, 2)
+    lines: list[Wrapped] = []
+    line: list[Segment] = []
+    used = 0
+    for text, style in spans:
+        at = 0
+        while at < len(text):
+            # Enough to fill a line; looking at all the rest for each line would cost its square.
+            ahead = text[at : at + 2 * width + 8]
+            room = width - used
+            head = ahead[:room] if ahead.isascii() else _head(ahead, room)
+            if not head and not used:
+                head = ahead[:1]
+            whole = at + len(head) == len(text)
+            if gently and not whole:
+                head = _before_word(head, ahead, fresh=not used)
+            if head:
+                line.append(Segment(head, style))
+                used += width_of(head)
+                at += len(head)
+            if at < len(text):
+                lines.append(Wrapped(line, "".join(segment.text for segment in line), "" if lines else "\n"))
+                line, used = [], 0
+    if line or not lines:
+        lines.append(Wrapped(line, "".join(segment.text for segment in line), "" if lines else "\n"))
+    return lines
+
+
+#: How far before the edge a gentle break may be, in characters.
+_GENTLE = 20
+
+
+def _before_word(head: str, text: str, *, fresh: bool) -> str:
+    """The head without the word that it cuts in two, if that is short."""
+    start = len(head)
+    if not head or not _in_word(text[start : start + 1]):
+        return head
+    while start and _in_word(head[start - 1]):
+        start -= 1
+    if len(head) - start > _GENTLE or (fresh and not start):
+        return head
+    return head[:start]
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _head(text: str, width: int) -> str:
+    """As much of the start of the text as fits into `width` cells; maybe nothing."""
+    if width <= 0:
+        return ""
+    if width_of(text) <= width:
+        return text
+    head = chop_cells(text, width)[0]
+    return head if width_of(head) <= width else ""
+
+
+def clip_spans(spans: Iterable[Span], width: int) -> list[Segment]:
+    """The start of styled text on one line of at most `width` cells, with "…" where something was cut off."""
+    spans = list(spans)
+    if sum(width_of(text) for text, _ in spans) <= width:
+        return [Segment(*span) for span in spans]
+    line = wrap_cells(spans, max(width - 1, 1))[0].segments
+    return [*line, Segment("…", line[-1].style if line else None)]

@@ -1,0 +1,90 @@
+"""Looking for words in a conversation: where they are in its blocks, and in the rows that show them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oi_tui.widgets.conversation.blocks import Block, ImageBlock, OutputBlock, ReasoningBlock, UserBlock
+from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.output import Output
+from oi_tui.widgets.conversation.rows import Row
+
+#: No more matches than these are told apart.
+MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The `nth` occurrence, counted from 0, in the words of a block, or in the output of a cell."""
+
+    key: str
+    in_output: bool
+    nth: int
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """What finds the text in either case."""
+    return re.compile(re.escape(text), re.IGNORECASE)
+
+
+def matches(blocks: Sequence[Block], text: str) -> list[Match]:
+    """Every occurrence in the conversation, from above to below, folded or not."""
+    if not text:
+        return []
+    sought = pattern(text)
+    found: list[Match] = []
+    for block in blocks:
+        if not isinstance(block, ImageBlock | OutputBlock):
+            count = len(sought.findall(block.source()))
+            found += [Match(block.key, False, nth) for nth in range(count)]
+        if isinstance(block, CellBlock | OutputBlock):
+            count = len(sought.findall(_printed(block.output)))
+            found += [Match(block.key, True, nth) for nth in range(count)]
+        if len(found) >= MOST:
+            return found[:MOST]
+    return found
+
+
+def _printed(output: Output) -> str:
+    return "\n".join(output.text.words())
+
+
+def unfold(block: Block, match: Match) -> bool:
+    """Have the block show where the match is; False where it did so before."""
+    if isinstance(block, CellBlock | OutputBlock) and match.in_output:
+        output = block.output
+        live = isinstance(block, CellBlock) and block.live
+        return not output.open and output.toggle(live=live)
+    if isinstance(block, CellBlock):
+        was, block.code_folded = block.code_folded, False
+        return was
+    if isinstance(block, UserBlock | ReasoningBlock):
+        was, block.folded = block.folded, False
+        return was
+    return False
+
+
+def place(block: Block, rows: Sequence[Row], match: Match, text: str) -> tuple[int, tuple[int, int]]:
+    """The row of the block that shows the match, and which characters of its text.
+
+    Markdown shows other words than those that were written: where there is no such occurrence in the rows, it
+    is the last one before, or the first row.
+    """
+    shown: list[str] = []
+    starts: list[tuple[int, int]] = []
+    size = 0
+    for number, row in enumerate(rows):
+        if row.text is not None:
+            part = (row.joint if shown else "") + row.text
+            starts.append((size + len(part) - len(row.text), number))
+            shown.append(part)
+            size += len(part)
+    hits = [found.span() for found in pattern(text).finditer("".join(shown))]
+    if not hits:
+        return 0, (0, 0)
+    nth = match.nth
+    if match.in_output and isinstance(block, CellBlock) and not block.code_folded:
+        nth += len(pattern(text).findall(block.source()))
+    start, end = hits[min(nth, len(hits) - 1)]
+    first, number = max((each for each in starts if each[0] <= start), default=starts[0])
+    return number, (start - first, min(end - first, len(rows[number].text or "")))

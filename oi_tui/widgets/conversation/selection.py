@@ -1,0 +1,45 @@
+"""The selected part of drawn rows: how it looks, and what a copy of it gives."""
+
+from collections.abc import Iterable
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from oi_tui.widgets.conversation.rows import Row
+
+#: The cells left of every row, which are never selected: the block cursor, and air.
+MARGIN = 2
+
+
+def selected(strip: Strip, span: tuple[int, int], style: Style) -> Strip:
+    """The strip with the characters of the span in the selection's style; -1 is the end of the line."""
+    start, end = max(span[0], MARGIN), span[1]
+    segments: list[Segment] = []
+    at = 0
+    for text, old, control in strip:
+        first = max(min(start - at, len(text)), 0)
+        last = len(text) if end == -1 else max(min(end - at, len(text)), first)
+        ink = (old or Style()) + style
+        for part, look in ((text[:first], old), (text[first:last], ink), (text[last:], old)):
+            if part:
+                segments.append(Segment(part, look, control))
+        at += len(text)
+    return Strip(segments, strip.cell_length)
+
+
+def copied(rows: Iterable[tuple[Row | None, tuple[int, int] | None]]) -> str:
+    """The text of rows, each with the span that is selected of it; None stands for an empty line.
+
+    Rows that are only drawn give nothing, and what a wrap broke is joined again.
+    """
+    parts: list[str] = []
+    for row, span in rows:
+        if row is None:
+            parts.append("\n" if parts else "")
+        elif row.text is not None:
+            start, end = span or (0, -1)
+            offset = MARGIN + row.indent
+            text = row.text[max(start - offset, 0) : None if end == -1 else max(end - offset, 0)]
+            parts.append((row.joint if parts else "") + text)
+    return "".join(parts)

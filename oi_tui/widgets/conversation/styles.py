@@ -1,0 +1,229 @@
+"""The styles in which the conversation is drawn, derived from a theme."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from pygments.token import Token, _TokenType
+from rich.color import Color as RichColor
+from rich.color import ColorType
+from rich.style import Style
+from textual.color import Color
+from textual.theme import Theme
+
+from oi_tui.themes import LEGIBLE, legible
+from oi_tui.widgets.images.protocol import BLOCKS, Means
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Every style that the conversation uses, each with its background; equal only to itself."""
+
+    base: Style
+    muted: Style
+    strong: Style
+    heading: Style
+    link: Style
+    inline_code: Style
+    user: Style
+    user_mark: Style
+    user_muted: Style
+    accent: Style
+    warning: Style
+    error: Style
+    success: Style
+    rule: Style
+    cursor: Style
+    hidden: Style
+    selection: Style
+    code: Style
+    code_muted: Style
+    code_active: Style
+    code_changed: Style
+    syntax: Mapping[_TokenType, Style]
+    dark: bool
+    #: Whether the terminal shows colours of our choice; where not, no half blocks are drawn.
+    colourful: bool
+    #: What programs get for the sixteen colours of terminals; empty where the terminal has its own.
+    sixteen: tuple[Color, ...] = ()
+    #: How pictures are shown.
+    means: Means = BLOCKS
+    _tokens: dict[_TokenType, Style] = field(default_factory=dict, repr=False)
+
+    def token(self, kind: _TokenType) -> Style:
+        """The style of a kind of Pygments token, inherited from its parents."""
+        style = self._tokens.get(kind)
+        if style is None:
+            parent: _TokenType | None = kind
+            while parent is not None and parent not in self.syntax:
+                parent = parent.parent
+            style = self._tokens[kind] = self.syntax[parent] if parent is not None else self.code
+        return style
+
+
+#: The theme's colours that a look is made of.
+_VARIABLES = (
+    *("primary", "secondary", "accent", "warning", "error", "success", "foreground", "background"),
+    *("text-muted", "screen-selection-background"),
+)
+#: Which of the theme's colours a kind of token takes, and whether it is bold or slanted.
+_SYNTAX: dict[_TokenType, tuple[str, str]] = {
+    Token.Comment: ("muted", "italic"),
+    Token.Comment.Preproc: ("accent", ""),
+    Token.Keyword: ("primary", ""),
+    Token.Keyword.Constant: ("warning", ""),
+    Token.Keyword.Type: ("accent", ""),
+    Token.Name.Builtin: ("accent", ""),
+    Token.Name.Builtin.Pseudo: ("secondary", "italic"),
+    Token.Name.Class: ("accent", "bold"),
+    Token.Name.Decorator: ("accent", ""),
+    Token.Name.Exception: ("error", ""),
+    Token.Name.Function: ("primary", "bold"),
+    Token.Name.Tag: ("primary", ""),
+    Token.Name.Attribute: ("accent", ""),
+    Token.Name.Variable: ("accent", ""),
+    Token.Literal.Number: ("warning", ""),
+    Token.Literal.String: ("success", ""),
+    Token.Literal.String.Doc: ("muted", "italic"),
+    Token.Literal.String.Escape: ("warning", ""),
+    Token.Literal.String.Interpol: ("warning", ""),
+    Token.Operator.Word: ("primary", ""),
+    Token.Generic.Deleted: ("error", ""),
+    Token.Generic.Inserted: ("success", ""),
+    Token.Generic.Heading: ("primary", "bold"),
+}
+
+
+def _native(dark: bool, colourful: bool) -> Look:
+    """For themes that leave the colours to the terminal: its own sixteen, on its own background."""
+    plain = Style.parse("default on default")
+    named = {
+        "muted": "bright_black" if colourful else "default",
+        "primary": "blue",
+        "secondary": "cyan",
+        "accent": "cyan",
+        "warning": "yellow",
+        "error": "red",
+        "success": "green",
+    }
+
+    def ink(name: str, manner: str = "") -> Style:
+        return plain + Style.parse(f"{manner} {named[name] if colourful else 'default'}")
+
+    return Look(
+        base=plain,
+        muted=plain + Style(dim=True),
+        strong=plain + Style(bold=True),
+        heading=ink("primary", "bold"),
+        link=ink("primary", "underline"),
+        inline_code=ink("accent"),
+        user=plain + Style(bold=True),
+        user_mark=ink("primary", "bold"),
+        user_muted=plain + Style(dim=True),
+        accent=ink("accent", "bold"),
+        warning=ink("warning"),
+        error=ink("error"),
+        success=ink("success"),
+        rule=plain + Style(dim=True),
+        cursor=ink("primary", "bold"),
+        hidden=plain + Style(reverse=True, bold=True),
+        selection=Style(reverse=True),
+        code=plain,
+        code_muted=plain + Style(dim=True),
+        code_active=Style(reverse=True),
+        code_changed=ink("warning", "bold"),
+        syntax={kind: ink(name, manner) for kind, (name, manner) in _SYNTAX.items()},
+        dark=dark,
+        colourful=colourful,
+    )
+
+
+def look_of(theme: Theme, *, colourful: bool = True, means: Means = BLOCKS) -> Look:
+    """The look for a theme; the same theme and means give the same object."""
+    colours = (theme.primary, theme.foreground, theme.background, theme.dark, theme.ansi, colourful)
+    key = (theme.name, colours, means)
+    look = _LOOKS.get(key)
+    if look is None:
+        look = _native(theme.dark, colourful) if theme.ansi else _painted(theme, colourful)
+        look = _LOOKS[key] = replace(look, means=means, _tokens={})
+    return look
+
+
+_LOOKS: dict[tuple[object, ...], Look] = {}
+
+
+def _painted(theme: Theme, colourful: bool) -> Look:
+    variables = theme.to_color_system().generate()
+    parsed = {
+        name: Color.parse(variables[name]) for name in _VARIABLES if variables.get(name, "auto")[:4] != "auto"
+    }
+    background = parsed["background"]
+    foreground = legible(parsed["foreground"], background, 7)
+    parsed["muted"] = parsed.get("text-muted", background.blend(foreground, 0.66))
+    shade = background.blend(foreground, 0.045)
+    raised = background.blend(foreground, 0.075)
+    active = background.blend(parsed["warning"], 0.24)
+
+    def ink(name: str, on: Color, manner: str = "") -> Style:
+        ink_color = foreground if name == "foreground" else parsed[name]
+        shown = legible(ink_color, on)
+        return Style.from_color(shown.rich_color, on.rich_color) + Style.parse(manner or "none")
+
+    selected = background.blend(parsed.get("screen-selection-background", parsed["primary"]), 0.9, 1.0)
+    return Look(
+        base=ink("foreground", background),
+        muted=ink("muted", background),
+        strong=ink("foreground", background, "bold"),
+        heading=ink("primary", background, "bold"),
+        link=ink("primary", background, "underline"),
+        inline_code=ink("accent", raised),
+        user=ink("foreground", raised),
+        user_mark=ink("primary", raised, "bold"),
+        user_muted=ink("muted", raised),
+        accent=ink("accent", background, "bold"),
+        warning=ink("warning", background),
+        error=ink("error", background),
+        success=ink("success", background),
+        rule=Style.from_color(background.blend(foreground, 0.3).rich_color, background.rich_color),
+        cursor=ink("primary", background, "bold"),
+        hidden=ink("background", parsed["warning"], "bold"),
+        selection=Style.from_color(legible(foreground, selected).rich_color, selected.rich_color),
+        code=ink("foreground", shade),
+        code_muted=ink("muted", shade),
+        code_active=Style.from_color(legible(foreground, active, 7).rich_color, active.rich_color),
+        code_changed=ink("warning", shade, "bold"),
+        syntax={kind: ink(name, shade, manner) for kind, (name, manner) in _SYNTAX.items()},
+        dark=theme.dark,
+        colourful=colourful,
+        sixteen=_sixteen(parsed, background, foreground),
+    )
+
+
+def _sixteen(named: Mapping[str, Color], background: Color, foreground: Color) -> tuple[Color, ...]:
+    """Black, red, green, yellow, blue, magenta, cyan, white in the theme's colours, then the bright ones."""
+    magenta = named["primary"].blend(named["error"], 0.5)
+    hues = (named["error"], named["success"], named["warning"], named["primary"], magenta, named["accent"])
+    plain = (background.blend(foreground, 0.12), *hues, background.blend(foreground, 0.8))
+    bright = (named["muted"], *(hue.blend(foreground, 0.25) for hue in hues), foreground)
+    return (*plain, *bright)
+
+
+@lru_cache(maxsize=1024)
+def program_style(look: Look, style: Style) -> Style:
+    """A style that a program chose, on the look's ground; what cannot be read there is moved until it can."""
+    ground = look.base.bgcolor
+    if ground is None or ground.is_default or not look.colourful:
+        return look.base + style
+    behind = _seen(look, style.bgcolor, ground)
+    written = _seen(look, style.color, look.base.color or ground)
+    shown = legible(written, behind, LEGIBLE)
+    return look.base + style + Style(color=shown.rich_color, bgcolor=behind.rich_color)
+
+
+def _seen(look: Look, color: RichColor | None, default: RichColor) -> Color:
+    """A colour as it is seen: the first sixteen are the theme's."""
+    if color is None or color.is_default:
+        color = default
+    if color.type == ColorType.STANDARD and color.number is not None and look.sixteen:
+        return look.sixteen[color.number]
+    return Color.from_rich_color(color, ansi=False)

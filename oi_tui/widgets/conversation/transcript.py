@@ -1,0 +1,206 @@
+"""The conversation: its blocks, a cursor that moves between them, and their painting."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.binding import BindingType
+from textual.message import Message
+from textual.selection import Selection
+from textual.strip import Strip
+
+from oi_tui.widgets.conversation.block_keys import KEYS, hint
+from oi_tui.widgets.conversation.block_view import BlockView
+from oi_tui.widgets.conversation.blocks import Block, UserBlock
+from oi_tui.widgets.conversation.layout import Found
+from oi_tui.widgets.conversation.rows import Row
+from oi_tui.widgets.conversation.selection import MARGIN, copied, selected
+from oi_tui.widgets.idle import remapped
+from oi_tui.widgets.truncate import width_of
+
+#: So many rows are kept as they were painted: those of a large screen, and some to scroll.
+_PAINTINGS = 500
+
+
+class Transcript(BlockView, can_focus=True):
+    """Has a cursor that goes from block to block, marks what was found, and gives its text to a selection."""
+
+    #: Selecting text or turning the wheel leaves the focus where the person types.
+    FOCUS_ON_CLICK = False
+
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
+
+    class Acted(Message):
+        """A letter was typed on the block that has the cursor."""
+
+        def __init__(self, block: Block, what: str) -> None:
+            super().__init__()
+            self.block = block
+            self.what = what
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        #: The number of the block that has the cursor.
+        self.cursor: int | None = None
+        #: Whether letters are answers to a question now, so that no block takes "e".
+        self.question_open: Callable[[], bool] = lambda: False
+        #: A row that is marked, by its block and its number there, and which of its characters.
+        self._mark: tuple[int, int, tuple[int, int]] | None = None
+        #: The rows that were painted last: what is kept for one takes a hundred times its text.
+        self._paintings: deque[Row] = deque()
+
+    def replace(self, blocks: Iterable[Block] = ()) -> None:
+        """Show these blocks and no others."""
+        self.cursor = None
+        super().replace(blocks)
+
+    # The block cursor
+
+    def action_move(self, step: int) -> None:
+        """Move the block cursor; where there is none yet, to the last block in view."""
+        if not self.blocks:
+            return
+        if self.cursor is None:
+            self.set_cursor(self._last_in_view())
+        else:
+            self.set_cursor(min(max(self.cursor + step, 0), len(self.blocks) - 1))
+
+    def _last_in_view(self) -> int:
+        return self.layout_of_blocks.at(round(self.scroll_y) + self.size.height - 1)
+
+    def action_jump(self, step: int) -> None:
+        """Move the block cursor to the next message of the person's own, above (-1) or below (1)."""
+        start = len(self.blocks) if self.cursor is None else self.cursor
+        places = range(start - 1, -1, -1) if step < 0 else range(start + 1, len(self.blocks))
+        own = next((i for i in places if isinstance(self.blocks[i], UserBlock)), None)
+        if own is not None:
+            self.set_cursor(own)
+
+    def set_cursor(self, index: int | None) -> None:
+        """Put the block cursor on a block, and that block into view; None takes it away."""
+        self.cursor = index
+        if index is not None:
+            self.show_block(index)
+        self.repaint()
+
+    def enter(self) -> None:
+        """Take the keys; letters act at once, on the last block in view, and nothing moves."""
+        self.focus()
+        if self.cursor is None and self.blocks:
+            self.cursor = self._last_in_view()
+            self.repaint()
+
+    def on_blur(self) -> None:
+        """Without the focus no block takes letters."""
+        self.set_cursor(None)
+
+    def action_block(self, what: str) -> None:
+        """Do something with the block that has the cursor."""
+        if self.cursor is None and self.blocks:
+            self.cursor = self._last_in_view()
+        if self.cursor is not None and self.cursor < len(self.blocks):
+            self.post_message(self.Acted(self.blocks[self.cursor], what))
+        else:
+            self.notify("Nothing was said yet.", timeout=2)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a question is open, "e" is its answer."""
+        return not (action == "block" and parameters == ("edit",) and self.question_open())
+
+    def mark(self, index: int, place: int, span: tuple[int, int]) -> None:
+        """Mark characters of one row of a block, and bring that row into view."""
+        self._mark = (index, place, span)
+        layout = self.layout_of_blocks
+        line = layout.top(index) + layout.gap(index) + place
+        if not round(self.scroll_y) <= line < round(self.scroll_y) + self.size.height:
+            self.go(line - self.size.height // 3)
+        self.repaint()
+
+    def unmark(self) -> None:
+        """Mark nothing."""
+        if self._mark is not None:
+            self._mark = None
+            self.repaint()
+
+    # Painting
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the view."""
+        look, width = self.look, self.size.width
+        line = round(self.scroll_y) + y
+        found = self.found(line)
+        if found is None:
+            return Strip.blank(width, look.base)
+        row, index, place = found
+        if row.picture is not None:
+            row.picture[0].seen()
+        selection = self.text_selection
+        span = selection.get_span(line) if selection else None
+        mark = self._mark[2] if self._mark and self._mark[:2] == (index, place) else None
+        key = (line, width, index == self.cursor, place == 0, span, mark, look)
+        if row.painted is not None and row.painted[0] == key:
+            return row.painted[1]
+        strip = self._paint(found, line, span, mark)
+        row.painted = (key, strip)
+        self._paintings.append(row)
+        if len(self._paintings) > _PAINTINGS:
+            self._paintings.popleft().painted = None
+        return strip
+
+    def _paint(
+        self, found: Found, line: int, span: tuple[int, int] | None, mark: tuple[int, int] | None
+    ) -> Strip:
+        look, row = self.look, found.row
+        margin = self._margin(found)
+        if found.number == self.cursor:
+            bar = margin.text[0].strip() or "▎"
+            margin = Segment(f"{bar}>" if found.place == 0 else f"{bar} ", look.cursor)
+        elif mark is not None:
+            margin = Segment(" >", look.cursor)
+        strip = Strip([margin, *row.segments])
+        if found.number == self.cursor and found.place == 0:
+            strip = self._with_keys(strip)
+        if row.fill is not None:
+            strip = strip.extend_cell_length(MARGIN + self.block_width, row.fill)
+        strip = strip.adjust_cell_length(self.size.width, look.base)
+        if mark is not None:
+            start = MARGIN + row.indent
+            strip = selected(strip, (start + mark[0], start + mark[1]), look.selection)
+        if span is not None and row.picture is None:
+            strip = selected(strip, span, look.selection)
+        return strip.apply_offsets(0, line)
+
+    def _margin(self, found: Found) -> Segment:
+        """The left margin of a row, with the mark of its block. Only the program itself can put one there."""
+        block = self.blocks[found.number]
+        mark = block.mark if found.place == 0 or block.marks_all else ""
+        style = (
+            self.look.user_mark if block.marks_all else self.look.muted if mark == "·" else self.look.accent
+        )
+        return Segment(mark.ljust(MARGIN), style if mark else self.look.base)
+
+    def _with_keys(self, strip: Strip) -> Strip:
+        """The first row of the block with the cursor, with the keys that act on it at its right end."""
+        room = MARGIN + self.block_width - strip.cell_length
+        keys = hint(self.blocks[self.cursor or 0].keys, room - 2, remapped(self.app))
+        if not keys:
+            return strip
+        gap = Segment(" " * (room - width_of(keys)), self.look.base)
+        return Strip([*strip, gap, Segment(keys, self.look.muted)])
+
+    # Selection
+
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002
+        """What is selected changed."""
+        self.repaint()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The selected text as its source has it: no margins, line numbers or breaks of wrapped lines."""
+        total = self.layout_of_blocks.total
+        first = selection.start.y if selection.start else 0
+        last = selection.end.y if selection.end else total - 1
+        found = (
+            (self.found(n), selection.get_span(n)) for n in range(max(first, 0), min(last, total - 1) + 1)
+        )
+        return copied(((each.row if each else None), span) for each, span in found), "\n"

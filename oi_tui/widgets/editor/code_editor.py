@@ -1,0 +1,331 @@
+"""An editor for code: coloured by Pygments line by line, only where it is seen."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.document._document import Document, EditResult
+from textual.document._document_navigator import DocumentNavigator
+from textual.document._edit import Edit
+from textual.document._wrapped_document import WrappedDocument
+from textual.geometry import Offset
+from textual.strip import Strip
+from textual.widgets.text_area import Selection
+
+from oi_tui.text import visible
+from oi_tui.widgets.conversation.code import TAB, Highlighter, changed_lines, gutter_width
+from oi_tui.widgets.conversation.styles import Look, look_of
+from oi_tui.widgets.editor.text_area import SteadyArea
+from oi_tui.widgets.idle import obey
+from oi_tui.widgets.truncate import width_of
+
+
+class _Lines(Document):
+    """A document that breaks lines where programs do, at newlines only."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("")
+        self._lines = text.split("\n")
+        self._newline = "\n"
+
+    def replace_range(self, start: tuple[int, int], end: tuple[int, int], text: str) -> EditResult:
+        """Put `text` in the place of what is between two locations; undoing it is exact."""
+        (top, first), (bottom, last) = sorted((start, end))
+        replaced = self.get_text_range((top, first), (bottom, last))
+        inserted = (self._lines[top][:first] + text).split("\n")
+        after = self._lines[bottom][last:]
+        result = EditResult((top + len(inserted) - 1, len(inserted[-1])), replaced)
+        inserted[-1] += after
+        self._lines[top : bottom + 1] = inserted
+        return result
+
+
+class CodeEditor(SteadyArea):
+    """Edits code in any of the languages that Pygments knows; an unknown one is edited without colours.
+
+    Lines that differ from the text it was opened with have a "~" beside their number. Escape is left to the
+    screen, and Tab indents, so F5 or Escape, which the screen binds, lead out.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+home", "text_start", "To the beginning", show=False, id="editor.start"),
+        Binding("ctrl+end", "text_end", "To the end", show=False, id="editor.end"),
+    ]
+
+    def __init__(self, text: str = "", language: str | None = None, *, id: str | None = None) -> None:
+        self._highlighter = Highlighter(language)
+        self._original = text.split("\n")
+        self._changed: set[int] | None = set()
+        self._look: Look | None = None
+        #: By row, the columns from and up to which something was found.
+        self._found: dict[int, list[tuple[int, int | None]]] = {}
+        super().__init__(text, soft_wrap=False, show_line_numbers=True, tab_behavior="focus", id=id)
+        self.cursor_blink = False
+        self.indent_width = TAB
+
+    def open(self, text: str, language: str | None) -> None:
+        """Begin anew with this text; what was there, and its undo history, is gone."""
+        self._highlighter = Highlighter(language)
+        self._original = text.split("\n")
+        self._found = {}
+        self.load_text(text)
+
+    @property
+    def modified(self) -> bool:
+        """Whether the text differs from the one it was opened with."""
+        return bool(self.changed) or self.document.line_count != len(self._original)
+
+    @property
+    def changed(self) -> set[int]:
+        """The lines, from 0, that are not as they were when it was opened."""
+        if self._changed is None:
+            self._changed = changed_lines(self._original, self._all_lines())
+        return self._changed
+
+    @property
+    def code(self) -> str:
+        """The text as it now stands."""
+        return "\n".join(self._all_lines())
+
+    def _all_lines(self) -> list[str]:
+        document = self.document
+        return document.lines if isinstance(document, Document) else document.text.split("\n")
+
+    def mark_found(self, found: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> None:
+        """Mark these parts of the text, each from a row and column up to another, until told otherwise."""
+        self._found = {}
+        for (top, first), (bottom, last) in found:
+            for row in range(top, bottom + 1):
+                start, end = first if row == top else 0, last if row == bottom else None
+                self._found.setdefault(row, []).append((start, end))
+        self._line_cache.clear()
+        self.refresh()
+
+    def select(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Select a part of the text and bring it into view."""
+        self.selection = Selection(start, end)
+        self.scroll_cursor_visible()
+
+    def replace_once(self, text: str, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Put `text` in the place of a part, as one step to undo of its own."""
+        self.history.checkpoint()
+        self.replace(text, start, end, maintain_selection_offset=False)
+        self.history.checkpoint()
+
+    def action_text_start(self) -> None:
+        """Put the caret before the first character."""
+        self.move_cursor((0, 0))
+
+    def action_text_end(self) -> None:
+        """Put the caret behind the last character."""
+        self.move_cursor(self.document.end)
+
+    # What TextArea lets one replace
+
+    def _set_document(self, text: str, language: str | None) -> None:  # noqa: ARG002
+        self.document = _Lines(text)
+        self.wrapped_document = WrappedDocument(self.document, tab_width=self.indent_width)
+        self.navigator = DocumentNavigator(self.wrapped_document)
+        self._highlighter.forget_from(0)
+        self._build_highlight_map()
+        self.move_cursor((0, 0))
+        self._rewrap_and_refresh_virtual_size()
+
+    def _build_highlight_map(self) -> None:
+        self._line_cache.clear()
+        self._changed = None
+
+    def _replace_via_keyboard(
+        self, insert: str, start: tuple[int, int], end: tuple[int, int]
+    ) -> EditResult | None:
+        return super()._replace_via_keyboard(insert.replace("\r\n", "\n").replace("\r", "\n"), start, end)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Apply an edit; colours are found anew from its first line on."""
+        self._highlighter.forget_from(edit.top[0])
+        return super().edit(edit)
+
+    def _undo_batch(self, edits: Sequence[Edit]) -> None:
+        self._highlighter.forget_from(min((edit.top[0] for edit in edits), default=0))
+        super()._undo_batch(edits)
+
+    def _redo_batch(self, edits: Sequence[Edit]) -> None:
+        self._highlighter.forget_from(min((edit.top[0] for edit in edits), default=0))
+        super()._redo_batch(edits)
+
+    @property
+    def gutter_width(self) -> int:
+        """How many cells stand left of the code; as many as beside the same code in the conversation."""
+        return gutter_width(self.document.line_count)
+
+    def _recompute_cursor_offset(self) -> None:
+        row, column = self.cursor_location
+        # In the middle of an undo the caret still stands where the text was longer.
+        row = min(row, self.document.line_count - 1)
+        self._cursor_offset = (self._cells_before(row, column), row)
+
+    def _cells_before(self, row: int, column: int) -> int:
+        cells = 0
+        for character in self.document.get_line(row)[:column]:
+            cells += width_of(_drawn(character, cells))
+        return cells
+
+    def get_target_document_location(self, event: events.MouseEvent) -> tuple[int, int]:
+        """The place in the text that the mouse points at."""
+        scroll_x, scroll_y = self.scroll_offset
+        row = min(max(event.y + scroll_y - self.gutter.top, 0), self.document.line_count - 1)
+        target = event.x - self.gutter_width + scroll_x - self.gutter.left
+        cells = 0
+        line = self.document.get_line(row)
+        for column, character in enumerate(line):
+            cells += width_of(_drawn(character, cells))
+            if cells > target:
+                return row, column
+        return row, len(line)
+
+    def check_consume_key(self, key: str, character: str | None = None) -> bool:
+        """Tab belongs to the text here."""
+        return key in ("tab", "shift+tab") or super().check_consume_key(key, character)
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self.read_only:
+            return
+        if event.key not in ("enter", "tab", "shift+tab"):
+            await obey(self, event)
+            return
+        event.stop()
+        event.prevent_default()
+        (top, column), (bottom, _) = sorted(self.selection)
+        if event.key == "enter":
+            before = self.document.get_line(top)[:column]
+            indent = before[: len(before) - len(before.lstrip(" \t"))]
+            deeper = " " * self.indent_width if before.rstrip()[-1:] in (":", "{", "(", "[") else ""
+            self._replace_via_keyboard("\n" + indent + deeper, *self.selection)
+        elif event.key == "tab" and top == bottom:
+            self._replace_via_keyboard(" " * self._find_columns_to_next_tab_stop(), *self.selection)
+        else:
+            self._shift_lines(top, bottom, deeper=event.key == "tab")
+
+    def _shift_lines(self, top: int, bottom: int, *, deeper: bool) -> None:
+        """Indent or dedent whole lines, as one step to undo."""
+        lines = [self.document.get_line(row) for row in range(top, bottom + 1)]
+        tab = " " * self.indent_width
+        if deeper:
+            shifted = [tab + line if line else line for line in lines]
+        else:
+            shifted = [line[min(len(line) - len(line.lstrip(" ")), len(tab)) :] for line in lines]
+        (first, start), (last, end) = self.selection
+        result = "\n".join(shifted)
+        if shifted == lines:
+            return
+        self.replace(result, (top, 0), (bottom, len(lines[-1])), maintain_selection_offset=False)
+        moved = [len(new) - len(old) for new, old in zip(shifted, lines, strict=True)]
+        self.selection = type(self.selection)(
+            (first, max(start + moved[first - top], 0)), (last, max(end + moved[last - top], 0))
+        )
+
+    # Painting
+
+    @property
+    def look(self) -> Look:
+        """The styles to draw with."""
+        return look_of(self.app.current_theme, colourful=not self.app.no_color)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the view."""
+        scroll_x, scroll_y = self.scroll_offset
+        row = y + scroll_y
+        look, width = self.look, self.size.width
+        if row >= self.document.line_count:
+            return Strip.blank(width, look.code)
+        top, bottom = sorted(self.selection)
+        selected = (top, bottom) if top != bottom and top[0] <= row <= bottom[0] else None
+        caret = self.selection.end[1] if self.selection.end[0] == row and self.has_focus else None
+        bracket = self._matching_bracket_location
+        matching = bracket[1] if bracket and bracket[0] == row and self.has_focus else None
+        key = (
+            "code",
+            row,
+            scroll_x,
+            width,
+            selected,
+            caret,
+            matching,
+            self.gutter_width,
+            look,
+            row in self.changed,
+            tuple(self._found.get(row, ())),
+        )
+        strip = self._line_cache.get(key)
+        if strip is None:
+            strip = self._paint(row, scroll_x, width, selected, caret, matching)
+            self._line_cache[key] = strip
+        return strip
+
+    def _paint(
+        self,
+        row: int,
+        scroll_x: int,
+        width: int,
+        selected: tuple[tuple[int, int], tuple[int, int]] | None,
+        caret: int | None,
+        matching: int | None,
+    ) -> Strip:
+        look, gutter = self.look, self.gutter_width
+        line = self.document.get_line(row)
+        start = end = -1
+        if selected:
+            (top, first), (bottom, last) = selected
+            start = first if row == top else 0
+            end = last if row == bottom else len(line) + 1
+        segments: list[Segment] = []
+        found = self._found.get(row, ())
+        column = cells = 0
+        for kind, text in [*self._highlighter.pieces(row, self.document.get_line), (None, " ")]:
+            base = look.token(kind) if kind is not None else look.code
+            for character in text:
+                if cells > scroll_x + width:
+                    break
+                shown = _drawn(character, cells)
+                style = base if shown == character or character == "\t" else look.hidden
+                if found and any(at <= column and (to is None or column < to) for at, to in found):
+                    style += Style(underline=True, bold=True)
+                if start <= column < end:
+                    style += look.selection
+                if column == matching:
+                    style += Style(underline=True, bold=True)
+                if column == caret:
+                    style += Style(reverse=True)
+                if segments and segments[-1].style is style:
+                    segments[-1] = Segment(segments[-1].text + shown, style)
+                else:
+                    segments.append(Segment(shown, style))
+                cells += width_of(shown)
+                column += 1
+        mark = "~" if row in self.changed else " "
+        left = [
+            Segment(">" if caret is not None else " ", look.code_changed),
+            Segment(f"{row + 1:>{gutter - 3}}", look.code_muted),
+            Segment(f"{mark} ", look.code_changed),
+        ]
+        body = Strip(segments).crop_extend(scroll_x, scroll_x + width - gutter, look.code)
+        return Strip.join([Strip(left, gutter), body])
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where the caret is on the screen, for the terminal's own cursor."""
+        x, y = self._cursor_offset
+        region = self.content_region
+        return Offset(
+            region.x + x - round(self.scroll_x) + self.gutter_width, region.y + y - round(self.scroll_y)
+        )
+
+
+def _drawn(character: str, cells: int) -> str:
+    """What is drawn for a character that stands behind so many cells."""
+    if character == "\t":
+        return " " * (TAB - cells % TAB)
+    return character if character.isprintable() and character.isascii() else visible(character)

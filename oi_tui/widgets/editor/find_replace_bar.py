@@ -1,0 +1,218 @@
+"""The line in which a person finds and replaces text in the code that is being edited."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from oi_tui.text import one_line
+from oi_tui.widgets.editor.code_editor import CodeEditor
+from oi_tui.widgets.editor.find_replace import (
+    MOST,
+    Locations,
+    PatternError,
+    Place,
+    places,
+    places_of_pattern,
+    replaced,
+)
+from oi_tui.widgets.timer import later
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+
+#: Seconds after the last key before the search begins.
+_CALM = 0.05
+#: The keys, the least needed last.
+_KEYS = ("tab", "ctrl+r all", "ctrl+t regex", "escape")
+
+
+class ReplaceLine(Widget):
+    """One line over two fields: what to find, letter for letter or as a pattern, and what to put there.
+
+    Enter in the first field goes to the next place, in the second it replaces and goes on. Replacing all is
+    one step to undo.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "step(1)", "Next place", show=False, id="replace.next"),
+        Binding("up", "step(-1)", "Place before", show=False, id="replace.previous"),
+        Binding("ctrl+r", "replace_all", "Replace all", id="replace.all"),
+        Binding("ctrl+t", "pattern", "Regular expression, or letter for letter", id="replace.pattern"),
+        Binding("escape", "close", "Back to the code", id="replace.close"),
+    ]
+
+    def __init__(self, editor: CodeEditor, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._editor = editor
+        self._found: list[Place] = []
+        self._at = -1
+        self._regular = False
+        self._problem = ""
+        self._remark = ""
+        self._timer: TimerHandle | None = None
+
+    def compose(self) -> ComposeResult:
+        """What it is, the two fields, and how it stands."""
+        yield Static("find", id="replace-name", markup=False)
+        yield Input(id="replace-text", placeholder="in this code", select_on_focus=True)
+        yield Static("put", id="replace-put", markup=False)
+        yield Input(id="replace-with", placeholder="in its place", select_on_focus=True)
+        yield Static(id="replace-state", markup=False)
+
+    def on_mount(self) -> None:
+        """A still caret costs no bytes."""
+        for field in self.query(Input):
+            field.cursor_blink = False
+
+    def open(self, text: str = "") -> None:
+        """Take the keys; with a text, look for it at once."""
+        self.display = True
+        self._remark = ""
+        if text and "\n" not in text:
+            self._field.value = text
+        self._field.focus()
+        self._search()
+
+    def dismiss(self) -> None:
+        """Be gone, if it is there."""
+        if self.display:
+            self._stop_timer()
+            self.display = False
+            self._found, self._at = [], -1
+            self._editor.mark_found(())
+
+    @property
+    def _field(self) -> Input:
+        return self.query_one("#replace-text", Input)
+
+    @property
+    def _with(self) -> Input:
+        return self.query_one("#replace-with", Input)
+
+    # What a person does
+
+    def on_key(self, event: events.Key) -> None:
+        """Tab goes from one field to the other."""
+        if event.key in ("tab", "shift+tab"):
+            event.stop()
+            event.prevent_default()
+            (self._with if self._field.has_focus else self._field).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Search, once the typing pauses."""
+        event.stop()
+        if self.display:
+            self._stop_timer()
+            self._timer = later(self, _CALM, self._search)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go to the next place, or replace this one and go on."""
+        event.stop()
+        if self._timer is not None:
+            self._search()
+        elif event.input is self._with:
+            self._replace()
+        else:
+            self.action_step(1)
+
+    def action_step(self, step: int) -> None:
+        """Go to the next place, or the one before; around the ends of the code."""
+        self._remark = ""
+        if self._found:
+            self._show((self._at + step) % len(self._found))
+        self._tell()
+
+    def action_pattern(self) -> None:
+        """Take what is sought for a regular expression, or letter for letter again."""
+        self._regular = not self._regular
+        self._search()
+
+    def action_close(self) -> None:
+        """Give the keys back to the code."""
+        self.dismiss()
+        self._editor.focus()
+
+    def action_replace_all(self) -> None:
+        """Replace every place, as one step to undo."""
+        found, text = self._found, self._editor.code
+        if not found or found[-1].end > len(text):
+            return
+        first, last = found[0].start, found[-1].end
+        where = Locations(text)
+        middle = replaced(text[:last], found)[first:]
+        self._editor.replace_once(middle, where.of(first), where.of(last))
+        more = " (there may be more)" if len(found) == MOST else ""
+        self._remark = f"{len(found):,} replaced{more}"
+        self._search()
+
+    def _replace(self) -> None:
+        if not 0 <= self._at < len(self._found):
+            return
+        place, text = self._found[self._at], self._editor.code
+        if place.end > len(text):
+            return
+        where = Locations(text)
+        self._editor.replace_once(place.put, where.of(place.start), where.of(place.end))
+        self._remark = ""
+        self._search(place.start + len(place.put))
+
+    # Searching
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    @work(exclusive=True, group="replace")
+    async def _search(self, start: int | None = None) -> None:
+        """Find all places, and show the first one from character `start`, or from the caret, on."""
+        self._stop_timer()
+        text, sought, put = self._editor.code, self._field.value, self._with.value
+        where = Locations(text)
+        if start is None:
+            start = where.at(min(self._editor.selection.start, self._editor.selection.end))
+        self._problem, found = "", list[Place]()
+        try:
+            if self._regular:
+                found = await places_of_pattern(text, sought, put)
+            else:
+                found = places(text, sought, put)
+        except PatternError as error:
+            self._problem = str(error)
+        if text != self._editor.code or not self.display:
+            return
+        self._found, self._at = found, -1
+        self._editor.mark_found([(where.of(each.start), where.of(each.end)) for each in found])
+        if found:
+            self._show(next((n for n, each in enumerate(found) if each.start >= start), 0))
+        self._tell()
+
+    def _show(self, number: int) -> None:
+        self._at = number
+        where, place = Locations(self._editor.code), self._found[number]
+        self._editor.select(where.of(place.start), where.of(place.end))
+
+    def _tell(self) -> None:
+        self.query_one("#replace-name", Static).update(Content("regex" if self._regular else "find"))
+        if self._problem:
+            said = one_line(self._problem, 60)
+        elif self._remark:
+            said = self._remark
+        elif self._found:
+            said = f"{self._at + 1:,} of {len(self._found):,}{'+' if len(self._found) == MOST else ''}"
+        else:
+            said = "not found" if self._field.value else ""
+        keys = list(_KEYS)
+        room = self.size.width - 12 - 2 * 14
+        while keys and len(" · ".join([said, *keys])) > room:
+            keys.pop(0 if len(keys) > 1 and keys[0] == "tab" else -1)
+        self.query_one("#replace-state", Static).update(Content(" · ".join(filter(None, [said, *keys]))))
+
+    def on_resize(self) -> None:
+        """As many keys as there is room for."""
+        self._tell()

@@ -1,0 +1,1 @@
+"""A terminal emulator for programs that draw."""

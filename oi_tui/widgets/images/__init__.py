@@ -1,0 +1,1 @@
+"""Images in the terminal: Kitty, sixel, half blocks."""

@@ -1,0 +1,146 @@
+"""A picture in the conversation: its place is known at once, what it shows comes when it is seen."""
+
+from collections.abc import Callable
+
+from rich.segment import Segment
+
+from oi_tui.messages import Message
+from oi_tui.text import one_line
+from oi_tui.widgets.conversation.rows import Row
+from oi_tui.widgets.conversation.styles import Look
+from oi_tui.widgets.images.decode import Colour, UnreadableError, size_of
+from oi_tui.widgets.images.kitty import MOST, Placed
+from oi_tui.widgets.images.renderer import Drawn, Order, draw
+from oi_tui.widgets.truncate import beginning, ending, width_of
+
+#: The most columns that a picture takes of the conversation.
+WIDEST = 96
+
+
+class Picture:
+    """The picture of an image message. `changed` is called when its rows have to be asked for again.
+
+    The rows that are seen first are empty: only then is it drawn, beside the event loop, so that a
+    conversation with a thousand pictures opens at once. Their number stays.
+    """
+
+    def __init__(self, message: Message, saved_as: str, changed: Callable[[], None]) -> None:
+        self.message = message
+        #: The file that it is found in, "" for none.
+        self.file = saved_as or (message.content if message.format == "path" else "")
+        self._changed = changed
+        self._size: tuple[int, int] | None = None
+        self._fault: str | None = None
+        self._asked: Order | None = None
+        self._drawn: Drawn | None = None
+        self._placed: Placed | None = None
+        self._look: Look | None = None
+        self._rows: tuple[int, Look, list[Row]] | None = None
+        #: Columns and lines of what is drawn.
+        self.shape = (0, 0)
+
+    def rows(self, width: int, look: Look, *, widest: int = WIDEST) -> list[Row]:
+        """The picture and a line about it; that line alone where it cannot be drawn."""
+        if self._rows is None or self._rows[:2] != (width, look):
+            self._let_go()
+            self._rows = (width, look, self._make(width, look, widest))
+        return self._rows[2]
+
+    @property
+    def sixel(self) -> str:
+        """What draws it over its rows, where sixels are used and it is ready."""
+        return self._drawn.sixel if self._drawn else ""
+
+    def seen(self) -> None:
+        """Its rows are on the screen: have it drawn, unless it is already."""
+        shelf = self._look.means.shelf if self._look else None
+        if self._placed is not None and shelf is not None and not shelf.has(self._placed):
+            self._drawn = self._placed = None
+        order = self._order()
+        if order is None or self._drawn is not None or self._asked == order:
+            return
+        self._asked = order
+        draw(order, lambda result: self._take(order, result))
+
+    def forget(self) -> None:
+        """Let go of what can be drawn again."""
+        self._let_go()
+        self._rows = None
+
+    def _let_go(self) -> None:
+        if self._placed is not None and self._look is not None and self._look.means.shelf is not None:
+            self._look.means.shelf.remove(self._placed)
+        self._asked = self._drawn = self._placed = None
+
+    def _order(self) -> Order | None:
+        look = self._look
+        if look is None or self._fault is not None or not self.shape[0]:
+            return None
+        means, message = look.means, self.message
+        return Order(message.format, message.content, *self.shape, means.manner, means.fine, ground_of(look))
+
+    def _take(self, order: Order, result: Drawn) -> None:
+        """It is drawn, or cannot be."""
+        if order != self._asked:
+            return
+        self._asked = None
+        if result.fault:
+            self._fault = result.fault
+        else:
+            self._drawn = result
+            if result.png and self._look is not None and self._look.means.shelf is not None:
+                self._placed = self._look.means.shelf.show(result.png, *self.shape)
+        if self._rows is not None and self._look is not None:
+            self._rows = (self._rows[0], self._look, self._filled(self._look, self._rows[0]))
+        self._changed()
+
+    def _make(self, width: int, look: Look, widest: int) -> list[Row]:
+        self._look, self.shape = look, (0, 0)
+        if self._fault is None and self._size is None:
+            try:
+                self._size = size_of(self.message.format, self.message.content)
+            except UnreadableError as error:
+                self._fault = str(error)
+        means = look.means
+        shown = means.manner != "off" and (look.colourful or means.manner != "blocks")
+        if self._size is not None and shown:
+            room = min(width, widest, MOST)
+            self.shape = fitting(self._size, room, min(means.highest, MOST), means.slant)
+        return self._filled(look, width)
+
+    def _filled(self, look: Look, width: int) -> list[Row]:
+        columns, lines = self.shape if self._fault is None else (0, 0)
+        rows = []
+        for line in range(lines):
+            segments = [Segment(" " * columns, look.base)]
+            if self._placed is not None:
+                segments = self._placed.line(line, look.base)
+            elif self._drawn is not None and self._drawn.blocks:
+                segments = self._drawn.blocks[line]
+            rows.append(Row(list(segments), picture=(self, line)))
+        return [*rows, self._caption(look, width)]
+
+    def _caption(self, look: Look, width: int) -> Row:
+        size = f"{self._size[0]}x{self._size[1]}" if self._size else ""
+        if self._fault is not None:
+            size = f"cannot be shown ({self._fault})"
+        said, file = f"image {size}", one_line(self.file)
+        room = width - width_of(f"{said} · ")
+        shown = f"{said} · {ending(file, room)}" if file and room > 8 else beginning(said, width)
+        return Row([Segment(shown, look.muted)], f"{said} · {file}" if file else said)
+
+
+def fitting(size: tuple[int, int], room: int, highest: int, slant: float) -> tuple[int, int]:
+    """Columns and lines for a picture of so many pixels, none of which gets more than a column."""
+    width, height = size
+    scale = min(room / width, highest * slant / height, 1.0)
+    return max(round(width * scale), 1), min(max(round(height * scale / slant), 1), highest)
+
+
+def ground_of(look: Look) -> Colour:
+    """The colour that pictures stand on."""
+    color = look.base.bgcolor
+    if color is None or color.is_default:
+        return (0, 0, 0) if look.dark else (255, 255, 255)
+    red, green, blue = color.get_truecolor()
+    return red, green, blue

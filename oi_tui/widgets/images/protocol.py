@@ -1,0 +1,169 @@
+"""By which means pictures are shown on this terminal."""
+
+import asyncio
+import fcntl
+import os
+import struct
+import sys
+import termios
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
+from textual.signal import Signal
+
+from oi_tui.terminal.driver import TerminalAnswered, TerminalDriver
+from oi_tui.terminal.queries import Answers
+
+if TYPE_CHECKING:
+    from oi_tui.terminal.graphics import Manner, Tmux
+    from oi_tui.widgets.images.kitty import KittyShelf
+
+#: The lines of the terminal that a picture leaves to others, and its height in any case.
+_OTHERS, _LEAST, _MOST = 8, 8, 24
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """How, and how large."""
+
+    manner: "Manner" = "blocks"
+    #: Width and height of a cell in pixels, as far as known.
+    cell: tuple[int, int] | None = None
+    #: How much higher than wide a cell is. It decides about the lines of pictures, so it stays.
+    slant: float = 2.0
+    #: The most lines that a picture has.
+    highest: int = 16
+    #: Where Kitty's pictures are kept.
+    shelf: "KittyShelf | None" = None
+
+    def within(self, lines: int, *, whole: bool = False) -> "Means":
+        """The same for a terminal with so many lines; for a picture that has them to itself with `whole`."""
+        highest = max(lines, 1) if whole else min(max(lines - _OTHERS, _LEAST), _MOST)
+        return self if highest == self.highest else replace(self, highest=highest)
+
+    @property
+    def fine(self) -> tuple[int, int]:
+        """Width and height of a cell in pixels, where they are drawn; a guess where that is not known."""
+        return self.cell or (10, 20)
+
+
+BLOCKS = Means()
+
+
+class Showing(App[str]):
+    """An application that knows by which means it shows pictures, and finds out which there are."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.means = BLOCKS
+        self.means_changed: Signal[Means] = Signal(self, "means")
+        self._images = "blocks"
+        self._asked = False
+        self._answers = Answers()
+        self._tmux: Tmux | None = None
+
+    def show_images(self, wanted: str) -> None:
+        """Show pictures as the setting says, by the best means there are; ask the terminal where needed."""
+        from oi_tui.terminal.graphics import worth_asking
+
+        self._images = wanted
+        self._decide()
+        if self._asked or self.is_headless or not isinstance(self._driver, TerminalDriver):
+            return
+        if "TMUX" in os.environ and wanted == "auto":
+            self._asked = True
+            self.run_worker(self._ask_tmux(), exit_on_error=False)
+        elif worth_asking(wanted):
+            self._asked = True
+            self._driver.ask()
+
+    def on_terminal_answered(self, event: TerminalAnswered) -> None:
+        """It may be able to do more than half blocks."""
+        event.stop()
+        self._answers = event.answers
+        self._decide()
+
+    def on_app_focus(self) -> None:
+        """Tmux keeps back what is sent while nobody looks; the terminal around it may be another one now."""
+        if "TMUX" in os.environ and self._images == "auto" and not self.is_headless:
+            shelf = self.means.shelf
+            if shelf is not None and shelf.doubtful:
+                self.send_again()
+            self.run_worker(self._ask_tmux(), exit_on_error=False)
+
+    async def _ask_tmux(self) -> None:
+        from oi_tui.terminal.graphics import ask_tmux
+
+        self._tmux = await asyncio.to_thread(ask_tmux)
+        self._decide()
+
+    def _decide(self) -> None:
+        from oi_tui.terminal.graphics import manner
+
+        window = _cell_of_window()
+        answers = replace(self._answers, cell=self._answers.cell or window)
+        chosen = manner(self._images, answers, self._tmux)
+        depth = self.console.color_system
+        if self.is_headless or (chosen == "kitty" and depth not in ("truecolor", "256")):
+            chosen = "off" if chosen == "off" else "blocks"
+        shelf = (self.means.shelf or self._new_shelf()) if chosen == "kitty" else None
+        slant = min(max(window[1] / window[0], 1.5), 3.0) if window else 2.0
+        self.use_means(Means(chosen, answers.cell, slant, shelf=shelf))
+
+    def _new_shelf(self) -> "KittyShelf":
+        from oi_tui.widgets.images.kitty import KittyShelf
+
+        true_colours = self.console.color_system == "truecolor"
+        shelf = KittyShelf(
+            self.write_as_it_is,
+            tmux="TMUX" in os.environ,
+            true_colours=true_colours and (self._tmux is None or self._tmux.colours),
+            watched=lambda: self.app_focus,
+        )
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.farewell = shelf.farewell
+        return shelf
+
+    def send_again(self) -> None:
+        """What was sent to the terminal may be gone: send what is seen again."""
+        if self.means.shelf is not None:
+            self.write_as_it_is(self.means.shelf.farewell())
+            self.use_means(replace(self.means, shelf=self._new_shelf()))
+
+    def use_means(self, means: Means) -> None:
+        """Show pictures by these means from now on."""
+        if means != self.means:
+            self.means = means
+            self.means_changed.publish(means)
+
+    def write_as_it_is(self, sequence: str) -> None:
+        """Write to the terminal, where there is one."""
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+            self._driver.flush()
+
+
+def _cell_of_window() -> tuple[int, int] | None:
+    """Width and height of a cell in pixels, as the terminal told the system; None where it did not."""
+    try:
+        answer = fcntl.ioctl(sys.__stdout__.fileno() if sys.__stdout__ else 1, termios.TIOCGWINSZ, bytes(8))
+    except (OSError, ValueError):
+        return None
+    rows, columns, width, height = struct.unpack("HHHH", answer)
+    if not (rows and columns):
+        return None
+    cell = width // columns, height // rows
+    return cell if all(4 <= each <= 200 for each in cell) else None
+
+
+def use_images(app: App[Any], wanted: str) -> None:
+    """Show the pictures of an application as the setting says."""
+    if isinstance(app, Showing):
+        app.show_images(wanted)
+
+
+def means_of(app: App[Any]) -> Means:
+    """The means of an application, for the height of its screen."""
+    means = app.means if isinstance(app, Showing) else BLOCKS
+    return means.within(app.size.height)

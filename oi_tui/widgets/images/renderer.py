@@ -1,0 +1,96 @@
+"""Draws pictures beside the event loop, so that keys never wait for one."""
+
+import asyncio
+import contextvars
+import io
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rich.segment import Segment
+
+from oi_tui.terminal.graphics import Manner
+from oi_tui.widgets.images.decode import Colour, UnreadableError, pixels
+from oi_tui.widgets.images.half_blocks import half_blocks
+from oi_tui.widgets.images.sixel import sixel
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be drawn, in how many columns and lines, and how."""
+
+    format: str | None
+    content: str = field(repr=False)
+    columns: int
+    lines: int
+    manner: Manner
+    #: Width and height of a cell, in pixels.
+    cell: tuple[int, int]
+    #: What shines through where the picture does not cover it.
+    ground: Colour
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What became of an order: what there is of it depends on its manner."""
+
+    #: A sentence about why it could not be drawn.
+    fault: str = ""
+    #: Half blocks, one list a line.
+    blocks: tuple[list[Segment], ...] = ()
+    png: bytes = field(default=b"", repr=False)
+    sixel: str = field(default="", repr=False)
+
+
+def drawn(order: Order) -> Drawn:
+    """Draw it now, which takes from a millisecond to a second."""
+    try:
+        width, height = order.columns * order.cell[0], order.lines * order.cell[1]
+        if order.manner == "kitty":
+            png = io.BytesIO()
+            fine = pixels(order.format, order.content, (width, height), order.ground, fine=True)
+            fine.save(png, "PNG", compress_level=4)
+            return Drawn(png=png.getvalue())
+        size = order.columns, order.lines * 2
+        blocks = half_blocks(pixels(order.format, order.content, size, order.ground, fine=False))
+        if order.manner == "sixel":
+            fine = pixels(order.format, order.content, (width, height), order.ground, fine=True)
+            return Drawn(blocks=tuple(blocks), sixel=sixel(fine))
+        return Drawn(blocks=tuple(blocks))
+    except UnreadableError as error:
+        return Drawn(fault=str(error))
+
+
+_Work = tuple[Order, Callable[[Drawn], None], asyncio.AbstractEventLoop, contextvars.Context]
+#: What was asked for last is looked at now, so it comes first.
+_work: "queue.LifoQueue[_Work]" = queue.LifoQueue()
+_begin = threading.Lock()
+_painter: threading.Thread | None = None
+
+
+def draw(order: Order, then: Callable[[Drawn], None]) -> None:
+    """Have it drawn; `then` is called with the result in the event loop that runs now."""
+    global _painter
+    _work.put((order, then, asyncio.get_running_loop(), contextvars.copy_context()))
+    with _begin:
+        if _painter is None:
+            _painter = threading.Thread(target=_paint, name="painter", daemon=True)
+            _painter.start()
+
+
+def _paint() -> None:
+    while True:
+        order, then, loop, context = _work.get()
+        result = _result(order)
+        try:
+            loop.call_soon_threadsafe(then, result, context=context)
+        except RuntimeError:  # the loop was closed: nobody wants it any more
+            continue
+
+
+def _result(order: Order) -> Drawn:
+    try:
+        return drawn(order)
+    except Exception as error:  # noqa: BLE001 -- the end of a worker; the caption says it
+        return Drawn(fault=type(error).__name__)

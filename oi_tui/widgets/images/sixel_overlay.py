@@ -1,0 +1,75 @@
+"""Pictures that the terminal draws over text, as sixels, where and while they stand still."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.geometry import Region
+from textual.widget import Widget
+
+from oi_tui.widgets.images.image import Picture
+from oi_tui.widgets.images.protocol import Showing
+from oi_tui.widgets.timer import later
+
+if TYPE_CHECKING:
+    from asyncio import TimerHandle
+
+#: So long nothing may have been painted where a picture stands before it is drawn, in seconds.
+_REST = 0.2
+
+
+class StillPictures:
+    """Draws a widget's pictures over the half blocks that stand in for them.
+
+    Text that is written over a sixel picture takes its place, so whatever moves, covers or leaves it cleans
+    up by itself: what is seen then is half blocks again, or whatever else the widget shows. `visible` tells
+    for each picture the line and column of the widget where it begins.
+    """
+
+    def __init__(self, widget: Widget, visible: Callable[[], list[tuple[Picture, int, int]]]) -> None:
+        self._widget = widget
+        self._visible = visible
+        self._drawn: dict[Picture, tuple[Region, str]] = {}
+        self._timer: TimerHandle | None = None
+
+    def painted(self, crop: Region) -> None:
+        """A part of the widget was painted over; to be called whenever that happens."""
+        app = self._widget.app
+        if not isinstance(app, Showing) or app.means.manner != "sixel":
+            return
+        torn = [picture for picture, region in self._places() if region.overlaps(crop)]
+        if not torn:
+            return
+        for picture in torn:
+            self._drawn.pop(picture, None)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = later(self._widget, _REST, self._draw)
+
+    def _places(self) -> list[tuple[Picture, Region]]:
+        return [(picture, Region(left, top, *picture.shape)) for picture, top, left in self._visible()]
+
+    def _draw(self) -> None:
+        self._timer = None
+        widget, app = self._widget, self._widget.app
+        if not isinstance(app, Showing) or not widget.is_attached or app.screen is not widget.screen:
+            return
+        room = Region(0, 0, *widget.size)
+        offset = widget.content_region.offset
+        before, self._drawn = self._drawn, {}
+        for picture, region in self._places():
+            on_screen = region.translate(offset)
+            state = (on_screen, picture.sixel)
+            if not picture.sixel or not room.contains_region(region) or self._covered(on_screen):
+                continue
+            if before.get(picture) != state:
+                app.write_as_it_is(f"\x1b7\x1b[{on_screen.y + 1};{on_screen.x + 1}H{picture.sixel}\x1b8")
+            self._drawn[picture] = state
+
+    def _covered(self, region: Region) -> bool:
+        """Whether something else stands there, or may."""
+        own = set(self._widget.ancestors_with_self)
+        return any(
+            each.region.overlaps(region)
+            for each in self._widget.screen.walk_children(Widget)
+            if each not in own and each.is_on_screen and each.visible
+        )

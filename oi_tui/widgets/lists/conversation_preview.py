@@ -1,0 +1,71 @@
+"""A saved conversation in short, as it is shown beside the list."""
+
+from textual.content import Content
+
+from oi_tui import paths
+from oi_tui.engine.output.plain import plain
+from oi_tui.engine.storage.listing import UNTITLED, Summary
+from oi_tui.messages import Message
+from oi_tui.text import one_line, prose
+from oi_tui.widgets.lists.conversation_list import age
+
+#: How much of a conversation is shown.
+_MESSAGES = 40
+_CHARACTERS = 1_500
+
+
+def preview(item: Summary, messages: list[Message], words: list[str], now: float) -> Content:
+    """The conversation in short: its facts, then its messages, from the first that has one of the words."""
+    facts = [
+        f"{age(item.updated, now)} · {item.messages:,} message{'s' * (item.messages != 1)}",
+        one_line(paths.short(item.cwd), 200),
+        one_line(item.model, 100),
+    ]
+    parts: list[Content] = [
+        Content.styled(one_line(item.title, 300) or UNTITLED, "bold"),
+        *(Content.styled(fact, "$text-muted") for fact in facts if fact),
+    ]
+    if item.problem:
+        parts += [Content(""), Content.styled(f"It cannot be read: {one_line(item.problem)}", "$text-error")]
+    start = 0
+    if words:
+        hits = (i for i, each in enumerate(messages) if any(w in each.content.lower() for w in words))
+        start = next(hits, 0)
+    if start:
+        parts += [Content(""), Content.styled(f"… {start} earlier", "$text-muted")]
+    for message in messages[start : start + _MESSAGES]:
+        parts += [Content(""), *_previewed(message, words)]
+    left = len(messages) - start - _MESSAGES
+    if left > 0:
+        parts += [Content(""), Content.styled(f"… {left:,} more", "$text-muted")]
+    return Content("\n").join(parts)
+
+
+def _previewed(message: Message, words: list[str]) -> list[Content]:
+    told = {"user": "You", "assistant": "Assistant", "computer": "Output"}[message.role]
+    style = {"user": "bold $text-primary", "assistant": "bold $text-accent"}.get(
+        message.role, "bold $text-muted"
+    )
+    if message.type == "code":
+        state = message.state or ""
+        told = " · ".join(part for part in (one_line(message.format or "code", 30), state) if part)
+    elif message.type not in ("message", "console"):
+        told = f"{told} · {message.type}"
+    if message.type == "image":
+        return [Content.styled(f"[{told}]", style)]
+    said = plain(message.content) if message.type == "console" else message.content
+    text = said.strip("\n")
+    at = min((text.lower().find(word) for word in words if word in text.lower()), default=0)
+    start = text.rfind("\n", 0, at) + 1 if at > _CHARACTERS // 2 else 0
+    body = prose(text[start : start + _CHARACTERS])
+    cut = "…" if start + _CHARACTERS < len(text) else ""
+    shown = Content(("…\n" if start else "") + body + cut)
+    if message.role == "computer" or message.type == "reasoning":
+        shown = shown.stylize("$text-muted")
+    lowered = shown.plain.lower()
+    for word in words:
+        found = lowered.find(word)
+        while found >= 0:
+            shown = shown.stylize("bold $text-warning", found, found + len(word))
+            found = lowered.find(word, found + 1)
+    return [Content.styled(told, style), shown]

@@ -1,0 +1,1 @@
+"""A pager for long text."""

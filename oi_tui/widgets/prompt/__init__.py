@@ -1,0 +1,1 @@
+"""The prompt: text, completion, queue."""

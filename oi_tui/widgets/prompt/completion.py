@@ -1,0 +1,77 @@
+"""Which completions are offered for what is being typed, and which of them is chosen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from oi_tui.widgets.prompt.completion_list import Offer
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is being typed: a command, a mention, or words to look for in the history; and where it begins."""
+
+    kind: Literal["command", "mention", "history"]
+    text: str
+    start: int
+    row: int = 0
+
+
+class Choice:
+    """Offers for one query. They count for no other, however alike it looks."""
+
+    def __init__(self) -> None:
+        self.query: Query | None = None
+        self.offers: Sequence[Offer] = ()
+        self.number = 0
+        self.note = ""
+        self._answered: Query | None = None
+        self._closed: Query | None = None
+        self._awaited: Query | None = None
+
+    @property
+    def chosen(self) -> Offer | None:
+        """The offer that would be taken."""
+        return self.offers[self.number] if self.offers else None
+
+    def is_for(self, query: Query | None) -> bool:
+        """Whether there are offers, and for this query."""
+        return query is not None and query == self._answered and bool(self.offers)
+
+    def was_closed(self, query: Query) -> bool:
+        """Whether the person closed the list of just this query."""
+        return query == self._closed
+
+    def begin(self, query: Query) -> None:
+        """Somebody asks something else; what is shown stays until there is an answer."""
+        self.query, self._closed, self._awaited = query, None, None
+
+    def take(self, query: Query, offers: Sequence[Offer], note: str = "") -> bool:
+        """Take an answer; True when somebody waits to take the first offer. A choice that was made stays."""
+        chosen = self.chosen if query == self._answered else None
+        wanted = query == self._awaited and bool(offers)
+        self.query = self._answered = query
+        self.offers, self.note, self._awaited = offers, note, None
+        self.number = offers.index(chosen) if chosen is not None and chosen in offers else 0
+        return wanted
+
+    def wait(self, query: Query) -> bool:
+        """Take the first offer once there is an answer; False when that has come and was empty."""
+        if query == self._answered:
+            return False
+        self._awaited = query
+        return True
+
+    def move(self, by: int) -> None:
+        """Choose another offer, around the ends."""
+        self.number = (self.number + by) % len(self.offers)
+
+    def close(self, query: Query | None) -> None:
+        """Offer nothing for this query any more."""
+        self.forget()
+        self._closed = query
+
+    def forget(self) -> None:
+        """Nothing is being typed that could be completed."""
+        self.query = self._answered = self._awaited = None
+        self.offers, self.number, self.note = (), 0, ""

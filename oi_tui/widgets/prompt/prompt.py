@@ -1,0 +1,422 @@
+"""The line, or lines, in which a person says what they want."""
+
+from asyncio import TimerHandle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets.text_area import TextAreaTheme
+
+from oi_tui import commands
+from oi_tui.input.history_browser import Recall
+from oi_tui.input.multiline import is_open, without_quotes
+from oi_tui.text import one_line, prose
+from oi_tui.widgets.idle import obey
+from oi_tui.widgets.prompt.completion import Choice, Query
+from oi_tui.widgets.prompt.completion_list import Offer
+from oi_tui.widgets.prompt.text_area import PromptText
+from oi_tui.widgets.timer import later
+
+#: Rows that the prompt grows to before it scrolls.
+MOST_ROWS = 8
+#: Keys that follow each other within this many seconds were not typed by a person.
+BURST = 0.02
+#: An enter at the end of a burst is held back for so long: what follows it makes it a newline.
+HELD = 0.05
+
+#: Begins and ends a message of several lines.
+
+
+class Prompt(PromptText):
+    """A text area that sends on enter, remembers what was sent, and completes `%commands`.
+
+    A paste sends nothing, whether the terminal says that it is one or sends its characters as keys: an enter
+    that came in a burst and is followed by more, or by another enter, is a newline.
+
+    A pasted path becomes an `@path`. Offers to complete what is typed are drawn elsewhere; they count only
+    for the text that they were made for, so that a key can never take one that has gone stale, and enter
+    sends what is typed and nothing else.
+
+    Its height is fixed and changes only with the number of rows, because a change of height lays out
+    the whole screen again.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+j", "newline", "New line", id="prompt.newline", show=False),
+        Binding("ctrl+u", "clear", "Clear", id="prompt.clear", show=False),
+        Binding("ctrl+s", "search_history", "Search what you said", id="prompt.history", show=False),
+        Binding("ctrl+t", "open_paste", "Open the paste", id="prompt.open_paste", show=False),
+        # The text area would delete a word with it.
+        Binding("ctrl+f", "screen.command('find')", "Find", id="prompt.find", show=False),
+    ]
+
+    @dataclass
+    class Sent(Message):
+        """The person pressed enter on `text`, which is not blank; `Prompt.full` puts long pastes into it."""
+
+        text: str
+
+    @dataclass
+    class Asked(Message):
+        """What could complete the mention that is being typed? `Prompt.offer` takes the answer."""
+
+        query: Query
+
+    @dataclass
+    class Offered(Message):
+        """Other completions are offered, or another one is chosen; none when there are none."""
+
+        offers: Sequence[Offer]
+        chosen: int
+        note: str
+
+    @dataclass
+    class LastQueuedWanted(Message):
+        """The person wants the message back that was sent last and still waits."""
+
+    @dataclass
+    class Hinted(Message):
+        """There is something to say about what is being typed; empty when there no longer is."""
+
+        hint: str
+
+    def __init__(
+        self,
+        history: Sequence[str] = (),
+        *,
+        remember: Callable[[str], object] = lambda _text: None,
+        id: str | None = None,
+    ) -> None:
+        """`history` is what was sent in earlier sessions; `remember` is given what is sent in this one."""
+        super().__init__(
+            soft_wrap=True,
+            show_line_numbers=False,
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder=Content("Ask for something, or %help"),
+            id=id,
+        )
+        self._recall = Recall(history)
+        self._remember = remember
+        self._choice = Choice()
+        self._shows_offers = False
+        #: Whether what is typed is what the history is searched for.
+        self._searching = False
+        #: Where pasted paths are looked for, and what they are told relative to.
+        self.folder = Path.cwd()
+        self._hint = ""
+        #: Whether a message that was sent still waits; `up` then gives it back instead of the history.
+        self.queue_waits = False
+        #: Whether three quotation marks begin and end a message of several lines.
+        self.multi_line = True
+        self._last_key = 0.0
+        self._held: TimerHandle | None = None
+        self._burst_has_lines = False
+
+    def on_mount(self) -> None:
+        """Take the look of the style sheet rather than of a code theme; a still caret costs no bytes."""
+        self.cursor_blink = False
+        self.register_theme(TextAreaTheme("prompt"))
+        self.theme = "prompt"
+        self._fit()
+
+    def put_back(self, text: str) -> None:
+        """Put text before what is being typed; nothing that was typed is lost."""
+        self.text = "\n".join(part for part in (text, self.text) if part)
+        self.move_cursor(self.document.end)
+
+    async def _on_key(self, event: events.Key) -> None:
+        burst = event.time - self._last_key < BURST
+        self._last_key = event.time
+        if not burst:
+            self._burst_has_lines = False
+        if self._held is not None:
+            self._held.cancel()
+            self._held = None
+            self._burst_has_lines = True
+            self.insert("\n")
+        match event.key:
+            case "enter":
+                event.stop()
+                event.prevent_default()
+                self._enter(burst=burst)
+            case "up" | "down" if self._choice.is_for(self._query()):
+                event.prevent_default()
+                event.stop()
+                self._choice.move(-1 if event.key == "up" else +1)
+                self._tell_offers()
+            case "escape" if self._choice.is_for(self._query()) or self._searching:
+                event.prevent_default()
+                event.stop()
+                self._close_offers()
+            case "up" if self.queue_waits and not self.text:
+                event.prevent_default()
+                event.stop()
+                self.post_message(self.LastQueuedWanted())
+            case "up" if self._on_row(0) and (entry := self._recall.earlier(self.text)) is not None:
+                event.prevent_default()
+                event.stop()
+                self._show_entry(entry)
+            case "down" if self._on_row(-1) and (entry := self._recall.later(self.text)) is not None:
+                event.prevent_default()
+                event.stop()
+                self._show_entry(entry)
+            case "tab":
+                event.prevent_default()
+                if self._complete():
+                    event.stop()
+            case _:
+                await obey(self, event)
+
+    def _enter(self, *, burst: bool) -> None:
+        if self._searching:
+            self._take_offer()
+        elif not burst:
+            self._send()
+        elif self._burst_has_lines:
+            self.insert("\n")
+        else:
+            self._held = later(self, HELD, self._send_held)
+
+    def _send_held(self) -> None:
+        self._held = None
+        self._send()
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        self._last_key = event.time
+        text = prose(event.text)
+        paths = None if self.text[:1] in ("%", "/", "!") else self._dropped(event.text)
+        text = self._mentions(paths) if paths else self.pastes.folded(text)
+        self.replace(text, *self.selection, maintain_selection_offset=False)
+
+    def _dropped(self, text: str) -> list[str] | None:
+        # What it takes is not needed for the first frame.
+        from oi_tui.input import mentions
+
+        return mentions.dropped(text, self.folder)
+
+    def _mentions(self, paths: Sequence[str]) -> str:
+        from oi_tui.input import mentions
+
+        row, column = min(self.selection)
+        joined = column > 0 and not self.document.get_line(row)[column - 1].isspace()
+        return " " * joined + " ".join(map(mentions.written, paths)) + " "
+
+    async def action_undo(self) -> None:  # type: ignore[override]
+        """Undo; with nothing typed the key means what it means in every terminal: back to the shell."""
+        if self.text:
+            super().action_undo()
+        else:
+            await self.app.run_action("suspend_process")
+
+    def action_newline(self) -> None:
+        """Begin a new line without sending."""
+        self.insert("\n")
+
+    def action_clear(self) -> None:
+        """Delete all that is typed; undo brings it back."""
+        self.clear()
+
+    def on_text_area_changed(self) -> None:
+        """Keep height and hint in step with the text."""
+        self._fit()
+        self._look()
+        hint = self._command_hint()
+        if hint != self._hint:
+            self._hint = hint
+            self.post_message(self.Hinted(hint))
+
+    def on_resize(self) -> None:
+        """A narrower screen wraps the text into more rows."""
+        self._fit()
+        self.call_after_refresh(self.place_caret)
+
+    def on_focus(self) -> None:
+        """The terminal's own caret comes along."""
+        self.call_after_refresh(self.place_caret)
+
+    def place_caret(self) -> None:
+        """Put the terminal's caret where the next character goes: input methods draw there."""
+        if self.has_focus and self.app.cursor_position != self.cursor_screen_offset:
+            self.app.cursor_position = self.cursor_screen_offset
+            # The caret travels with a frame, and this may have been the last one for long.
+            self.refresh()
+
+    def _send(self) -> None:
+        if self.multi_line and is_open(self.text):
+            self.insert("\n")
+            return
+        text = without_quotes(self.text) if self.multi_line else self.text.strip()
+        self._close_offers()
+        if not text:
+            return
+        if self._recall.add(text):
+            self._remember(self.full(text))
+        self.clear()
+        self.history.clear()
+        self.post_message(self.Sent(text))
+
+    def _on_row(self, row: int) -> bool:
+        """Whether the caret is on the first (0) or the last (-1) row as it is drawn."""
+        wrapped = self.wrapped_document
+        return wrapped.location_to_offset(self.cursor_location).y == (wrapped.height - 1 if row else 0)
+
+    def _show_entry(self, entry: str) -> None:
+        self.text = entry
+        self.move_cursor(self.document.end)
+
+    # -- completion
+
+    def action_search_history(self) -> None:
+        """Offer what was sent before and holds the words that are typed."""
+        self._searching = True
+        self._choice = Choice()
+        self._look()
+
+    def offer(self, query: Query, offers: Sequence[Offer], note: str = "") -> None:
+        """Take offers for a mention; they are forgotten when something else is typed by now."""
+        if query == self._query():
+            wanted = self._choice.take(query, offers, note)
+            self._tell_offers()
+            if wanted:
+                self._take_offer()
+
+    def _query(self) -> Query | None:
+        """What is being typed that could be completed."""
+        if self._searching:
+            return Query("history", self.text, 0)
+        row, column = self.cursor_location
+        if self.selection.start != self.selection.end:
+            return None
+        if (name := self._typed_name()) is not None and (row, column) == self.document.end:
+            return Query("command", name, 0)
+        before = self.document.get_line(row)[:column]
+        if "@" not in before or self.text.startswith(("%", "!")):
+            return None
+        from oi_tui.input import mentions
+
+        typed = mentions.being_typed(before)
+        return None if typed is None else Query("mention", typed, before.rindex("@"), row)
+
+    def _look(self) -> None:
+        """Find offers for what is typed now, or close the list."""
+        query = self._query()
+        if query is None or self._choice.was_closed(query):
+            self._choice.forget()
+            self._tell_offers()
+        elif query != self._choice.query:
+            self._choice.begin(query)
+            match query.kind:
+                case "command":
+                    self._choice.take(query, _commands(query.text))
+                    self._tell_offers()
+                case "history":
+                    found = self._recall.containing(query.text, 100)
+                    offers = [Offer(entry, one_line(entry)) for entry in found]
+                    note = "enter takes it, escape closes" if found else "nothing like it was said"
+                    self._choice.take(query, offers, note)
+                    self._tell_offers()
+                case "mention":
+                    self.post_message(self.Asked(query))
+
+    def _complete(self) -> bool:
+        """Take the chosen offer; False when there is nothing that could be completed."""
+        self._look()
+        query = self._query()
+        if query is None or self._choice.was_closed(query):
+            return False
+        if self._choice.is_for(query):
+            self._take_offer()
+            return True
+        return self._choice.wait(query)
+
+    def _take_offer(self) -> None:
+        """Put the chosen offer in the place of what was typed for it."""
+        query, offer = self._query(), self._choice.chosen
+        if query is None or offer is None or not self._choice.is_for(query):
+            self._close_offers()
+            return
+        if query.kind == "mention":
+            end = self.cursor_location
+            text = offer.text
+            if text.endswith(" ") and self.document.get_line(end[0])[end[1] : end[1] + 1].isspace():
+                text = text[:-1]
+            self.replace(text, (query.row, query.start), end, maintain_selection_offset=False)
+        else:
+            self._searching = False
+            self.replace(offer.text, (0, 0), self.document.end, maintain_selection_offset=False)
+        self._close_offers()
+        if offer.text.endswith("/"):
+            # A folder leads on to what is in it.
+            self._choice = Choice()
+            self._look()
+
+    def _close_offers(self) -> None:
+        query = self._query()
+        self._searching = False
+        self._choice.close(query)
+        self._tell_offers()
+
+    def _tell_offers(self) -> None:
+        choice = self._choice
+        note = choice.note if self._searching or choice.offers else ""
+        if choice.offers or note or self._shows_offers:
+            self._shows_offers = bool(choice.offers or note)
+            self.post_message(self.Offered(choice.offers, choice.number, note))
+
+    def on_blur(self) -> None:
+        """Completions belong to the caret."""
+        self._close_offers()
+
+    def on_text_area_selection_changed(self) -> None:
+        """The caret may have left what could be completed."""
+        self._look()
+
+    def _typed_name(self) -> str | None:
+        """The beginning of a command's name, while nothing else is typed."""
+        text = self.text
+        if text[:1] not in ("%", "/"):
+            return None
+        return text if len(text) == 1 or text[1:].replace("_", "").isalnum() else None
+
+    def _command_hint(self) -> str:
+        text = self.text
+        if text.startswith("%%"):
+            return "%% runs the rest in your shell; the model does not see it"
+        typed = self._typed_name()
+        found = commands.matching(typed) if typed else []
+        if len(found) == 1 or (found and typed and found[0].name == typed[1:]):
+            return f"{found[0].title}   {found[0].summary}"
+        row, column = self.cursor_location
+        if self.pastes and self.pastes.at(self.document.get_line(row), column):
+            return "ctrl+t opens the paste; backspace deletes it as one"
+        return ""
+
+    def _fit(self) -> None:
+        rows = max(1, min(MOST_ROWS, self.wrapped_document.height))
+        if self.styles.height is None or self.styles.height.value != rows:
+            self.styles.height = rows
+
+
+def _commands(typed: str) -> list[Offer]:
+    """The commands that begin with what is typed, or else hold it; nothing for one that is typed whole."""
+    found = commands.matching(typed)
+    if not found:
+        found = [each for each in commands.COMMANDS.values() if typed[1:].lower() in each.name]
+    if len(found) == 1 and found[0].name == typed[1:]:
+        return []
+    return [
+        Offer(
+            f"{typed[0]}{each.name}" + (" " if each.usage else ""),
+            each.title.replace("%", typed[0], 1),
+            each.summary,
+        )
+        for each in found
+    ]

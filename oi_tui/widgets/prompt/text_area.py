@@ -1,0 +1,78 @@
+"""A text area in which long pastes are folded to a few words, and mentions stand out."""
+
+from typing import ClassVar
+
+from rich.text import Text
+from textual.document._document import EditResult, Location
+from textual.document._edit import Edit
+from textual.widgets.text_area import Selection
+
+from oi_tui.widgets.editor.text_area import SteadyArea
+from oi_tui.widgets.prompt.pastes import Pastes
+
+
+class PromptText(SteadyArea):
+    """The words in brackets that stand for a paste move, and vanish, as one; `full` puts the paste back."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt--chip", "prompt--mention"}
+
+    @property
+    def pastes(self) -> Pastes:
+        """What was pasted, by the words that stand for it."""
+        if "_pastes" not in self.__dict__:
+            # The text area validates a selection before anything of ours is there.
+            self._pastes = Pastes()
+        return self._pastes
+
+    def full(self, text: str) -> str:
+        """The text with every long paste in its place."""
+        return self.pastes.full(text)
+
+    def edit(self, edit: Edit) -> EditResult:
+        """Change the text; a paste that would be cut through goes as a whole."""
+        if self.pastes and edit.from_location != edit.to_location:
+            start, end = sorted((edit.from_location, edit.to_location))
+            for left, right in self.pastes.spans(self.document.get_line(start[0])):
+                if left < start[1] < right:
+                    start = start[0], left
+            for left, right in self.pastes.spans(self.document.get_line(end[0])):
+                if left < end[1] < right:
+                    end = end[0], right
+            edit.from_location, edit.to_location = start, end
+        return super().edit(edit)
+
+    def _validate_selection(self, selection: Selection) -> Selection:
+        """Keep the caret out of the words that stand for a paste: it jumps over them."""
+        start, end = super()._validate_selection(selection)
+        if not self.pastes:
+            return Selection(start, end)
+        return Selection(self._outside(start, self.selection.start), self._outside(end, self.selection.end))
+
+    def _outside(self, location: Location, before: Location) -> Location:
+        row, column = location
+        for left, right in self.pastes.spans(self.document.get_line(row)):
+            if left < column < right:
+                return row, right if before <= (row, left) else left
+        return location
+
+    def action_open_paste(self) -> None:
+        """Put the text of the paste beside the caret in its place."""
+        row, column = self.cursor_location
+        line = self.document.get_line(row)
+        if span := self.pastes.at(line, column):
+            text = self.pastes.full(line[slice(*span)])
+            self.replace(text, (row, span[0]), (row, span[1]), maintain_selection_offset=False)
+            self.move_cursor((row, span[0]))
+
+    def get_line(self, line_index: int) -> Text:
+        """The line with pastes and mentions standing out."""
+        line = super().get_line(line_index)
+        for start, end in self.pastes.spans(line.plain):
+            line.stylize(self.get_component_rich_style("prompt--chip", partial=True), start, end)
+        if "@" in line.plain and not self.text.startswith(("%", "!")):
+            from oi_tui.input import mentions
+
+            style = self.get_component_rich_style("prompt--mention", partial=True)
+            for found in mentions.MENTION.finditer(line.plain):
+                line.stylize(style, *found.span())
+        return line

@@ -1,0 +1,44 @@
+"""Every word on every screen can be read, in every theme."""
+
+import pytest
+from textual.color import Color
+from textual.theme import BUILTIN_THEMES
+
+from oi_tui.app import OiTui
+from oi_tui.themes import LEGIBLE, THEMES, contrast
+from tests.snapshots.test_screens import STATES
+
+NAMES = [theme.name for theme in (*THEMES, *BUILTIN_THEMES.values()) if not theme.ansi]
+#: Where the most colours come together.
+TRIED = ("asking about risks", "finding and replacing", "what was changed", "finished", "help", "granting")
+
+
+def faint(app: OiTui) -> list[str]:
+    """The words on the screen that are too near to their ground, as they go to the terminal."""
+    found = []
+    for strip in app.screen._compositor.render_strips():
+        for text, style, _ in strip:
+            if not style or not any(map(str.isalnum, text)):
+                continue
+            if style.color is None or style.bgcolor is None or style.bgcolor.is_default:
+                continue
+            ink, ground = (Color.from_rich_color(each) for each in (style.color, style.bgcolor))
+            if contrast(ink, ground) < LEGIBLE:
+                found.append(f"{text!r} {ink.hex} on {ground.hex}")
+    return found
+
+
+@pytest.mark.parametrize("state", TRIED)
+async def test_every_word_can_be_read_in_every_theme(state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("oi_tui.engine.models.local_servers.find", list)
+    make, steps = STATES[state]
+    app = make()
+    wrong: dict[str, list[str]] = {}
+    async with app.run_test(size=(100, 30)) as pilot:
+        await steps(pilot)
+        for name in NAMES:
+            app.theme = name
+            await pilot.pause()
+            if found := faint(app):
+                wrong[name] = found
+    assert wrong == {}

@@ -1,0 +1,130 @@
+"""Files that code changed: told below its cell, and put back when the person says so."""
+
+import math
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.files import watcher
+from oi_tui.engine.llm.base import Text
+from oi_tui.messages import Report, RunEnded
+from oi_tui.screens.confirm import Confirm
+from oi_tui.widgets.approval import key_guard
+from tests.fakes import Computer, call
+from tests.pilot.test_cells import screen_lines
+from tests.pilot.test_chat import Desk, sitting
+from tests.pilot.test_rewind import notes
+
+
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that stands still for a moment would have part of the folder let be."""
+    monkeypatch.setattr(watcher, "SCAN_SECONDS", 30.0)
+    monkeypatch.setattr(watcher, "KEEP_SECONDS", 30.0)
+
+
+class Writing(Computer):
+    """Writes the name and the words that its code is made of, as a program would."""
+
+    def run(self, language: str, code: str) -> Iterator[Report]:
+        self.ran.append((language, code))
+        name, _, words = code.partition(" ")
+        (self.cwd / name).write_text(words)
+        yield RunEnded("finished", 0.1)
+
+
+@asynccontextmanager
+async def working(folder: Path, *codes: str, **settings: object) -> AsyncIterator[Desk]:
+    replies = [[call(code, id=f"c{n}")] for n, code in enumerate(codes)]
+    Computer.cwd, before = folder, Computer.cwd
+    try:
+        async with sitting(*replies, [Text("Done.")], **settings) as desk:
+            desk.computer.run = Writing.run.__get__(desk.computer)  # type: ignore[method-assign]
+            await desk.type("%auto_run on")
+            await desk.type("go")
+            await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
+            yield desk
+    finally:
+        Computer.cwd = before
+
+
+async def answered(desk: Desk, key: str) -> None:
+    """Answer the question that is there, or comes."""
+    await desk.until(lambda: isinstance(desk.app.screen, Confirm) and desk.app.screen.armed)
+    await desk.pilot.press(key)
+    await desk.until(lambda: not isinstance(desk.app.screen, Confirm))
+
+
+async def test_changed_files_stand_below_the_cell_and_u_puts_them_back(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("before")
+    async with working(tmp_path, "data.csv after", "plot.png picture") as desk:
+        told = "\n".join(screen_lines(desk))
+        assert "files  ~ data.csv" in told
+        assert "files  + plot.png" in told
+        desk.bench.conversation.transcript.focus()
+        await desk.pilot.press("home", "up", "up", "up", "up", "down", "u")
+        await desk.until(lambda: isinstance(desk.app.screen, Confirm))
+        assert "data.csv: as it was" in "\n".join(screen_lines(desk))
+        await answered(desk, "y")
+        await desk.until(lambda: "1 file is as before. %restore undo takes that back." in notes(desk))
+        assert (tmp_path / "data.csv").read_text() == "before"
+        await desk.type("%restore undo")
+        await answered(desk, "y")
+        await desk.until(lambda: (tmp_path / "data.csv").read_text() == "after")
+
+
+async def test_no_is_no_and_a_key_that_was_on_its_way_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(key_guard, "QUIET", math.inf)
+    async with working(tmp_path, "a.txt 1") as desk:
+        await desk.type("%restore")
+        await desk.pilot.press("y")
+        assert isinstance(desk.app.screen, Confirm)
+        await desk.pilot.press("n")
+        assert (tmp_path / "a.txt").read_text() == "1"
+
+
+async def test_going_back_offers_the_files_of_what_was_taken_back(tmp_path: Path) -> None:
+    async with working(tmp_path, "a.txt 1", "b.txt 2") as desk:
+        await desk.type("%undo")
+        assert "Files changed meanwhile; %restore puts them back." in notes(desk)
+        desk.chat.prompt.text = ""
+        await desk.type("%restore")
+        await answered(desk, "y")
+        await desk.until(lambda: "2 files are as before" in notes(desk))
+        assert not list(tmp_path.glob("*.txt"))
+
+
+async def test_an_opened_conversation_knows_its_files(tmp_path: Path) -> None:
+    async with working(tmp_path, "a.txt 1") as desk:
+        id_ = desk.workspace._journal.id
+        await desk.type("%new")
+        desk.chat.desk.open_conversation(id_)
+        await desk.pilot.pause()
+        assert "files  + a.txt" in "\n".join(screen_lines(desk))
+        await desk.type("%files")
+        assert f"[1] in {tmp_path}\n  + a.txt" in notes(desk)
+
+
+async def test_what_cannot_be_put_back_is_said(tmp_path: Path) -> None:
+    async with working(tmp_path, ".env KEY=1") as desk:
+        await desk.type("%restore 1")
+        assert "Nothing can be put back:\n  .env: it could not be brought back: it is a hidden file" in notes(
+            desk
+        )
+        await desk.type("%restore 7")
+        await desk.type("%restore undo")
+        assert "nothing is known of changes" in notes(desk)
+        assert "No files were put back that could be taken back" in notes(desk)
+        await desk.type("%files 7")
+        assert "Cell 7 changed no files" in notes(desk)
+
+
+async def test_the_setting_switches_it_off(tmp_path: Path) -> None:
+    async with working(tmp_path, "a.txt 1", file_snapshots=False) as desk:
+        assert "files  " not in "\n".join(screen_lines(desk))
+        await desk.type("%files")
+        assert "No cell changed files" in notes(desk)

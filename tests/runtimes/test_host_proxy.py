@@ -1,0 +1,198 @@
+"""Programs in the sandbox reach the hosts that a person named, and no other."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.sandbox import proxy, sandbox
+from oi_tui.runtimes.sandbox.proxy import Gateway
+from tests.runtimes.playing import play
+
+walls = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
+Ask = Callable[..., bytes]
+
+
+class _Page(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = f"page {self.path} for {self.headers['Host']} {self.headers['Proxy-X']}".encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """A web server on this machine."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Page) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+#: What names lead to, in place of the network's answer.
+NAMES = {
+    "files.example.com": ["127.0.0.1"],
+    "metadata.example.com": ["169.254.169.254"],
+    "sneaky.example.com": ["::ffff:10.0.0.1"],
+    "localhost": ["127.0.0.1"],
+}
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Iterator[Ask]:
+    """Sends a request through a gateway for certain hosts; the whole answer."""
+    made: list[Gateway] = []
+
+    def asked(request: str, *hosts: str, refused: list[str] | None = None) -> bytes:
+        path = tmp_path / f"gateway{len(made)}"
+        told = [] if refused is None else refused
+        made.append(Gateway(path, hosts, told.append, lambda host, _: NAMES.get(host, [host])))
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(20)
+            client.connect(str(path))
+            client.sendall(request.encode())
+            answer = b""
+            while piece := client.recv(65536):
+                answer += piece
+            return answer
+
+    yield asked
+    for each in made:
+        each.close()
+
+
+def get(host: str, more: str = "") -> str:
+    return f"GET http://{host}/x?y=1 HTTP/1.1\r\nHost: {host}\r\nProxy-X: secret\r\n{more}\r\n"
+
+
+def test_a_host_that_is_named_is_reached(ask: Ask, port: int) -> None:
+    host = f"127.0.0.1:{port}"
+    assert ask(get(host), host).endswith(f"page /x?y=1 for {host} None".encode())
+
+
+def test_a_tunnel_is_made(ask: Ask, port: int) -> None:
+    host = f"127.0.0.1:{port}"
+    tunnel = f"CONNECT {host} HTTP/1.1\r\n\r\nGET /in HTTP/1.0\r\nHost: z\r\n\r\n"
+    answer = ask(tunnel, host)
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert b"page /in for z" in answer
+
+
+def test_other_hosts_are_refused_and_named(ask: Ask) -> None:
+    refused: list[str] = []
+    answer = ask(get("evil.example.org"), "*.example.com", "packages.example.net", refused=refused)
+    assert answer.startswith(b"HTTP/1.1 403")
+    assert b"sandbox_hosts" in answer
+    assert refused == ["evil.example.org"]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "example.com.evil.org",
+        "evilexample.com",
+        "example.com",
+        "a.example.com:22",
+        "packages.example.net:8080",
+    ],
+)
+def test_a_name_that_only_looks_alike_is_refused(ask: Ask, host: str) -> None:
+    assert ask(get(host), "*.example.com", "packages.example.net").startswith(b"HTTP/1.1 403")
+
+
+@pytest.mark.parametrize("host", ["metadata.example.com", "sneaky.example.com", "files.example.com"])
+def test_a_name_does_not_lead_to_a_private_address(ask: Ask, host: str) -> None:
+    answer = ask(get(host), "*.example.com", host)
+    assert answer.startswith(b"HTTP/1.1 403")
+    assert b"private address" in answer
+
+
+def test_a_private_address_that_is_named_too_is_reached(ask: Ask, port: int) -> None:
+    host = f"files.example.com:{port}"
+    assert b"page /x" in ask(get(host), host, f"127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "GET / HTTP/1.1\r\n\r\n",
+        "nothing\r\n\r\n",
+        "CONNECT  HTTP/1.1\r\n\r\n",
+        "GET ftp://a/ HTTP/1.1\r\n\r\n",
+        "CONNECT a:99999 HTTP/1.1\r\n\r\n",
+        "CONNECT [::1 HTTP/1.1\r\n\r\n",
+        "x" * 70_000 + "\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_is_refused(ask: Ask, request_: str) -> None:
+    assert ask(request_, "*.example.com").startswith(b"HTTP/1.1 403")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "10.1.2.3",
+        "169.254.169.254",
+        "::1",
+        "fe80::1%eth0",
+        "::ffff:127.0.0.1",
+        "100.64.0.1",
+        "0.0.0.0",
+        "fd00::1",
+        "224.0.0.1",
+        "2002:7f00:1::",
+        "nonsense",
+    ],
+)
+def test_addresses_that_are_not_public(address: str) -> None:
+    assert not proxy._is_public(address)
+
+
+def test_an_address_of_the_internet_is_public() -> None:
+    assert proxy._is_public("8.8.8.8")
+
+
+@walls
+def test_code_in_the_sandbox_reaches_these_hosts_only(
+    make: Callable[..., Computer], tmp_path: Path, port: int
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    walled = make(cwd=project, sandbox=True, hosts=(f"127.0.0.1:{port}",))
+    assert any(f"127.0.0.1:{port}" in note for note in walled.notes)
+    code = (
+        "import urllib.request, urllib.error\n"
+        "proxy = urllib.request.ProxyHandler({'http': __import__('os').environ['HTTP_PROXY']})\n"
+        "opener = urllib.request.build_opener(proxy)\n"
+        "def ask(host):\n"
+        "    request = urllib.request.Request(f'http://{host}/here')\n"
+        "    request.set_proxy('127.0.0.1:3128', 'http')\n"
+        "    try: return opener.open(request, timeout=20).read()\n"
+        "    except urllib.error.HTTPError as error: return error.code\n"
+        f"print(ask('127.0.0.1:{port}'))\n"
+        "print(ask('169.254.169.254'), ask('nowhere.example.org'))\n"
+        "import socket\n"
+        f"try: socket.create_connection(('127.0.0.1', {port}), 2); print('OUT')\n"
+        "except OSError: print('held')\n"
+    )
+    played = play(walled, "python", code)
+    assert "page /here" in played.text
+    assert "403 403" in played.text
+    assert "held" in played.text
+    assert (
+        "did not let the program reach 169.254.169.254, nowhere.example.org; the setting sandbox_hosts"
+        in played.text
+    )
+    # It does so again in the next run, and the languages end as ever.
+    assert "page /here" in play(walled, "python", f"print(ask('127.0.0.1:{port}'))").text

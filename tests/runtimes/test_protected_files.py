@@ -1,0 +1,123 @@
+"""Files through which code in the sandbox could act outside of it later are read-only, or reported."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.sandbox import protected_files, sandbox
+from tests.runtimes.playing import play
+
+walls = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
+Make = Callable[..., Computer]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with one below it, and files that tools run by themselves."""
+    folder = tmp_path / "project"
+    for each in (folder, folder / "sub"):
+        each.mkdir()
+        subprocess.run(["git", "init", "-q", each], check=True)
+    (folder / ".envrc").write_text("export X=1\n")
+    (folder / ".vscode").mkdir()
+    (folder / "Makefile").write_text("all:\n")
+    (folder / "pkg").mkdir()
+    (folder / "pkg" / "sitecustomize.py").write_text("")
+    (folder / "tree").mkdir()
+    (folder / "tree" / ".git").write_text("gitdir: ../.git/worktrees/tree\n")
+    (folder / "notes").write_text("mine")
+    return folder
+
+
+#: Each writes a file that some tool would run, or moves what leads to it out of the way.
+ATTEMPTS = {
+    "hook": "echo x >.git/hooks/pre-commit",
+    "hook below": "echo x >sub/.git/hooks/pre-commit",
+    "config": "echo x >>.git/config",
+    "config below": "git -C sub config core.fsmonitor 'touch /tmp/x'",
+    "gitdir": "mv .git .git2",
+    "gitdir below": "mv sub/.git sub/.git2",
+    "worktree": "echo gitdir: /tmp >tree/.git",
+    "direnv": "echo x >>.envrc",
+    "direnv replaced": "rm -f .envrc && echo x >.envrc",
+    "direnv renamed over": "echo x >new && mv -f new .envrc",
+    "editor": "echo x >.vscode/tasks.json",
+    "start of python": "echo x >pkg/sitecustomize.py",
+    "link elsewhere": "echo x >linked",
+}
+
+
+@walls
+def test_what_tools_run_by_themselves_is_read_only(make: Make, project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    os.link(outside, project / "linked")
+    walled = make(cwd=project, sandbox=True)
+    code = "\n".join(f"( {code} ) >/dev/null 2>&1 && echo 'DONE {name}'" for name, code in ATTEMPTS.items())
+    commit = "git add notes && git -c user.name=a -c user.email=a@b commit -qm x && echo saved"
+    played = play(walled, "shell", f"{code}\necho over; {commit}")
+    assert "DONE" not in played.text
+    assert "over" in played.text
+    assert "saved" in played.text
+    assert outside.read_text() == "mine"
+    assert (project / ".envrc").read_text() == "export X=1\n"
+    assert sorted(path.name for path in (project / "sub").iterdir()) == [".git"]
+
+
+@walls
+def test_what_comes_into_being_or_is_run_every_day_is_reported(make: Make, project: Path) -> None:
+    walled = make(cwd=project, sandbox=True)
+    played = play(walled, "shell", "echo x >conftest.py; echo x >>Makefile; echo x >notes")
+    assert "changed Makefile, created conftest.py: programs outside the sandbox may run it" in played.text
+    assert "notes" not in played.text
+    assert "oi-tui:" not in play(walled, "shell", "echo nothing; echo y >other").text
+    played = play(walled, "shell", "git init -q new; echo x >new/.git/hooks/pre-push; echo over")
+    assert "created new/.git/hooks/pre-push:" in played.text
+    assert "config" not in played.text
+    played = play(walled, "shell", "mv sub sub2; mkdir -p sub/.git/hooks; echo x >sub/.git/hooks/pre-push")
+    assert "created sub/.git/hooks/pre-push:" in played.text
+    played = play(walled, "shell", "git -C new config core.fsmonitor 'touch /x'; echo x >.bashrc")
+    assert "created .bashrc, created new/.git/config:" in played.text
+
+
+@walls
+def test_a_person_lets_single_ones_through(make: Make, project: Path) -> None:
+    walled = make(cwd=project, sandbox=True, writable=(".git/hooks", ".envrc"))
+    assert "oi-tui:" not in play(walled, "shell", "echo x >.git/hooks/pre-commit; echo y >.envrc").text
+    assert (project / ".git/hooks/pre-commit").exists()
+    assert (project / ".envrc").read_text() == "y\n"
+    play(walled, "shell", "echo x >>.git/config; echo over")
+    assert not (project / ".git/config").read_text().endswith("x\n")
+
+
+def test_hard_links_within_the_folder_are_no_way_out(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x")
+    os.link(tmp_path / "a", tmp_path / "b")
+    assert protected_files.find(tmp_path).linked == ()
+
+
+def test_many_hard_links_make_their_folder_read_only(tmp_path: Path) -> None:
+    cwd, store = tmp_path / "cwd", tmp_path / "store"
+    (cwd / "packages" / "deep").mkdir(parents=True)
+    store.mkdir()
+    for number in range(101):
+        (store / str(number)).write_text("x")
+        os.link(store / str(number), cwd / "packages" / "deep" / str(number))
+    assert protected_files.find(cwd).linked == (cwd / "packages",)
+
+
+def test_a_folder_that_is_too_large_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protected_files, "MOST_ENTRIES", 3)
+    for number in range(5):
+        (tmp_path / str(number)).write_text("x")
+    (remark,) = protected_files.find(tmp_path).remarks
+    assert "more than 3 files" in remark
+
+
+def test_a_bare_repository_is_one(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", tmp_path / "bare"], check=True)
+    assert {each.name for each in protected_files.find(tmp_path).read_only} == {"hooks", "config"}

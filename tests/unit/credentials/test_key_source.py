@@ -1,0 +1,48 @@
+"""Where the key of a model comes from, in words."""
+
+import pytest
+
+from oi_tui.engine.credentials.key_source import key_place
+from oi_tui.engine.credentials.keys import Secrets
+from oi_tui.engine.settings.profile import Origin, Profile
+from oi_tui.workspace import Workspace
+
+
+class Ring:
+    name = "memory"
+
+    def get_password(self, _service: str, _name: str) -> str:
+        return "canary-ring"
+
+
+@pytest.mark.parametrize(
+    ("origin", "words"),
+    [
+        ("flag", "The key was given by a flag."),
+        ("environment", "The key is that of OI_TUI_API_KEY in the environment."),
+        ("profile", "The key stands in the profile's file, for whoever gets to read it."),
+        ("changed", "The key was typed, and is used until you leave."),
+    ],
+)
+def test_a_key_of_the_profile_comes_first(origin: Origin, words: str) -> None:
+    profile = Profile().with_changes(origin, api_key="canary-own")
+    place = key_place(profile, Secrets(environment={"OPENAI_API_KEY": "canary-env"}, keyring=lambda: None))
+    assert (place.found, place.kept, place.words) == (True, False, words)
+
+
+def test_a_key_in_the_keyring_is_kept() -> None:
+    place = key_place(Profile(), Secrets(environment={}, keyring=Ring))
+    assert (place.found, place.kept) == (True, True)
+    assert place.words == "OPENAI_API_KEY is kept in the system's keyring."
+
+
+def test_a_kept_key_makes_the_default_model_one_that_can_be_asked() -> None:
+    workspace = Workspace(Profile())
+    try:
+        assert not workspace.has_model
+        assert not workspace.look_for_key()
+        workspace.secrets.keep("OPENAI_API_KEY", "canary-kept")
+        assert workspace.look_for_key()
+        assert workspace.has_model
+    finally:
+        workspace.close()

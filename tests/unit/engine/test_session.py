@@ -1,0 +1,477 @@
+"""A turn is a list of events: what the session does with replies, answers, runs and faults."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.events import (
+    ApprovalRequested,
+    Event,
+    MessageGrew,
+    MessageRecorded,
+    MessageStarted,
+    Noticed,
+    Reject,
+    RetryScheduled,
+    Run,
+    TurnEnded,
+    TurnStarted,
+)
+from oi_tui.engine.llm.base import CallPiece, Delta, Fault, Finish, Text, Usage
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.session import Session
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.journal import Journal
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Loss, Message
+from tests.fakes import Computer, Llm, call
+
+
+class Tried(Session):
+    """A session with what it works with at hand."""
+
+    llm: Llm
+    computer: Computer
+    journal: Journal
+
+
+def make(
+    *replies: Sequence[Delta | Fault | threading.Event],
+    outputs: Path | None = None,
+    facts: ModelFacts | None = None,
+    messages: Sequence[Message] = (),
+    journal: Journal | None = None,
+    **settings,
+) -> Tried:
+    profile = Profile(**{"model": "openai/test", **settings})
+    llm, computer = Llm(*replies), Computer()
+    journal = journal or Store.unsaved(cwd="/", model="test")
+    known = facts or ModelFacts()
+    session = Tried(profile, llm, computer, journal, messages, outputs=outputs, facts=lambda _: known)
+    session.llm, session.computer, session.journal = llm, computer, journal
+    return session
+
+
+def work(session: Session, prompt: str | None = "go", *answers: Run | Reject | None) -> list[Event]:
+    """All events of a turn; questions are answered in order, None runs the code as it is."""
+    given = list(answers)
+    seen = []
+    for event in session.turn(prompt):
+        seen.append(event)
+        if isinstance(event, ApprovalRequested):
+            assert event.reply((given.pop(0) if given else None) or Run(event.message.content))
+    return seen
+
+
+def of(events: Sequence[Event], kind: type) -> list:
+    return [each for each in events if isinstance(each, kind)]
+
+
+def codes(session: Session) -> list[Message]:
+    return [m for m in session.messages if m.type == "code"]
+
+
+def test_words_alone_end_the_turn() -> None:
+    session = make([Text("Hel"), Text("lo.")])
+    events = work(session)
+    assert isinstance(events[0], TurnStarted)
+    assert "".join(e.text for e in of(events, MessageGrew)) == "Hello."
+    assert events[-1] == TurnEnded("done")
+    assert [(m.role, m.content) for m in session.messages] == [("user", "go"), ("assistant", "Hello.")]
+
+
+def test_nothing_runs_before_it_is_approved() -> None:
+    session = make([call("1+1")])
+    for event in session.turn("go"):
+        if isinstance(event, ApprovalRequested):
+            assert session.computer.ran == []
+            event.reply(Run(event.message.content))
+    assert session.computer.ran == [("python", "1+1")]
+
+
+def test_the_output_goes_back_to_the_model_until_it_is_done() -> None:
+    session = make([call("a")], [call("b", "bash")], [Text("Both.")])
+    events = work(session)
+    assert session.computer.ran == [("python", "a"), ("shell", "b")]
+    assert [m["role"] for m in session.llm.requests[2].messages if m["role"] != "system"] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+    ]
+    assert "out of b" in session.llm.requests[2].messages[-1]["content"]
+    assert events[-1] == TurnEnded("done")
+
+
+def test_only_the_first_answer_counts() -> None:
+    session = make([call("a")])
+    for event in session.turn("go"):
+        if isinstance(event, ApprovalRequested):
+            assert event.reply(Reject("no", stop=True))
+            assert not event.reply(Run("a"))
+    assert session.computer.ran == []
+
+
+def test_what_runs_is_what_was_approved_and_the_model_hears_of_the_edit() -> None:
+    session = make([call("a")])
+    work(session, "go", Run("b"))
+    assert session.computer.ran == [("python", "b")]
+    (code,) = codes(session)
+    assert (code.content, code.proposed, code.decision) == ("b", "a", "edited")
+    said = session.llm.requests[1].messages[-1]["content"]
+    assert "edited" in said
+    assert "b" in said
+
+
+def test_a_rejection_with_a_reason_lets_the_model_go_on() -> None:
+    session = make([call("a"), call("b", id="c2", index=1)], [Text("Another way.")])
+    events = work(session, "go", Reject("too risky"))
+    assert session.computer.ran == []
+    assert [c.state for c in codes(session)] == ["rejected", "skipped"]
+    tools = [m for m in session.llm.requests[1].messages if m["role"] == "tool"]
+    assert len(tools) == 2
+    assert "too risky" in tools[0]["content"]
+    assert events[-1] == TurnEnded("done")
+
+
+def test_a_rejection_can_end_the_turn() -> None:
+    session = make([call("a")])
+    assert work(session, "go", Reject(stop=True))[-1].outcome == "rejected"
+    assert len(session.llm.requests) == 1
+
+
+def test_several_calls_run_in_order_and_are_asked_one_by_one() -> None:
+    session = make([call("a"), call("b", id="c2", index=1)])
+    events = work(session)
+    assert [q.message.content for q in of(events, ApprovalRequested)] == ["a", "b"]
+    assert session.computer.ran == [("python", "a"), ("python", "b")]
+
+
+def test_always_holds_for_the_language_and_no_other() -> None:
+    session = make([call("a")], [call("b")], [call("c", "shell")])
+    events = work(session, "go", Run("a", Grant("language", "python")))
+    assert [q.message.content for q in of(events, ApprovalRequested)] == ["a", "c"]
+    assert [c.decision for c in codes(session)] == ["approved", "auto", "approved"]
+
+
+@pytest.mark.parametrize(
+    ("grant", "asked"),
+    [
+        (Grant("code", "python", "a"), ["a", "b", "import os; os.remove('x')"]),
+        (Grant("count", "python", left=1), ["a", "b", "import os; os.remove('x')"]),
+        (Grant("count", "python", left=2), ["a", "import os; os.remove('x')"]),
+        (Grant("unremarkable", "python"), ["a", "import os; os.remove('x')"]),
+        (Grant("language", "shell"), ["a", "a", "b", "import os; os.remove('x')"]),
+        (Grant("everything", "python"), ["a"]),
+    ],
+    ids=lambda value: value.words if isinstance(value, Grant) else "",
+)
+def test_a_grant_covers_what_it_says_and_no_more(grant: Grant, asked: list[str]) -> None:
+    session = make([call("a")], [call("a")], [call("b")], [call("import os; os.remove('x')")])
+    events = work(session, "go", Run("a", grant))
+    assert [q.message.content for q in of(events, ApprovalRequested)] == asked
+
+
+def test_a_grant_is_told_of_and_named_at_what_it_let_through() -> None:
+    session = make([call("a")], [call("b")])
+    events = work(session, "go", Run("a", Grant("language", "python")))
+    assert "all python" in of(events, Noticed)[0].text
+    assert [c.grant for c in codes(session)] == [None, "all python"]
+
+
+def test_a_grant_can_be_revoked_and_everything_with_it() -> None:
+    session = make()
+    narrow, wide = Grant("code", "python", "a"), Grant("language", "python")
+    for grant in (narrow, wide):
+        session.grants.give(grant)
+    session.auto_run = True
+    assert [each.scope for each in session.permissions] == ["everything", "code", "language"]
+    session.revoke(wide)
+    session.revoke(session.permissions[0])
+    assert session.permissions == (narrow,)
+
+
+def test_a_grant_never_covers_code_that_may_have_been_cut_off() -> None:
+    session = make([Text("So:\n```py\na\n")], supports_functions=False)
+    session.grants.give(Grant("language", "python"))
+    assert len(of(work(session), ApprovalRequested)) == 1
+
+
+def test_auto_run_asks_nothing() -> None:
+    session = make([call("a")], auto_run=True)
+    assert of(work(session), ApprovalRequested) == []
+    assert session.computer.ran == [("python", "a")]
+
+
+def test_fenced_code_runs_where_the_model_calls_no_tools() -> None:
+    session = make([Text("So:\n```py\na\n```\n")], supports_functions=False)
+    work(session)
+    assert session.computer.ran[0][0] == "python"
+    assert session.computer.ran[0][1].strip() == "a"
+    assert not session.llm.requests[0].tools
+
+
+def test_an_unknown_language_is_told_to_the_model_and_not_asked_for() -> None:
+    session = make([call("a", "cobol")])
+    events = work(session)
+    assert of(events, ApprovalRequested) == []
+    (code,) = codes(session)
+    assert code.state == "failed"
+    assert "cobol" in code.reason
+    assert "python" in code.reason
+    assert "cobol" in session.llm.requests[1].messages[-1]["content"]
+
+
+def test_code_that_was_cut_off_never_runs() -> None:
+    cut = Fault("cut", "The connection broke off.")
+    session = make([CallPiece(0, "c1", "execute", '{"language": "python", "code": "rm'), cut], auto_run=True)
+    events = work(session)
+    assert session.computer.ran == []
+    assert [c.state for c in codes(session)] == ["unfinished"]
+    assert events[-1] == TurnEnded("failed", "The connection broke off.")
+
+
+def test_a_block_that_was_never_closed_is_asked_for_with_a_caution_even_in_auto_run() -> None:
+    session = make([Text("```python\na\n")], supports_functions=False, auto_run=True)
+    events = work(session)
+    (question,) = of(events, ApprovalRequested)
+    assert "cut off" in question.caution
+    assert session.computer.ran[0][0] == "python"
+
+
+def test_words_before_a_cut_are_kept() -> None:
+    session = make([Text("half a sen"), Fault("cut", "Cut off.")])
+    work(session)
+    assert session.messages[-1].content == "half a sen"
+
+
+def test_a_reply_that_was_cut_at_its_greatest_length_says_so() -> None:
+    events = work(make([Text("and so on and"), Finish("length")]))
+    assert ["max_tokens" in e.text for e in of(events, Noticed)] == [True]
+
+
+def test_saving_that_works_again_is_told_once() -> None:
+    session = make([Text("one")])
+    session.journal.trouble = "Not saved: the disk is full."
+    told = of(work(session), Noticed)
+    assert [each.text for each in told] == ["Not saved: the disk is full."]
+    assert not session.saves_again()
+    session.journal.trouble = None
+    assert session.saves_again()
+    assert not session.saves_again()
+
+
+def test_a_passing_fault_is_tried_again() -> None:
+    session = make([Fault("server", "Busy.", retryable=True, retry_after=0.01)], [Text("Here.")])
+    events = work(session)
+    assert of(events, RetryScheduled) == [RetryScheduled("Busy.", 0.01)]
+    assert events[-1] == TurnEnded("done")
+
+
+def test_a_time_that_has_passed_is_no_wait() -> None:
+    session = make([Fault("rate", "Busy.", retryable=True, retry_after=0.0)])
+    turn = session.turn("go")
+    scheduled = next(event for event in turn if isinstance(event, RetryScheduled))
+    session.interrupt()
+    list(turn)
+    assert scheduled.seconds >= 1
+
+
+def test_a_long_wait_is_left_to_the_person() -> None:
+    session = make([Fault("rate", "Too many requests.", "model", retryable=True, retry_after=3600)])
+    events = work(session)
+    assert of(events, RetryScheduled) == []
+    assert events[-1] == TurnEnded("failed", "Too many requests.", "model")
+
+
+def test_a_model_that_refuses_tools_is_asked_for_text() -> None:
+    session = make([Fault("tools", "No tools.")], [Text("```python\na\n```")])
+    events = work(session)
+    assert any("as text" in e.text for e in of(events, Noticed))
+    assert [bool(r.tools) for r in session.llm.requests] == [True, False, False]
+    assert session.computer.ran
+
+
+def test_interrupting_a_stream_keeps_what_came() -> None:
+    reached = threading.Event()
+    session = make([Text("so far"), reached])
+    threading.Thread(target=lambda: reached.wait(40) and session.interrupt()).start()
+    events = work(session)
+    assert events[-1] == TurnEnded("interrupted")
+    assert session.messages[-1].content == "so far"
+
+
+def test_interrupting_the_question_runs_nothing() -> None:
+    session = make([call("a"), call("b", id="c2", index=1)])
+    for event in session.turn("go"):
+        if isinstance(event, ApprovalRequested):
+            session.interrupt()
+        last = event
+    assert last.outcome == "rejected"
+    assert [c.state for c in codes(session)] == ["rejected", "skipped"]
+    assert session.computer.ran == []
+
+
+def test_interrupting_a_run_skips_the_rest() -> None:
+    session = make([call("hang"), call("b", id="c2", index=1)], auto_run=True)
+    computer = session.computer
+    threading.Thread(target=lambda: computer.running.wait(40) and session.interrupt()).start()
+    assert work(session)[-1] == TurnEnded("interrupted")
+    assert [c.state for c in codes(session)] == ["interrupted", "skipped"]
+
+
+def test_after_an_interrupt_the_next_request_answers_every_call() -> None:
+    session = make([call("hang"), call("b", id="c2", index=1)], [Text("I see.")], auto_run=True)
+    computer = session.computer
+    threading.Thread(target=lambda: computer.running.wait(40) and session.interrupt()).start()
+    work(session)
+    work(session, "and now?")
+    messages = session.llm.requests[-1].messages
+    wanted = [each["id"] for m in messages for each in m.get("tool_calls", ())]
+    assert wanted == [m["tool_call_id"] for m in messages if m["role"] == "tool"]
+    assert len(wanted) == 2
+
+
+def test_a_run_that_says_nothing_leaves_an_empty_output() -> None:
+    session = make([call("silent")], auto_run=True)
+    work(session)
+    outputs = [m for m in session.messages if m.type == "console"]
+    assert [m.content for m in outputs] == [""]
+
+
+def test_pictures_stand_between_the_lines_where_they_came() -> None:
+    session = make([call("picture")], auto_run=True)
+    work(session)
+    shown = [(m.type, m.content) for m in session.messages if m.role == "computer"]
+    assert shown == [("console", "before"), ("image", "aGk="), ("console", "out of picture")]
+
+
+def test_long_output_is_kept_at_both_ends_and_whole_in_a_file(tmp_path: Path) -> None:
+    session = make([call("flood")], outputs=tmp_path, auto_run=True)
+    work(session)
+    (output,) = [m for m in session.messages if m.type == "console"]
+    assert len(output.content) < 110_000
+    assert "lines not shown" in output.content
+    (path,) = tmp_path.iterdir()
+    assert str(path) in output.content
+    assert path.stat().st_size == 300_000
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_the_same_code_with_the_same_result_pauses() -> None:
+    session = make(*[[call("a")]] * 5, auto_run=True)
+    assert work(session)[-1].outcome == "paused"
+    assert len(session.computer.ran) == 3
+
+
+def test_many_rounds_without_a_person_pause() -> None:
+    session = make(*[[call(f"step {i}")] for i in range(50)], auto_run=True)
+    assert work(session)[-1].outcome == "paused"
+    assert len(session.computer.ran) == 30
+
+
+def test_a_spent_budget_stops_before_the_next_request() -> None:
+    facts = ModelFacts(prompt_price=1e-6)
+    session = make(
+        [call("a"), Usage(10, 10, 0.6)], [Text("more")], facts=facts, auto_run=True, max_budget=0.5
+    )
+    ended = work(session)[-1]
+    assert (ended.outcome, ended.setting) == ("paused", "max_budget")
+    assert len(session.llm.requests) == 1
+
+
+def test_loop_mode_asks_until_the_model_says_the_phrase() -> None:
+    session = make([Text("Step one.")], [Text("The task is done.")], loop=True)
+    work(session)
+    assert len(session.llm.requests) == 2
+    assert session.llm.requests[1].messages[-1]["role"] == "user"
+    assert [m.role for m in session.messages] == ["user", "assistant", "assistant"]
+
+
+def test_undo_takes_the_last_message_back() -> None:
+    session = make([Text("one")], [Text("two")])
+    work(session, "first")
+    work(session, "second")
+    assert session.undo()[0].content == "second"
+    assert [m.content for m in session.messages] == ["first", "one"]
+
+
+def test_code_run_by_hand_is_not_shown_to_the_model() -> None:
+    session = make([Text("ok")])
+    assert list(session.run("shell", "ls"))[-1] == TurnEnded("done")
+    work(session, "hello")
+    assert "ls" not in str(session.llm.requests[0].messages[1:])
+
+
+def test_replay_tells_every_message_once() -> None:
+    session = make([call("a")])
+    work(session)
+    replayed = list(session.replay())
+    assert replayed == [MessageRecorded(m) for m in session.messages]
+    assert not of(replayed, MessageStarted)
+
+
+@pytest.mark.parametrize("code", ["", "  \n", "print(1)\0"])
+def test_code_that_cannot_be_code_is_refused(code: str) -> None:
+    session = make([call(code)], auto_run=True)
+    work(session)
+    assert session.computer.ran == []
+
+
+def test_code_in_a_language_that_is_missing_is_refused_and_the_model_told_how_to_get_it() -> None:
+    session = make([call("puts 1", "ruby")], [Text("Then in Python.")])
+    session.computer.resolve = lambda name: name  # type: ignore[method-assign]
+    session.computer.missing = {"ruby": "Ruby is not here. Install it with: x"}.get  # type: ignore[method-assign,assignment]
+    events = work(session)
+    assert not any(isinstance(event, ApprovalRequested) for event in events)
+    assert session.computer.ran == []
+    told = [message["content"] for message in session.llm.requests[1].messages if message["role"] == "tool"]
+    assert told == ["Ruby is not here. Install it with: x"]
+
+
+def test_what_a_language_notes_stands_in_the_system_message() -> None:
+    session = make([Text("Yes.")])
+    session.computer.notes = ("Every block must print.",)  # type: ignore[assignment]
+    work(session)
+    assert "\n\nEvery block must print." in session.llm.requests[0].messages[0]["content"]
+
+
+LOSS = Loss("python", "Python ended between runs (killed by SIGKILL); its variables are lost: df")
+
+
+def test_a_language_that_ended_between_runs_is_told_to_the_person_and_to_the_model() -> None:
+    session = make([call("df = 1")], [Text("Made.")], [Text("So.")])
+    work(session)
+    session.computer.losses = [LOSS]
+    events = list(session.tell_losses())
+    assert [each.text for each in of(events, Noticed)] == [f"{LOSS.reason}."]
+    assert list(session.tell_losses()) == []
+    assert (codes(session)[0].state, codes(session)[0].reason) == ("finished", LOSS.reason)
+    work(session, "and now?")
+    assert LOSS.reason in str(session.llm.requests[-1].messages)
+
+
+def test_a_loss_that_comes_during_a_turn_is_told_before_the_model_is_asked() -> None:
+    session = make([call("df = 1")], [Text("Made.")])
+    events: list[Event] = []
+    for event in session.turn("go"):
+        events.append(event)
+        if isinstance(event, ApprovalRequested):
+            event.reply(Run("df = 1"))
+        if isinstance(event, MessageRecorded) and event.message.state == "finished":
+            session.computer.losses = [] if of(events, Noticed) else [LOSS]
+    assert [each.text for each in of(events, Noticed)] == [f"{LOSS.reason}."]
+    assert LOSS.reason in str(session.llm.requests[-1].messages)
+
+
+def test_a_loss_is_told_to_the_model_where_the_person_ran_code_last() -> None:
+    session = make([call("df = 1")], [Text("Made.")])
+    work(session)
+    list(session.run("python", "own = 1"))
+    session.computer.losses = [LOSS]
+    list(session.tell_losses())
+    assert [code.reason for code in codes(session)] == [LOSS.reason, LOSS.reason]

@@ -1,0 +1,90 @@
+"""LiteLLM in its process: it talks to nobody but the model, prints nothing, and is loaded by nobody else."""
+
+import json
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.llm.base import LlmError, Request, Text
+from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.request import tool
+from tests.servers import openai_server as server
+from tests.servers.openai_server import Call, ModelServer, Say
+from tests.unit.conftest import environment
+
+#: Writes down every address that the process connects to or looks up, from its first moment on.
+SPY = """
+import json, os, socket
+log = os.open({log!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+def note(what, *words):
+    os.write(log, (json.dumps([what, *map(str, words)]) + "\\n").encode())
+note("started")
+import sys
+def hook(event, args):
+    if event in ("socket.connect", "socket.sendto"):
+        note("connect", args[1])
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        note("lookup", args[0])
+sys.addaudithook(hook)
+"""
+LOCAL = ("127.0.0.1", "localhost", "::1", "None")
+
+
+def spied(tmp_path: Path) -> tuple[dict[str, str], Path]:
+    log = tmp_path / "spy.log"
+    (tmp_path / "sitecustomize.py").write_text(SPY.format(log=str(log)))
+    paths = [str(tmp_path), *(path for path in sys.path if path.endswith("site-packages"))]
+    return {**environment(), "PYTHONPATH": ":".join(paths)}, log
+
+
+def test_nothing_but_the_model_is_talked_to_from_import_to_end(tmp_path: Path, served: ModelServer) -> None:
+    variables, log = spied(tmp_path)
+    asked = [{"role": "user", "content": "Hi"}]
+    served.answer(
+        server.spoken(Say("Look:"), Call('{"language":"python","code":"1"}')),
+        server.spoken(Say("Done.")),
+        server.error(401, "Incorrect API key"),
+        server.error(500, "Oops"),
+        server.broken_off(Say("words"), chunks=1, then=lambda exchange: exchange.hang()),
+    )
+    with closing(ModelProcess(variables)) as models:
+        models.start()
+        for model in ("gpt-4o", "claude-3-5-sonnet-20240620", "meta-llama/Llama-3-8B", "ollama/llama3.1"):
+            models.facts(model, timeout=100)
+            models.count(model, ["a few words"], timeout=100)
+        for model in ("openai/gpt-4o", "openai/Llama-3-8B"):
+            request = Request(model=model, messages=asked, tools=[tool(["python"])], api_base=served.base)
+            list(models.reply(request))
+        for _ in range(2):
+            with pytest.raises(LlmError):
+                list(models.reply(Request(model="openai/m", messages=asked, api_base=served.base)))
+        reply = models.reply(Request(model="openai/m", messages=asked, api_base=served.base, timeout=20))
+        served.exchange(4)
+        reply.cancel()
+        demo = models.reply(Request(model="demo", messages=asked))
+        assert any(isinstance(delta, Text) for delta in demo)
+    noted = [json.loads(line) for line in log.read_text().splitlines()]
+    assert ["started"] in noted, "the spy was there"
+    assert any(what == "connect" for what, *_ in noted), "and saw what there was to see"
+    strange = [each for each in noted if each[0] != "started" and not any(name in each[1] for name in LOCAL)]
+    assert strange == []
+
+
+def test_nothing_is_printed_and_no_environment_file_is_read(tmp_path: Path, served: ModelServer) -> None:
+    served.answer(server.error(500, "Oops"))
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-planted\n")
+    with closing(ModelProcess({**environment(), "HOME": str(tmp_path)})) as models:
+        with pytest.raises(LlmError):
+            list(models.reply(Request(model="openai/m", messages=[], api_base=served.base)))
+        assert models.pid
+        streams = [Path(f"/proc/{models.pid}/fd/{number}").readlink() for number in (0, 1, 2)]
+        assert {str(each) for each in streams} == {"/dev/null"}
+        assert "sk-planted" not in served.exchange().headers.get("authorization", "")
+
+
+def test_the_process_is_modest_but_not_starved(models: ModelProcess) -> None:
+    fields = Path(f"/proc/{models.pid}/stat").read_text().rpartition(")")[2].split()
+    nice, own = int(fields[16]), int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[16])
+    assert own < nice <= own + 5

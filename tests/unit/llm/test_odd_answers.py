@@ -1,0 +1,434 @@
+"""Answers of servers that nobody would expect: each ends in a sentence, or in the reply that was meant."""
+
+import gzip
+import json
+import socket
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from oi_tui.engine.llm.base import CallPiece, Delta, Fault, Finish, LlmError, Reasoning, Request, Text
+from oi_tui.engine.llm.client import ModelProcess
+from tests.servers import openai_server as server
+from tests.servers.openai_server import Answer, Exchange, ModelServer
+from tests.servers.wires import OpenAi
+
+CHUNK = OpenAi().chunk
+BEGUN = CHUNK({"content": "begun "})
+END = CHUNK({}, "stop")
+DONE = b"data: [DONE]\n\n"
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+CODE = '{"language":"python","code":"1"}'
+FUNCTION = {"name": "execute", "arguments": CODE}
+LOOP = "127.0.0.1"
+
+
+def sent(*data: bytes) -> Answer:
+    """These bytes, and the end of the connection."""
+
+    def answer(exchange: Exchange) -> None:
+        for each in data:
+            exchange.connection.sendall(each)
+        exchange.connection.shutdown(socket.SHUT_WR)
+
+    return answer
+
+
+def events(*data: bytes) -> Answer:
+    return sent(HEAD, *data)
+
+
+def record(value: Any) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def choice(**values: Any) -> bytes:
+    return record({"id": "1", "choices": [{"index": 0, **values}]})
+
+
+def refused(status: int, body: Any, media: str = "application/json", **headers: str) -> Answer:
+    return server.refused(status, body, media, **headers)
+
+
+def told(status: int, message: str, **more: Any) -> Answer:
+    return refused(status, {"error": {"message": message, **more}})
+
+
+def ask(models: ModelProcess, served: ModelServer, timeout: float = 30.0) -> tuple[list[Delta], Fault | None]:
+    heard: list[Delta] = []
+    request = Request(
+        model="openai/m",
+        messages=[{"role": "user", "content": "Hi"}],
+        timeout=timeout,
+        api_base=served.base,
+        api_key="sk-canary-3",
+        max_tokens=50,
+        temperature=0.5,
+    )
+    try:
+        for delta in models.reply(request):
+            heard.append(delta)
+    except LlmError as error:
+        return heard, error.fault
+    return heard, None
+
+
+def words(heard: Iterable[Delta]) -> str:
+    return "".join(delta.text for delta in heard if isinstance(delta, Text))
+
+
+#: An answer, and what is told of it: the kind, the setting, and some of the words.
+FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
+    "400, nothing in it": (refused(400, "", "text/plain"), "request", "model", "(400): Bad Request"),
+    "406": (refused(406, "", "text/plain"), "request", "model", "Not Acceptable"),
+    "408": (refused(408, "", "text/plain"), "timeout", "timeout", "longer timeout"),
+    "409": (refused(409, "", "text/plain"), "server", None, "just now (409)"),
+    "410": (refused(410, "", "text/plain"), "model", "model", "no longer has this model"),
+    "413": (refused(413, "", "text/plain"), "context", "context_window", "larger"),
+    "425": (refused(425, "", "text/plain"), "server", None, "just now (425)"),
+    "431": (refused(431, "", "text/plain"), "request", "model", "Header Fields Too Large"),
+    "451": (refused(451, "", "text/plain"), "key", "model", "reasons of law"),
+    "498, of which nobody knows": (refused(498, "", "text/plain"), "request", "model", "gave no reason"),
+    "507": (refused(507, "", "text/plain"), "server", None, "Insufficient Storage"),
+    "511": (refused(511, "", "text/plain"), "network", None, "log in first"),
+    "520": (refused(520, "", "text/plain"), "server", None, "(520)"),
+    "529": (refused(529, "", "text/plain"), "server", None, "overloaded or down (529)"),
+    "302 to nowhere": (refused(302, ""), "address", "api_base", "points somewhere else"),
+    "304": (sent(b"HTTP/1.1 304 Not Modified\r\n\r\n"), "address", "api_base", "(304)"),
+    "a circle": (
+        lambda exchange: refused(307, "", Location=exchange.path)(exchange),
+        "address",
+        "api_base",
+        "in circles",
+    ),
+    "a status that is none": (
+        sent(b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"),
+        "server",
+        None,
+        "gave no reason",
+    ),
+    "204": (sent(b"HTTP/1.1 204 No Content\r\n\r\n"), "empty", "api_base", "nothing in it"),
+    "an error in a list": (
+        refused(400, [{"error": {"message": "odd one"}}]),
+        "request",
+        "model",
+        ": odd one",
+    ),
+    "an error that is a string": (refused(400, {"error": "plain"}), "request", "model", "(400): plain"),
+    "an error within an error": (
+        told(400, json.dumps({"error": {"message": "inner"}})),
+        "request",
+        "model",
+        "(400): inner",
+    ),
+    "a list of details": (
+        refused(422, {"detail": [{"loc": ["body", "x"], "msg": "field required"}]}),
+        "request",
+        "model",
+        "body.x: field required",
+    ),
+    "no error in it": (refused(400, {"foo": 1}), "request", "model", "foo"),
+    "null": (refused(400, "null"), "request", "model", "(400)"),
+    "broken JSON": (refused(400, "{broken"), "request", "model", "{broken"),
+    "a page": (refused(502, "<html><h1>Bad Gateway</h1></html>", "text/html"), "server", None, "a web page"),
+    "a broken archive": (
+        sent(HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"), b"nothing"),
+        "network",
+        "api_base",
+        "no valid HTTP",
+    ),
+    "another protocol": (sent(b"SSH-2.0-OpenSSH_9.0\r\n"), "network", "api_base", "no valid HTTP"),
+    "a page without a head": (sent(b"<html>hi</html>"), "network", "api_base", "no valid HTTP"),
+    "two lengths": (
+        sent(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nabc"),
+        "network",
+        "api_base",
+        "no valid HTTP",
+    ),
+    "a header without end": (
+        sent(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 200_000 + b"\r\n\r\n"),
+        "network",
+        "api_base",
+        "no valid HTTP",
+    ),
+    "half a head": (sent(b"HTTP/1.1 200 OK\r\nContent-"), "network", "api_base", "without an answer"),
+    "loading, llama.cpp": (
+        told(503, "Loading model", code=503, type="unavailable_error"),
+        "server",
+        None,
+        "still loading the model",
+    ),
+    "no memory, Ollama": (
+        refused(500, {"error": "model requires more system memory (8.4 GiB) than is available (3.2 GiB)"}),
+        "model",
+        "model",
+        "too large for the machine",
+    ),
+    "no model loaded, LM Studio": (
+        told(404, "No models loaded. Please load a model in the developer page."),
+        "model",
+        "model",
+        "has no model loaded",
+    ),
+    "no organisation": (
+        told(401, "You must be a member of an organization to use the API"),
+        "key",
+        "api_key",
+        "organisation",
+    ),
+    "country": (
+        told(403, "Country, region, or territory not supported"),
+        "key",
+        "model",
+        "where you are",
+    ),
+    "content": (
+        told(400, "Your request was rejected as a result of our safety system."),
+        "request",
+        "model",
+        "refused the request for its content",
+    ),
+    "images": (
+        told(400, "Invalid content type. image_url is only supported by certain models."),
+        "request",
+        "supports_vision",
+        "takes no images",
+    ),
+    "words with success": (
+        refused(200, "It works! Apache runs here.", "text/plain"),
+        "empty",
+        "api_base",
+        "no reply: It works! Apache runs here.",
+    ),
+    "an error with success, a string": (refused(200, {"error": "odd"}), "empty", "api_base", "no reply: odd"),
+    "an error with success, a number": (
+        refused(200, {"error": {"message": "slow down", "code": 429}}),
+        "rate",
+        "model",
+        "too many requests",
+    ),
+    "an error in the first event": (
+        events(record({"error": {"message": "Provider returned error", "code": 502}})),
+        "server",
+        None,
+        "(502): Provider returned error",
+    ),
+    "an error event": (
+        events(b'event: error\ndata: {"message":"upstream died"}\n\n'),
+        "server",
+        None,
+        "upstream died",
+    ),
+    "a string as an error in the stream": (
+        events(BEGUN, record({"error": "the disk is full"})),
+        "cut",
+        None,
+        "broke off: the disk is full",
+    ),
+    "a detail in the stream": (
+        events(BEGUN, record({"detail": "GPU fell off"})),
+        "cut",
+        None,
+        "GPU fell off",
+    ),
+    "a number as a string in the stream": (
+        events(BEGUN, record({"error": {"message": "slow", "code": "429"}})),
+        "rate",
+        "model",
+        "too many requests",
+    ),
+    "a call without a function": (
+        events(CHUNK({"tool_calls": [{"index": 0, "id": "c", "function": None}]}), END, DONE),
+        "empty",
+        "api_base",
+        "nothing in it",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_an_odd_answer_ends_in_a_sentence(models: ModelProcess, served: ModelServer, name: str) -> None:
+    answer, kind, setting, says = FAULTS[name]
+    served.answer(answer)
+    _, fault = ask(models, served)
+    assert fault is not None
+    assert (fault.kind, fault.setting) == (kind, setting), fault.sentence
+    assert says in fault.sentence
+    assert len(fault.sentence) < 800
+    for never in ("Traceback", "Error code", "APIError", "sk-canary", "litellm", "None"):
+        assert never not in fault.sentence
+
+
+#: Streams and bodies that are odd but hold a reply, with its words.
+REPLIES: dict[str, tuple[Answer, str]] = {
+    "comments": (events(b": hi\n\n", b": OPENROUTER PROCESSING\n\n", BEGUN, b": x\n", END, DONE), "begun "),
+    "no blank after data": (events(*(each.replace(b": ", b":", 1) for each in (BEGUN, END, DONE))), "begun "),
+    "CRLF": (events(*(each.replace(b"\n", b"\r\n") for each in (BEGUN, END, DONE))), "begun "),
+    "CR": (events(*(each.replace(b"\n", b"\r") for each in (BEGUN, END, DONE))), "begun "),
+    "a byte order mark": (events(b"\xef\xbb\xbf" + BEGUN, END, DONE), "begun "),
+    "data on several lines": (
+        events(b'data: {"id":"1","object":"chat.completion.chunk",\ndata: "choices":[{"index":0,"delta":'
+               b'{"content":"begun "}}]}\n\n', END, DONE),
+        "begun ",
+    ),
+    "no blank lines": (
+        events(*(each.replace(b"\n\n", b"\n") for each in (BEGUN, CHUNK({"content": "b"}), END, DONE))),
+        "begun b",
+    ),
+    "lines of JSON": (events(BEGUN[6:-1], CHUNK({"content": "b"})[6:-1], END[6:-1]), "begun b"),
+    "no DONE": (events(BEGUN, END), "begun "),
+    "DONE twice": (events(BEGUN, END, DONE, DONE), "begun "),
+    "words after the finish": (events(BEGUN, END, CHUNK({"content": "more"}), DONE), "begun more"),
+    "no last line break": (events(BEGUN, END.rstrip()), "begun "),
+    "broken bytes": (events(BEGUN.replace(b"begun", b"beg\xff\xfeun"), END, DONE), "beg\ufffd\ufffdun "),
+    "HTTP/1.0": (sent(b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", BEGUN, END), "begun "),
+    "another medium": (
+        sent(HEAD.replace(b"text/event-stream", b"text/html"), BEGUN, END, DONE),
+        "begun ",
+    ),
+    "100 first": (sent(b"HTTP/1.1 100 Continue\r\n\r\n", HEAD, BEGUN, END, DONE), "begun "),
+    "gzip": (
+        sent(HEAD.replace(b"Connection", b"Content-Encoding: gzip\r\nConnection"),
+             gzip.compress(BEGUN + END + DONE)),
+        "begun ",
+    ),
+    "a whole reply": (refused(200, {"choices": [{"message": {"content": "whole"}}]}), "whole"),
+    "a whole reply in a list": (refused(200, [{"choices": [{"message": {"content": "whole"}}]}]), "whole"),
+    "a completion": (refused(200, {"choices": [{"text": "whole"}]}), "whole"),
+    "Ollama's own": (
+        refused(200, {"model": "m", "message": {"role": "assistant", "content": "whole"}, "done": True}),
+        "whole",
+    ),
+    "completion chunks": (events(choice(text="old "), choice(text="style"), END, DONE), "old style"),
+    "messages for deltas": (events(choice(message={"content": "more"}), END, DONE), "more"),
+    "an index that is a string": (
+        events(record({"choices": [{"index": "0", "delta": {"content": "z"}}]}), END, DONE),
+        "z",
+    ),
+    "a list as a reason": (events(BEGUN, choice(delta={}, finish_reason=["stop"]), DONE), "begun "),
+    "a refusal": (events(CHUNK({"refusal": "I cannot do that."}), END, DONE), "I cannot do that."),
+    "spoken": (events(CHUNK({"audio": {"transcript": "spoken"}}), END, DONE), "spoken"),
+    "not a number": (
+        events(b'data: {"choices":[{"index":0,"delta":{"content":"z"},"logprobs":NaN}]}\n\n', END, DONE),
+        "z",
+    ),
+    "a line of a megabyte": (events(CHUNK({"content": "q" * 1_000_000}), END, DONE), "q" * 1_000_000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REPLIES)
+def test_an_odd_stream_is_read_for_what_it_means(
+    models: ModelProcess, served: ModelServer, name: str
+) -> None:
+    answer, said = REPLIES[name]
+    served.answer(answer)
+    heard, fault = ask(models, served)
+    assert fault is None
+    assert words(heard) == said
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [{"index": 0, "id": "c", "function": {"name": "execute", "arguments": json.loads(CODE)}}],
+        [{"index": "0", "id": "c", "function": FUNCTION}],
+        [{"index": None, "id": "c", "function": FUNCTION}],
+        [{"id": "c", "function": FUNCTION}],
+        [{"index": 0, "id": 5, "function": FUNCTION}],
+        [{"index": 0, "id": "c", "type": None, "function": FUNCTION}],
+        {"function": FUNCTION},
+        [None, {"index": 0, "id": "c", "function": FUNCTION}],
+    ],
+)
+def test_an_odd_call_is_a_call(models: ModelProcess, served: ModelServer, calls: object) -> None:
+    served.answer(events(CHUNK({"tool_calls": calls}), END, DONE))
+    heard, fault = ask(models, served)
+    assert fault is None
+    arguments = "".join(delta.arguments for delta in heard if isinstance(delta, CallPiece))
+    assert json.loads(arguments) == json.loads(CODE)
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning", "thinking"])
+def test_a_thought_is_a_thought_wherever_it_stands(
+    models: ModelProcess, served: ModelServer, key: str
+) -> None:
+    served.answer(events(CHUNK({key: "hm"}), CHUNK({"content": "z"}), END, DONE))
+    heard, _ = ask(models, served)
+    assert "".join(delta.text for delta in heard if isinstance(delta, Reasoning)) == "hm"
+    assert words(heard) == "z"
+
+
+def test_a_stream_that_just_ends_is_told_from_one_that_is_complete(
+    models: ModelProcess, served: ModelServer
+) -> None:
+    served.answer(events(BEGUN))
+    assert Finish("missing") in ask(models, served)[0]
+    served.answer(events(BEGUN, END))
+    assert Finish("missing") not in ask(models, served)[0]
+
+
+def test_comments_keep_a_slow_reply_alive(models: ModelProcess, served: ModelServer) -> None:
+    def slow(exchange: Exchange) -> None:
+        exchange.head()
+        for _ in range(6):
+            exchange.send(b": still at it\n\n")
+            exchange.stopping.wait(0.5)
+        for data in (BEGUN, END, DONE):
+            exchange.send(data)
+        exchange.end()
+
+    served.answer(slow)
+    heard, fault = ask(models, served, timeout=2.5)
+    assert (words(heard), fault) == ("begun ", None)
+
+
+def test_a_page_of_megabytes_is_a_sentence(models: ModelProcess, served: ModelServer) -> None:
+    served.answer(refused(500, "x" * 1_000_000, "text/plain"))
+    _, fault = ask(models, served)
+    assert fault is not None
+    assert fault.kind == "server"
+    assert len(fault.sentence) < 800
+
+
+@pytest.mark.parametrize(
+    ("message", "without"),
+    [
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens"),
+        ("Unsupported value: 'temperature' does not support 0.5 with this model.", "temperature"),
+        ("Unknown parameter: 'stream_options'.", "stream_options"),
+    ],
+)
+def test_a_parameter_that_is_not_known_is_left_out(
+    models: ModelProcess, served: ModelServer, message: str, without: str
+) -> None:
+    served.answer(told(400, message), server.spoken(server.Say("fine")))
+    heard, fault = ask(models, served)
+    assert (words(heard), fault) == ("fine", None)
+    first, second = served.requests
+    assert without in first
+    assert without not in second
+    assert ("max_completion_tokens" in second) == ("max_completion_tokens" in message)
+
+
+def test_an_error_in_a_stream_of_ollamas_is_told_in_its_own_words(
+    models: ModelProcess, served: ModelServer
+) -> None:
+    def answer(exchange: Exchange) -> None:
+        exchange.head()
+        for number, data in enumerate(exchange.wire.body([server.Say("hello there")], 4)):
+            exchange.send(data if number < 2 else b'{"error":"the runner has died"}\n')
+            if number == 2:
+                break
+        exchange.end()
+
+    served.answer(answer)
+    request = Request(
+        model="ollama_chat/m",
+        messages=[{"role": "user", "content": "Hi"}],
+        api_base=served.root,
+        timeout=30.0,
+    )
+    with pytest.raises(LlmError) as raised:
+        list(models.reply(request))
+    assert raised.value.fault.sentence == "The reply broke off: the runner has died"

@@ -1,0 +1,186 @@
+"""Streams with something odd in them: what is good is kept, what is missing is told, nothing torn runs."""
+
+import json
+from typing import Any
+
+import pytest
+
+from oi_tui.engine.events import ApprovalRequested, Noticed
+from oi_tui.engine.llm.base import CallPiece, Delta, Gap, LlmError, Reasoning, Request, Text, Usage
+from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.sse_filter import Sieve
+from tests.fakes import call
+from tests.servers import openai_server as server
+from tests.servers.openai_server import Answer, Call, Exchange, ModelServer, Say
+from tests.servers.wires import Ollama, OpenAi
+from tests.unit.engine.test_session import codes, make, of, work
+from tests.unit.llm.test_wires import WIRES
+
+CHUNK = OpenAi().chunk
+END = (CHUNK({}, "stop"), b"data: [DONE]\n\n")
+
+
+def reply(models: ModelProcess, served: ModelServer, **changes: Any) -> list[Delta]:
+    values = {"model": "openai/m", "messages": [{"role": "user", "content": "Hi"}], "timeout": 20.0}
+    values |= {"api_base": served.base, "api_key": "k-12345678"}
+    return list(models.reply(Request(**{**values, **changes})))
+
+
+def text(deltas: list[Delta]) -> str:
+    return "".join(delta.text for delta in deltas if isinstance(delta, Text))
+
+
+def torn(*said: Say | Call, after: int) -> Answer:
+    """A reply with a line in it that nobody can read."""
+
+    def answer(exchange: Exchange) -> None:
+        exchange.head()
+        for number, data in enumerate(exchange.wire.body(said, 4)):
+            if number == after:
+                broken = b'{"model": "m", "mess\n' if isinstance(exchange.wire, Ollama) else b"data: {br\n\n"
+                exchange.send(broken)
+            exchange.send(data)
+        exchange.end()
+
+    return answer
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_a_broken_line_costs_only_itself_and_is_told(
+    models: ModelProcess, served: ModelServer, name: str
+) -> None:
+    model, path = WIRES[name]
+    served.answer(torn(Say("one two three four five six "), after=5))
+    deltas = reply(models, served, model=model, api_base=served.root + path)
+    assert text(deltas) == "one two three four five six "
+    assert [delta for delta in deltas if isinstance(delta, Gap)] == [Gap(1)]
+    assert isinstance(deltas[0], Text)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    ["none", [], 7, {"prompt_tokens": "many", "completion_tokens": None}, {"total_tokens": -4}, None, True],
+)
+def test_a_usage_that_is_none_costs_nothing(models: ModelProcess, served: ModelServer, usage: object) -> None:
+    served.answer(server.raw(CHUNK({"content": "All "}), CHUNK({"content": "well."}, usage=usage), *END))
+    assert text(reply(models, served)) == "All well."
+
+
+def test_a_good_usage_is_kept(models: ModelProcess, served: ModelServer) -> None:
+    usage = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
+    served.answer(server.raw(CHUNK({"content": "Well."}), CHUNK({}, "stop", usage=usage), *END))
+    [told] = [delta for delta in reply(models, served) if isinstance(delta, Usage)]
+    assert (told.prompt_tokens, told.completion_tokens) == (5, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "seen"),
+    [
+        ([{"type": "text", "text": "in "}, {"type": "text", "text": "parts"}], "in parts"),
+        (["a", "b"], "ab"),
+        (42, "42"),
+        (1.5, "1.5"),
+        (True, "true"),
+        ({"type": "text", "text": "one part"}, "one part"),
+    ],
+)
+def test_content_that_is_no_string_is_shown(
+    models: ModelProcess, served: ModelServer, content: object, seen: str
+) -> None:
+    served.answer(server.raw(CHUNK({"content": content}), *END))
+    assert text(reply(models, served)) == seen
+
+
+@pytest.mark.parametrize("choices", [7, "x", [None], [[]], [{"index": 0, "delta": 7}]])
+def test_choices_that_are_none_do_no_harm(models: ModelProcess, served: ModelServer, choices: object) -> None:
+    odd = b"data: " + json.dumps({"id": "1", "choices": choices}).encode() + b"\n\n"
+    served.answer(server.raw(CHUNK({"content": "Good."}), odd, *END))
+    assert text(reply(models, served)).startswith("Good.")
+
+
+def test_a_thought_that_is_no_string_is_a_thought(models: ModelProcess, served: ModelServer) -> None:
+    served.answer(server.raw(CHUNK({"reasoning_content": ["hm", 1]}), CHUNK({"content": "Yes"}), *END))
+    deltas = reply(models, served)
+    assert "".join(d.text for d in deltas if isinstance(d, Reasoning)) == "hm1"
+
+
+def test_a_line_that_is_broken_at_the_end_is_a_reply_that_broke_off(
+    models: ModelProcess, served: ModelServer
+) -> None:
+    served.answer(server.raw(CHUNK({"content": "Half"}), b"data: {nonsense\n\n"))
+    with pytest.raises(LlmError) as raised:
+        reply(models, served)
+    assert raised.value.fault.kind == "cut"
+
+
+def test_code_with_something_missing_in_it_never_runs_by_itself() -> None:
+    begun = '{"language": "python", "code": "rm -r build'
+    session = make([CallPiece(0, "c1", "execute", begun), Gap(1), CallPiece(0, None, None, '/tmp"}')])
+    session.auto_run = True
+    events = work(session)
+    assert of(events, ApprovalRequested) == []
+    assert session.computer.ran == []
+    assert codes(session)[0].state == "unfinished"
+    assert any("could not be read" in each.text for each in of(events, Noticed))
+
+
+def test_a_block_with_something_missing_in_it_is_asked_for_even_in_auto_run() -> None:
+    said = [Text("```python\nrm(\n"), Gap(2), Text("keep)\n```\nand\n```python\nls\n```\n")]
+    session = make(said, supports_functions=False)
+    session.auto_run = True
+    events = work(session)
+    assert ["cut off" in each.caution for each in of(events, ApprovalRequested)] == [True]
+    assert [code for _, code in session.computer.ran][-1].strip() == "ls"
+
+
+def test_what_is_missing_from_the_words_does_not_touch_the_code_after_them() -> None:
+    session = make([Text("So "), Gap(1), Text("this:"), call("1 + 1")])
+    session.auto_run = True
+    work(session)
+    assert [code for _, code in session.computer.ran] == ["1 + 1"]
+
+
+def sieved(*lines: str) -> tuple[list[str], int]:
+    sieve = Sieve()
+    passed = [each for line in lines for each in sieve.feed(line)]
+    return passed + sieve.end(), sieve.take_gaps()
+
+
+def test_data_on_several_lines_is_one_record() -> None:
+    assert sieved("data: {", 'data: "a": 1}', "") == (['data: {"a": 1}', ""], 0)
+
+
+def test_broken_lines_and_pages_pass_as_they_are() -> None:
+    for lines in (
+        ["{", ' "a": 1', "}"],
+        ["<html>", "", "data"],
+        ["", ": x", ""],
+    ):
+        assert sieved(*lines) == (lines, 0)
+
+
+def test_an_event_goes_with_its_data() -> None:
+    lines = ["event: a", "data: {}", "", "event: b", "data: {", "", "event: c", "data: {}", ""]
+    assert sieved(*lines) == (["event: a", "data: {}", "", "event: c", "data: {}", ""], 1)
+
+
+#: What may stand between the records of a stream, and means nothing to us.
+BETWEEN = (
+    b"id: 1\n",
+    b"retry: 3000\n\n",
+    b"event: ping\n\n",
+    b"event: ping\ndata:\n\n",
+    b'event: ping\ndata: {"type": "ping"}\n\n',
+    b"event: message\nid: 2\nretry: 10\n",
+    b": keep-alive\n\n",
+    b"id: 1\n\n: x\n\nretry: 5\n\n",
+)
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_fields_of_events_without_data_are_no_faults(
+    between: bytes, models: ModelProcess, served: ModelServer
+) -> None:
+    said = [CHUNK({"content": "Hel"}), CHUNK({"content": "lo"}), *END]
+    served.answer(server.raw(*(part for each in said for part in (between, each)), between))
+    assert text(reply(models, served)) == "Hello"

@@ -1,0 +1,68 @@
+"""Long conversations: the work for a request depends on the window and not on all that was ever said."""
+
+import random
+from typing import Any
+
+import pytest
+
+from oi_tui.engine.llm import request
+from oi_tui.engine.llm.recent_messages import recent
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Message
+from tests.unit.engine.test_session import make, work
+
+
+def conversation(seed: int, turns: int = 60) -> list[Message]:
+    """Words, code, output, thoughts and notes in every order that happens, with a summary somewhere."""
+    chance = random.Random(seed)
+    made: list[Message] = []
+    for number in range(turns):
+        text = f"{number} " + "word " * chance.randrange(1, 200)
+        made.append(Message(role="user", type="message", content=text))
+        for _ in range(chance.randrange(3)):
+            kept = {"format": "python", "state": "finished", "call": chance.choice([None, f"c{number}"])}
+            code = Message(role="assistant", type="code", content="x = 1\n" * chance.randrange(1, 90), **kept)
+            output = "out\n" * chance.randrange(900)
+            made += [
+                Message(role="assistant", type="reasoning", content="hm " * 50),
+                code,
+                Message(role="computer", type="console", format="output", content=output, parent=code.id),
+            ]
+        made.append(Message(role="assistant", type="message", content="so " * chance.randrange(1, 300)))
+        if number and number == seed % 40:
+            made.append(Message(role="assistant", type="message", content="In short.", covers=made[-9].id))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_request_is_the_same_as_when_all_of_it_is_written(seed: int) -> None:
+    messages, profile = conversation(seed), Profile(model="openai/m")
+    window = random.Random(-seed).randrange(1500, 12_000)
+    newest, older = recent(messages, window)
+    wanted = request.write(messages, profile, ["python"], tools=True, window=window)
+    found = request.write(newest, profile, ["python"], tools=True, window=window)
+    assert found.request == wanted.request
+    assert found.left_out + older == wanted.left_out
+    assert len(newest) <= len(messages)
+
+
+def test_a_short_conversation_is_left_as_it_is() -> None:
+    messages = conversation(3, turns=4)
+    assert recent(messages, 100_000) == (messages, 0)
+
+
+def test_turns_do_not_get_dearer_as_a_conversation_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[int] = []
+    write = request.write
+
+    def counted(messages: list[Message], *more: Any, **named: Any) -> request.Written:
+        written.append(len(messages))
+        return write(messages, *more, **named)
+
+    monkeypatch.setattr(request, "write", counted)
+    session = make(facts=ModelFacts(context_window=4000))
+    for _ in range(200):
+        work(session, "word " * 100)
+    assert len(session.messages) == 400
+    assert max(written[100:]) <= max(written[:100]), "no more is written for late turns than for early ones"

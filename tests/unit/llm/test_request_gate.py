@@ -1,0 +1,220 @@
+"""No request reaches a model past the gate, whatever asks for it."""
+
+import ast
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from oi_tui.api.interpreter import OpenInterpreter, TurnError
+from oi_tui.engine.events import TurnEnded
+from oi_tui.engine.llm import endpoint, request_gate
+from oi_tui.engine.llm.base import LlmError, Request, Text
+from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.usage_report import Account, OverBudget
+from oi_tui.engine.models import model_check
+from oi_tui.engine.models.function_model import FunctionModel
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.session import Session
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+from oi_tui.workspace import Workspace
+from tests.fakes import Computer, Llm
+from tests.servers.openai_server import ModelServer
+
+PACKAGE = Path(endpoint.__file__).parents[2]
+#: Who may call `reply`, and of what: the gate sends, the log passes on what the gate sent, and the process of
+#: a function is behind the gate. The others answer questions (of the application to a person) or recite.
+REPLIERS = {
+    ("engine/llm/request_gate.py", "llm"),
+    ("engine/llm/request_log.py", "self._llm"),
+    ("engine/models/function_process.py", "FunctionModel(self._function)"),
+    ("api/interpreter.py", "event"),
+    ("plain/conversation.py", "request"),
+    ("screens/chat/view.py", "event.request"),
+    ("demo/scripts.py", "task"),
+}
+
+
+def calls(name: str) -> set[tuple[str, str]]:
+    """Every file that calls a method of that name, and the object that it is called on."""
+    return {
+        (str(path.relative_to(PACKAGE)), ast.unparse(node.func.value))
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name
+    }
+
+
+def test_only_the_gate_sends_requests() -> None:
+    assert calls("reply") == REPLIERS
+    users = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute | ast.Name)
+        and (node.attr if isinstance(node, ast.Attribute) else node.id) in ("FunctionReply", "ModelReply")
+    }
+    assert users == {
+        "engine/llm/client.py",
+        "engine/models/function_model.py",
+        "engine/models/function_process.py",
+    }
+
+
+# -- every feature that asks a model ----------------------------------------------------------------
+
+
+def talk() -> list[Message]:
+    """Long enough to be shortened, and without a title."""
+    return [
+        Message(role=role, type="message", content=f"{number} " + "word " * 500)
+        for number in range(20)
+        for role in ("user", "assistant")
+    ]
+
+
+def ended(events: Iterable[object]) -> str:
+    [end] = [each for each in events if isinstance(each, TurnEnded)]
+    return f"{end.outcome}: {end.reason}"
+
+
+def regenerated(space: Workspace) -> str:
+    space.session.undo()
+    return ended(space.session.turn("once more"))
+
+
+def named(space: Workspace) -> str:
+    space.name_conversation()
+    return "failed silently"
+
+
+def through_the_api(space: Workspace) -> str:
+    interpreter = OpenInterpreter(space.profile, llm=space._llm)
+    try:
+        interpreter.chat("hi", display=False)
+    except TurnError as error:
+        return f"failed: {error}"
+    finally:
+        # The process of the model is shared by the tests, and goes on.
+        interpreter.computer.runtimes.close()
+    return "paused"
+
+
+def by_a_function(space: Workspace) -> str:
+    session = Session(
+        space.profile,
+        FunctionModel(lambda messages: pytest.fail("the function was asked")),
+        Computer(),
+        Store.unsaved(cwd="/", model="m"),
+    )
+    return ended(session.turn("hi"))
+
+
+FEATURES: dict[str, Callable[[Workspace], str]] = {
+    "chat": lambda space: ended(space.session.turn("hi")),
+    "go on": lambda space: ended(space.session.turn(None)),
+    "a picture": lambda space: ended(
+        space.session.turn(Message(role="user", type="image", format="base64.png", content="aGk="))
+    ),
+    "regenerate": regenerated,
+    "%compact": lambda space: ended(space.session.compact()),
+    "title": named,
+    "test of a model": lambda space: f"failed: {[each.sentence for each in space.check(space.profile)]}",
+    "Python API": through_the_api,
+    "function": by_a_function,
+}
+
+
+@pytest.fixture
+def space(served: ModelServer, models: ModelProcess, tmp_path: Path) -> Iterable[Workspace]:
+    profile = Profile(model="openai/m", api_base=served.base, conversation_history_path=str(tmp_path))
+    made = Workspace(profile, llm=models, computer=Computer())
+    made.begin(talk())
+    yield made
+    made.session.close()
+
+
+@pytest.mark.parametrize("setting", ["offline", "local"])
+@pytest.mark.parametrize("feature", FEATURES)
+def test_nothing_leaves_this_machine_when_nothing_may(
+    feature: str, setting: str, space: Workspace, served: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The server stands for one far away.
+    monkeypatch.setattr(endpoint, "is_near", lambda _host: False)
+    monkeypatch.setattr(endpoint, "is_this_machine", lambda _host: False)
+    space.use(space.profile.with_changes(**{setting: True}))
+    told = FEATURES[feature](space)
+    assert told.startswith("failed")
+    assert f"{setting} is on" in told or feature == "title"
+    assert served.exchanges == []
+
+
+@pytest.mark.parametrize("budget", [0.0, 1e-9])
+@pytest.mark.parametrize("feature", FEATURES)
+def test_nothing_is_sent_that_the_budget_does_not_allow(
+    feature: str, budget: float, space: Workspace, served: ModelServer
+) -> None:
+    space.use(space.profile.with_changes(max_budget=budget))
+    assert FEATURES[feature](space).startswith(("paused", "failed"))
+    assert served.exchanges == []
+
+
+def test_what_may_be_sent_is_sent(space: Workspace, served: ModelServer) -> None:
+    space.use(space.profile.with_changes(offline=True, local=True))
+    assert FEATURES["chat"](space).startswith("done")
+    assert FEATURES["%compact"](space).startswith("done")
+    assert len(served.exchanges) == 2
+
+
+# -- keys -------------------------------------------------------------------------------------------
+
+
+def test_keys_of_providers_are_not_sent_to_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MISTRAL_API_KEY", "mk-1234567890abcdef")
+    llm = Llm()
+    told = "The key is mk-1234567890abcdef."
+    request = Request(
+        model="m",
+        messages=[
+            {"role": "user", "content": told},
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": told}, {"type": "image_url", "image_url": {}}],
+            },
+            {
+                "role": "assistant",
+                "content": None,
+                "reasoning_content": told,
+                "tool_calls": [{"function": {"arguments": told}}],
+            },
+        ],
+    )
+    request_gate.send(llm, request, Profile(), Account(), ModelFacts())
+    [sent] = llm.requests
+    assert "mk-1234567890abcdef" not in str(sent)
+    assert str(sent).count("[key]") == 4
+    assert "mk-1234567890abcdef" in str(request), "what a person has is left as it is"
+
+
+def test_the_gate_refuses_for_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    llm, request = Llm([Text("ok")]), Request(model="m", messages=[{"role": "user", "content": "hi"}])
+    with pytest.raises(LlmError, match="offline is on, and gpt-4o would be asked at the servers of openai"):
+        request_gate.send(llm, request, Profile(offline=True), Account(), ModelFacts())
+    with pytest.raises(OverBudget, match="cannot be kept"):
+        request_gate.send(llm, request, Profile(max_budget=1.0), Account(), ModelFacts())
+    named = Profile(api_base="http://127.0.0.1:80@evil.example/v1")
+    with pytest.raises(LlmError, match="without a name and password"):
+        request_gate.send(llm, request, named, Account(), ModelFacts())
+    function = Profile(offline=True, completions=("", "p.py"))
+    with pytest.raises(LlmError, match="could ask any server"):
+        request_gate.send(llm, request, function, Account(), ModelFacts())
+    assert llm.requests == []
+
+
+def test_a_test_of_a_model_counts_what_was_spent(models: ModelProcess, served: ModelServer) -> None:
+    profile = Profile(model="openai/m", api_base=served.base, max_budget=1.0)
+    [finding] = model_check.check(models, profile, Account(), ModelFacts())
+    assert (finding.good, finding.setting) == (False, "max_budget")
+    assert served.exchanges == []

@@ -1,0 +1,143 @@
+"""Images on their way to a model: named by a person, shown by a program, seen or described."""
+
+import base64
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from oi_tui.engine.llm import images, request
+from oi_tui.engine.llm.base import Text
+from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Message
+from tests.fakes import call
+from tests.servers.openai_server import ModelServer
+from tests.unit.engine.test_session import make, work
+from tests.unit.llm.test_wires import WIRES
+
+SEES = ModelFacts(supports_vision=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("chart.png", "a b.png", "photo.JPG", "résumé.png"):
+        image = Image.new("RGB", (4, 3), "red")
+        image.save(tmp_path / name, "JPEG" if name.endswith("JPG") else "PNG")
+    (tmp_path / "fake.png").write_text("no picture at all")
+    (tmp_path / "folder.png").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("What is in chart.png?", ["chart.png"]),
+        ("Look at @chart.png, please", ["chart.png"]),
+        ("Compare ./chart.png with 'a b.png'.", ["chart.png", "a b.png"]),
+        (r"a\ b.png", ["a b.png"]),
+        ('@"a b.png" (and photo.JPG)', ["a b.png", "photo.JPG"]),
+        ("résumé.png chart.png chart.png", ["résumé.png", "chart.png"]),
+        ("Make a missing.png for me", []),
+        ("folder.png and chart.pngx and png", []),
+        ("{folder}/chart.png", ["chart.png"]),
+        ("file://{folder}/chart.png", ["chart.png"]),
+        ("\0.png \n@ '' \"\" ~nobody-at-all/x.png", []),
+        ("x" * 100_000 + ".png", []),
+    ],
+)
+def test_image_files_that_a_message_names_are_found(folder: Path, text: str, names: list[str]) -> None:
+    assert images.named_in(text.replace("{folder}", str(folder)), folder) == [folder / name for name in names]
+
+
+def test_not_more_images_come_along_than_a_request_takes(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"{number}.png").touch()
+    assert len(images.named_in(" ".join(f"{n}.png" for n in range(30)), tmp_path)) == 10
+
+
+def test_a_named_image_is_sent_to_a_model_that_sees(folder: Path) -> None:
+    session = make([Text("A red one.")], facts=SEES)
+    session.computer.cwd = folder
+    work(session, "What is in chart.png?")
+    assert [(m.type, m.format) for m in session.messages[:2]] == [("message", None), ("image", "path")]
+    asked = session.llm.requests[0].messages[-1]
+    assert asked["role"] == "user"
+    words, name, picture = asked["content"]
+    assert words == {"type": "text", "text": "What is in chart.png?"}
+    assert str(folder / "chart.png") in name["text"]
+    data = base64.b64decode(picture["image_url"]["url"].partition(",")[2])
+    assert data == (folder / "chart.png").read_bytes()
+    session.undo()
+    assert session.messages == ()
+
+
+def test_a_model_that_does_not_see_is_told_the_path(folder: Path) -> None:
+    session = make([Text("I cannot see it.")])
+    session.computer.cwd = folder
+    work(session, "What is in @chart.png?")
+    asked = session.llm.requests[0].messages[-1]["content"]
+    assert isinstance(asked, str)
+    assert f"[an image file: {folder / 'chart.png'}]" in asked
+
+
+def test_vision_of_the_profile_counts_more_than_what_is_known(folder: Path) -> None:
+    for vision, sent in ((True, True), (False, False)):
+        session = make([Text("Hm.")], facts=ModelFacts(supports_vision=not vision), supports_vision=vision)
+        session.computer.cwd = folder
+        work(session, "chart.png")
+        assert ("image_url" in str(session.llm.requests[0].messages)) is sent
+
+
+def test_a_file_that_only_pretends_to_be_an_image_is_named_and_not_sent(folder: Path) -> None:
+    session = make([Text("Hm.")], facts=SEES)
+    session.computer.cwd = folder
+    work(session, "fake.png")
+    assert "image_url" not in str(session.llm.requests[0].messages)
+    assert "fake.png" in str(session.llm.requests[0].messages)
+
+
+def test_the_kind_is_that_of_the_data_and_not_of_the_name(folder: Path) -> None:
+    (folder / "photo.JPG").rename(folder / "photo.png")
+    url = images.data_url("path", str(folder / "photo.png"))
+    assert url is not None
+    assert url.startswith("data:image/jpeg;")
+
+
+def test_a_picture_of_a_program_is_seen_or_described_by_its_path(tmp_path: Path) -> None:
+    for facts in (SEES, ModelFacts()):
+        session = make([call("picture")], [Text("Hm.")], auto_run=True, facts=facts, outputs=tmp_path / "out")
+        work(session)
+        sent = str(session.llm.requests[1].messages)
+        [picture] = [m for m in session.messages if m.type == "image"]
+        kept = tmp_path / "out" / f"{picture.id}.png"
+        assert kept.read_bytes() == b"hi"
+        assert kept.stat().st_mode & 0o077 == 0
+        assert ("image_url" in sent) is bool(facts.supports_vision)
+        assert (f"saved as {kept}" in sent) is not bool(facts.supports_vision)
+
+
+def test_the_newest_images_are_sent_and_the_others_described() -> None:
+    shown = [
+        Message(role="user", type="image", format="base64.png", content=f"aGk{n:02d}" * 10) for n in range(30)
+    ]
+    large = [m.but(content="A" * 3_000_000, id=f"large{n}") for n, m in enumerate(shown[:8])]
+    for messages, sent in ((shown, 20), (large, 5)):
+        written = request.write(messages, Profile(), [], tools=True, vision=True)
+        parts = [part for m in written.request.messages if m["role"] == "user" for part in m["content"]]
+        assert sum(part["type"] == "image_url" for part in parts) == sent
+        assert parts[-1]["type"] == "image_url", "the newest one is among them"
+
+
+@pytest.mark.parametrize("name", sorted(WIRES.keys() - {"deepseek"}))
+def test_a_named_image_reaches_every_provider(
+    models: ModelProcess, served: ModelServer, folder: Path, name: str
+) -> None:
+    model, path = WIRES[name]
+    session = make(model=model, api_base=served.root + path, api_key="k-12345678", supports_vision=True)
+    session.computer.cwd = folder
+    session._exchange._llm = models
+    work(session, "What is in chart.png?")
+    data = base64.b64encode((folder / "chart.png").read_bytes()).decode()
+    assert data in str(served.requests[0])

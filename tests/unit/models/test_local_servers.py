@@ -1,0 +1,164 @@
+"""Model servers on this machine are found quickly, whatever listens on their ports."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+import pytest
+
+from oi_tui.engine.models import local_servers
+from oi_tui.engine.models.local_servers import SERVERS, LocalModel, Server
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.plain.run import _served_here
+from tests.servers import openai_server as server
+from tests.servers.openai_server import Answer, ModelServer
+
+BY_NAME = {each.name: each for each in SERVERS}
+
+LISTS: dict[str, tuple[dict[str, Any], tuple[str, int | None, int | None]]] = {
+    "Ollama": (
+        {"/api/tags": {"models": [{"name": "llama3.1:8b", "size": 4_700_000_000}]}},
+        ("ollama/llama3.1:8b", 4_700_000_000, None),
+    ),
+    "LM Studio": (
+        {
+            "/api/v0/models": {
+                "data": [
+                    {"id": "nomic-embed", "type": "embeddings"},
+                    {"id": "qwen2.5-7b", "type": "llm", "state": "loaded", "max_context_length": 32768},
+                ]
+            }
+        },
+        ("openai/qwen2.5-7b", None, 32768),
+    ),
+    "llama.cpp": (
+        {
+            "/v1/models": {"data": [{"id": "tiny.gguf", "meta": {"size": 533_000}}]},
+            "/props": {"default_generation_settings": {"n_ctx": 4096}},
+        },
+        ("openai/tiny.gguf", 533_000, 4096),
+    ),
+    "Jan": ({"/v1/models": {"data": [{"id": "jan-nano"}]}}, ("openai/jan-nano", None, None)),
+    "vLLM": ({"/v1/models": {"data": [{"id": "Q/w", "max_model_len": 8192}]}}, ("openai/Q/w", None, 8192)),
+}
+
+
+def listing(paths: dict[str, Any]) -> Answer:
+    def answer(exchange: server.Exchange) -> None:
+        found = exchange.path in paths
+        server.refused(200 if found else 404, paths.get(exchange.path, {}))(exchange)
+
+    return answer
+
+
+@pytest.fixture
+def running() -> Iterator[ModelServer]:
+    with ModelServer(server.silent, questions=True) as each:
+        yield each
+
+
+@pytest.fixture(autouse=True)
+def no_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OLLAMA_HOST", raising=False)
+
+
+def at(name: str, running: ModelServer) -> Server:
+    return replace(BY_NAME[name], port=running.port)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_server_is_found_with_its_models(running: ModelServer, name: str) -> None:
+    paths, (model, size, window) = LISTS[name]
+    running.answer(listing(paths))
+    suffix = "" if name == "Ollama" else "/v1"
+    found = local_servers.find([at(name, running)], patience=5)
+    assert found == [LocalModel(name, model, running.root + suffix, size, window)]
+
+
+ODD = {
+    "silence": server.silent,
+    "a web page": server.refused(200, "<html>", "text/html"),
+    "nothing": server.reset,
+    "no list": server.refused(200, {"models": "none", "data": 7}),
+    "odd entries": server.refused(200, {"models": [7, {}, {"name": 5}], "data": [None, {"id": ""}]}),
+    "deep JSON": server.refused(200, "[" * 100_000),
+    "an error": server.refused(500, {"error": "x"}),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+@pytest.mark.parametrize("name", LISTS)
+def test_something_else_on_the_port_is_no_server_and_costs_little_time(
+    running: ModelServer, name: str, what: str
+) -> None:
+    running.answer(ODD[what])
+    began = monotonic()
+    assert local_servers.find([at(name, running)]) == []
+    assert monotonic() - began < 10
+
+
+def test_all_are_asked_at_once(running: ModelServer) -> None:
+    began = monotonic()
+    assert local_servers.find([at(name, running) for name in BY_NAME]) == []
+    assert monotonic() - began < 10
+    assert len(running.exchanges) >= len(BY_NAME)
+
+
+@pytest.mark.parametrize("form", ["127.0.0.1:{}", "http://localhost:{}", "0.0.0.0:{}"])
+def test_ollama_is_looked_for_where_it_was_told_to_listen(
+    running: ModelServer, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    running.answer(listing(LISTS["Ollama"][0]))
+    monkeypatch.setenv("OLLAMA_HOST", form.format(running.port))
+    [model] = local_servers.find([replace(BY_NAME["Ollama"], port=1)], patience=5)
+    assert model.api_base == running.root
+
+
+@pytest.mark.parametrize("told", ["example.invalid:5", "::::", "x:y", "127.0.0.1:99999999"])
+def test_a_host_elsewhere_is_not_asked(
+    running: ModelServer, monkeypatch: pytest.MonkeyPatch, told: str
+) -> None:
+    running.answer(listing(LISTS["Ollama"][0]))
+    monkeypatch.setenv("OLLAMA_HOST", told)
+    assert len(local_servers.find([at("Ollama", running)], patience=5)) == 1
+
+
+def test_there_is_a_hint_for_every_server() -> None:
+    assert [hint.split(":")[0] for hint in local_servers.hints()] == [
+        *(each.name for each in SERVERS),
+        "Llamafile",
+    ]
+
+
+LLAMA = LocalModel("Ollama", "ollama/llama3.1:latest", "http://127.0.0.1:11434")
+QWEN = LocalModel("LM Studio", "openai/qwen", "http://127.0.0.1:1234/v1")
+
+
+@pytest.mark.parametrize(
+    ("named", "found", "model", "says"),
+    [
+        (None, [QWEN, LLAMA], "openai/qwen", "The model is openai/qwen (LM Studio"),
+        ("llama3.1", [QWEN, LLAMA], "ollama/llama3.1:latest", "Ollama at http://127.0.0.1:11434"),
+        ("ollama/llama3.1", [LLAMA], "ollama/llama3.1", ""),
+        ("missing", [QWEN], "missing", "No server on this machine has missing. There are: openai/qwen"),
+        (None, [], "gpt-4o", "No model server answers on this machine. Ollama: "),
+    ],
+)
+def test_a_plain_session_in_local_mode_takes_what_is_served_here(
+    monkeypatch: pytest.MonkeyPatch, named: str | None, found: list[LocalModel], model: str, says: str
+) -> None:
+    monkeypatch.setattr(local_servers, "find", lambda: found)
+    profile = Profile().with_changes(local=True, **({"model": named} if named else {}))
+    told: list[str] = []
+    taken = profile if local_servers.is_local(profile.model, None) else _served_here(profile, told.append)
+    assert taken.model == model
+    assert says in " ".join(told)
+
+
+def test_a_thousand_models_are_listed_whatever_they_are_called(running: ModelServer) -> None:
+    odd = ["\x1b]52;c;QQ==\x07", "[red]x[/]", "a\nb", "\u202egnol", "x" * 5000, "\ud83d", "%run", "../../etc"]
+    names = odd + [f"model-{number}" for number in range(1000)]
+    running.answer(listing({"/api/tags": {"models": [{"name": name} for name in names]}}))
+    found = local_servers.find([at("Ollama", running)], patience=5)
+    assert [each.model for each in found] == [f"ollama/{name}" for name in names]

@@ -1,0 +1,57 @@
+"""What a program prints, kept at both ends."""
+
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.events import Event, MessageGrew, MessageRecorded
+from oi_tui.engine.output.console import KEPT, ConsoleText, file_of
+from oi_tui.engine.reply.message_builders import RunWriter
+from oi_tui.messages import Message, Printed
+
+
+def kept(text: str, folder: Path | None) -> str:
+    """What is recorded of a text that comes in pieces."""
+    with ConsoleText("run", folder) as console:
+        for start in range(0, len(text), 60_000):
+            console.write(text[start : start + 60_000])
+        return console.content()
+
+
+@pytest.mark.parametrize("before", ["", "\r\n", "start\n"])
+@pytest.mark.parametrize("after", ["", "\r\n", "\r\n\r\n", "\nend"])
+def test_of_one_long_line_both_ends_are_kept_and_the_rest_is_counted(
+    before: str, after: str, tmp_path: Path
+) -> None:
+    text = f"{before}begin{'x' * 2_000_000}close{after}"
+    content = kept(text, tmp_path)
+    head, mark, tail = content.partition("\n… ")
+    assert head == text[: KEPT // 2]
+    mark, _, tail = tail.partition(" …\n")
+    assert mark == f"{len(text) - KEPT:,} characters not shown; all of it is in {tmp_path / 'run.txt'}"
+    assert tail == text[-KEPT // 2 :]
+    assert file_of(content, tmp_path) == tmp_path / "run.txt"
+    assert (tmp_path / "run.txt").read_bytes().decode() == text
+
+
+def test_of_many_lines_whole_ones_are_kept(tmp_path: Path) -> None:
+    content = kept("".join(f"line {n}\n" for n in range(100_000)), tmp_path)
+    head, _, rest = content.partition("… ")
+    mark, _, tail = rest.partition(" …\n")
+    count = int(mark.partition(" lines not shown")[0].replace(",", ""))
+    assert head.count("\n") + count + tail.count("\n") == 100_000
+    assert head.endswith("\n")
+    assert tail.startswith("line ")
+    assert file_of(content, tmp_path) is not None
+
+
+def test_a_run_is_recorded_with_line_feeds_wherever_its_pieces_are_cut() -> None:
+    writer = RunWriter(Message(role="assistant", type="code", format="python"), None)
+    events: list[Event] = []
+    for piece in ("50%\r100%\r", "\n\x1b[31mred\x1b[0m\r", "\r\nlast\r"):
+        events += writer.take(Printed(piece))
+    events += writer.finish()
+    written = "50%\r100%\n\x1b[31mred\x1b[0m\nlast\r"
+    shown = "50%\r100%\r\n\x1b[31mred\x1b[0m\r\r\nlast\r"
+    assert "".join(each.text for each in events if isinstance(each, MessageGrew)) == shown
+    assert [each.message.content for each in events if isinstance(each, MessageRecorded)] == [written]

@@ -1,0 +1,374 @@
+"""The Python API's settings: each attribute acts, or is refused with a reason."""
+
+import io
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from oi_tui import OpenInterpreter
+from oi_tui.api.interpreter import TurnError
+from oi_tui.api.settings import ABSENT, ACTING, AT_THE_START
+from oi_tui.engine.llm.base import CallPiece, Delta, Finish, Text
+from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.setting import ProfileError, Setting
+from tests.fakes import Llm, call
+from tests.setting_values import other_value
+
+#: Every attribute that Open Interpreter documents, or that its profiles set.
+DOCUMENTED = """
+messages offline auto_run verbose debug max_output safe_mode shrink_images loop loop_message loop_breakers
+disable_telemetry anonymous_telemetry in_terminal_interface conversation_history conversation_filename
+conversation_history_path os speak_messages system_message custom_instructions user_message_template
+always_apply_user_message_template code_output_template empty_code_output_template code_output_sender
+sync_computer import_computer_api skills_path import_skills multi_line contribute_conversation
+plain_text_display highlight_active_line max_budget model api_key api_base temperature context_window
+max_tokens forbidden_commands
+llm.model llm.temperature llm.context_window llm.max_tokens llm.api_base llm.api_key llm.api_version
+llm.supports_functions llm.supports_vision llm.max_budget llm.max_output llm.execution_instructions
+llm.completions llm.vision_renderer
+computer.languages computer.verbose computer.offline computer.debug computer.emit_images
+computer.import_computer_api computer.import_skills computer.max_output computer.system_message
+""".split()  # noqa: SIM905 -- sixty lines less
+BY_KEY = {each.key: each for each in settings()}
+#: A value that is not taken where the attribute stands for something that is not here.
+UNWANTED = {"conversation_filename": "x.json", "forbidden_commands": ["rm"], "multi_line": "yes"}
+
+
+@pytest.fixture
+def interpreter() -> Iterator[OpenInterpreter]:
+    with OpenInterpreter(llm=Llm()) as made:
+        yield made
+
+
+def part(interpreter: OpenInterpreter, path: str) -> tuple[Any, str]:
+    """The object that has the attribute, and the attribute's name."""
+    group, _, name = path.rpartition(".")
+    return (getattr(interpreter, group) if group else interpreter), name
+
+
+def profile_of(interpreter: OpenInterpreter) -> Profile:
+    """What the next turn works by."""
+    return interpreter._begin().profile
+
+
+@pytest.mark.parametrize("path", DOCUMENTED)
+def test_every_documented_attribute_acts_or_says_why_not(path: str, interpreter: OpenInterpreter) -> None:
+    place, name = part(interpreter, path)
+    if path in ("messages", "llm.completions", "computer.languages"):
+        with pytest.raises(TypeError):
+            setattr(place, name, 5)
+        return
+    key = place._key(name)
+    if key in ACTING:
+        value = other_value(BY_KEY[key])
+        setattr(place, name, value)
+        assert getattr(place, name) == value
+        assert getattr(profile_of(interpreter), BY_KEY[key].name) == value
+        return
+    neutral, reason = ABSENT[key]
+    setattr(place, name, neutral)
+    assert getattr(place, name) == neutral
+    with pytest.raises(AttributeError, match="cannot be") as caught:
+        setattr(place, name, UNWANTED.get(name, not neutral))
+    assert str(caught.value).endswith(reason)
+
+
+@pytest.mark.parametrize("each", settings(), ids=lambda each: each.name)
+def test_every_setting_of_a_profile_acts_or_is_refused(each: Setting, interpreter: OpenInterpreter) -> None:
+    place, name = part(interpreter, each.key)
+    if each.key in ACTING:
+        setattr(place, name, other_value(each))
+        assert getattr(profile_of(interpreter), each.name) == other_value(each)
+    elif each.key != "computer.languages":
+        with pytest.raises(AttributeError, match=r"has no effect from Python|cannot be|no attribute"):
+            setattr(place, name, "another")
+
+
+@pytest.mark.parametrize("key", sorted(AT_THE_START))
+def test_what_languages_start_with_is_refused_once_they_have_started(
+    key: str, interpreter: OpenInterpreter
+) -> None:
+    assert interpreter.computer.runtimes
+    place, name = part(interpreter, key)
+    with pytest.raises(AttributeError, match="only before the first code runs"):
+        setattr(place, name, other_value(BY_KEY[key]))
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("ofline", "interpreter.offline"),
+        ("auto_rum", "interpreter.auto_run"),
+        ("safemode", "interpreter.safe_mode"),
+        ("system_mesage", "interpreter.system_message"),
+        ("temprature", "interpreter.llm.temperature"),
+        ("llm.modle", "interpreter.llm.model"),
+        ("llm.auto_run", "interpreter.auto_run"),
+        ("computer.langages", "interpreter.computer.languages"),
+        ("mesages", "interpreter.messages"),
+    ],
+)
+def test_an_unknown_attribute_is_refused_with_the_nearest(
+    path: str, meant: str, interpreter: OpenInterpreter
+) -> None:
+    place, name = part(interpreter, path)
+    for touch in (lambda: setattr(place, name, True), lambda: getattr(place, name)):
+        with pytest.raises(AttributeError) as caught:
+            touch()
+        assert str(caught.value).endswith(f"has no attribute {name!r}; did you mean {meant}?")
+    assert name not in vars(place)
+
+
+def test_a_group_or_a_method_cannot_be_replaced(interpreter: OpenInterpreter) -> None:
+    for path in ("llm", "computer", "chat", "computer.run"):
+        place, name = part(interpreter, path)
+        with pytest.raises(AttributeError, match="cannot be replaced"):
+            setattr(place, name, object())
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("offline", "yes"),
+        ("offline", 1),
+        ("offline", None),
+        ("safe_mode", "always"),
+        ("safe_mode", True),
+        ("max_budget", "abc"),
+        ("max_budget", float("nan")),
+        ("max_budget", float("inf")),
+        ("llm.max_budget", -1),
+        ("llm.context_window", 0),
+        ("llm.context_window", -5),
+        ("llm.temperature", "hot"),
+        ("llm.model", ""),
+        ("llm.api_base", "nowhere"),
+        ("max_output", "all"),
+        ("loop_breakers", "Done."),
+        ("user_message_template", "without it"),
+        ("code_output_sender", "nobody"),
+    ],
+)
+def test_a_wrong_value_is_refused_at_once(path: str, value: object, interpreter: OpenInterpreter) -> None:
+    place, name = part(interpreter, path)
+    before = getattr(place, name)
+    with pytest.raises(ProfileError, match="expected"):
+        setattr(place, name, value)
+    assert getattr(place, name) == before
+
+
+def test_settings_are_arguments_too_and_unknown_ones_are_refused() -> None:
+    with OpenInterpreter(llm=Llm(), offline=True, max_budget=0.5, messages=[]) as made:
+        assert (made.offline, made.llm.max_budget) == (True, 0.5)
+    with pytest.raises(TypeError, match=r"did you mean interpreter\.offline\?"):
+        OpenInterpreter(ofline=True)
+    with pytest.raises(TypeError, match="cannot be True"):
+        OpenInterpreter(os=True)
+    with pytest.raises(ValueError, match="offline: expected true or false"):
+        OpenInterpreter(offline="yes")
+    with pytest.raises(TypeError, match="must be a Profile"):
+        OpenInterpreter({"offline": True})  # type: ignore[arg-type]
+
+
+def test_offline_sends_nothing_elsewhere() -> None:
+    llm = Llm()
+    with OpenInterpreter(llm=llm) as made:
+        made.offline = True
+        with pytest.raises(TurnError, match="offline is on"):
+            made.chat("go", display=False)
+    assert llm.requests == []
+
+
+@pytest.mark.parametrize("budget", [0, 0.01])
+def test_a_budget_that_is_spent_or_cannot_be_kept_sends_nothing(budget: float) -> None:
+    llm = Llm()
+    with OpenInterpreter(llm=llm, max_budget=budget) as made, pytest.raises(TurnError, match="budget"):
+        made.chat("go", display=False)
+    assert llm.requests == []
+
+
+def test_safe_mode_asks_about_risky_code_although_all_runs() -> None:
+    risky, harmless = "import shutil; shutil.rmtree('/nowhere/at/all')", "print(1)"
+    for code, asked in ((risky, True), (harmless, False)):
+        with OpenInterpreter(llm=Llm([call(code)]), auto_run=True, safe_mode="ask") as made:
+            stream = made.chat("go", stream=True)
+            kinds = []
+            for chunk in stream:
+                kinds.append(chunk["type"])
+                if chunk["type"] == "confirmation":
+                    stream.close()  # type: ignore[attr-defined]
+            assert ("confirmation" in kinds) == asked
+            assert ("console" in kinds) != asked
+
+
+def test_loop_goes_on_until_a_breaker_is_said() -> None:
+    llm = Llm([Text("Working.")], [Text("Over.")])
+    with OpenInterpreter(llm=llm, loop=True, loop_breakers=["Over."], loop_message="Go on!") as made:
+        made.chat("go", display=False)
+    assert len(llm.requests) == 2
+    assert "Go on!" in repr(llm.requests[1].messages[-1])
+
+
+def test_templates_and_instructions_are_in_the_request() -> None:
+    llm = Llm()
+    with OpenInterpreter(llm=llm) as made:
+        made.user_message_template = "<{content}>"
+        made.custom_instructions = "Be brief."
+        made.system_message += " And polite."
+        made.llm.supports_functions = False
+        made.llm.execution_instructions = False
+        made.chat("go", display=False)
+    (request,) = llm.requests
+    assert "<go>" in repr(request.messages[-1])
+    assert " And polite." in repr(request.messages[0])
+    assert "Be brief." in repr(request.messages[0])
+    assert Profile().execution_instructions not in str(request.messages[0]["content"])
+
+
+def test_verbose_prints_each_step_and_no_longer(capsys: pytest.CaptureFixture[str]) -> None:
+    with OpenInterpreter(llm=Llm()) as made:
+        made.verbose = True
+        made.chat("go", display=False)
+        assert "request to gpt-4o" in capsys.readouterr().err
+        made.verbose = False
+        made.chat("go", display=False)
+        assert "request to" not in capsys.readouterr().err
+    assert logging.getLogger("oi_tui.steps").level == logging.WARNING
+
+
+@pytest.mark.parametrize("names", [["python"], ["Py"], ("shell", "python")])
+def test_languages_may_be_named(names: list[str], interpreter: OpenInterpreter) -> None:
+    interpreter.computer.languages = names
+    assert {each.name for each in interpreter.computer._declared(())} <= {"python", "shell"}
+    if "shell" not in names:
+        with pytest.raises(ValueError, match="There is no language 'shell' here"):
+            interpreter.computer.run("shell", "echo")
+
+
+@pytest.mark.parametrize("wrong", ["python", ["cobol"], [5], 5])
+def test_languages_that_are_none_are_refused_and_the_others_stay(
+    wrong: Any, interpreter: OpenInterpreter
+) -> None:
+    interpreter.computer.languages = ["python"]
+    with pytest.raises(TypeError):
+        interpreter.computer.languages = wrong
+    assert interpreter.computer.languages == ["python"]
+
+
+def test_no_languages_at_all_run_nothing(interpreter: OpenInterpreter) -> None:
+    interpreter.computer.languages = []
+    with pytest.raises(ValueError, match="There is no language"):
+        interpreter.computer.run("python", "1")
+
+
+def test_the_languages_of_a_profile_are_the_only_ones() -> None:
+    with OpenInterpreter(Profile(languages=("py",)), llm=Llm()) as made:
+        assert [each.name for each in made.computer.languages] == ["python"]
+        with pytest.raises(ValueError, match="There is no language 'shell' here"):
+            made.computer.run("shell", "echo")
+    with pytest.raises(TypeError, match="there is no language 'cobol'"):
+        OpenInterpreter(Profile(languages=("cobol",)), llm=Llm())
+
+
+def test_what_is_no_message_is_refused(interpreter: OpenInterpreter) -> None:
+    with pytest.raises(TypeError, match="messages must be dictionaries"):
+        interpreter.messages = ["hello"]  # type: ignore[list-item]
+    assert interpreter.messages == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        ([Text("Half of"), Finish("length")], "max_tokens"),
+        ([Text("Half of"), Finish("content_filter")], "content filter"),
+        ([Text("Half of"), Finish("missing")], "may be cut off"),
+    ],
+)
+def test_what_is_wrong_with_a_reply_comes_as_a_notice(reply: list[Delta], says: str) -> None:
+    with OpenInterpreter(llm=Llm(reply)) as interpreter:
+        chunks = list(interpreter.chat("Go", stream=True))
+        [notice] = [each for each in chunks if each.get("format") == "notice" and "content" in each]
+        assert says in notice["content"]
+        assert (notice["role"], notice["type"]) == ("computer", "message")
+        assert [each["content"] for each in interpreter.messages] == ["Go", "Half of"]
+
+
+def test_calls_that_cannot_be_read_and_messages_left_out_are_noticed() -> None:
+    broken = [CallPiece(0, "c1", "execute", "{{{")]
+    with OpenInterpreter(llm=Llm(broken, broken, [Text("ok")])) as interpreter:
+        interpreter.messages = [
+            {"role": role, "type": "message", "content": "x" * 9000}
+            for _ in range(20)
+            for role in ("user", "assistant")
+        ]
+        told = ""
+        for _ in range(2):
+            chunks = interpreter.chat("Go", stream=True)
+            told += "".join(each.get("content", "") for each in chunks if each.get("format") == "notice")
+    assert "32,000 tokens are assumed" in told
+    assert "is shown as it came" in told
+
+
+class StdinNotImplementedError(NotImplementedError):
+    """What a notebook raises that runs without anybody watching."""
+
+
+def no_standard_input(*_: object) -> str:
+    raise StdinNotImplementedError("raw_input was called, but this frontend does not support input requests.")
+
+
+@pytest.mark.parametrize("display", [True, False])
+@pytest.mark.parametrize("stdin", ["unsupported", "ended", "closed", "missing"])
+def test_code_that_nobody_can_approve_is_an_error_and_not_a_rejection(
+    display: bool, stdin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if stdin == "unsupported":
+        monkeypatch.setattr("builtins.input", no_standard_input)
+    elif stdin == "missing":
+        monkeypatch.setattr("sys.stdin", None)
+    else:
+        monkeypatch.setattr("sys.stdin", empty := io.StringIO())
+        if stdin == "closed":
+            empty.close()
+    llm = Llm([call("1")], [Text("Then not.")])
+    with OpenInterpreter(llm=llm) as interpreter:
+        with pytest.raises(TurnError, match="Set auto_run=True"):
+            interpreter.chat("Go", display=display)
+        code = interpreter.messages[-1]
+        assert (code["type"], code["state"], code.get("decision")) == ("code", "skipped", None)
+        assert [each["content"] for each in interpreter.chat("And now?", display=False)] == ["Then not."]
+    told = [each["content"] for each in llm.requests[1].messages if each["role"] == "tool"]
+    assert told == ["This code was not run: it needs approval, and nobody could be asked."]
+
+
+@pytest.mark.parametrize(("answer", "state"), [("n", "rejected"), ("y", "finished")])
+def test_an_answer_on_standard_input_counts(answer: str, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{answer}\n"))
+    with OpenInterpreter(llm=Llm([call("1")], [Text("Well.")])) as interpreter:
+        interpreter.chat("Go")
+        [code] = [each for each in interpreter.messages if each["type"] == "code"]
+        assert code["state"] == state
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("typed", [None, "Ada"])
+def test_a_program_that_asks_for_input_gets_what_is_typed_or_the_end_of_input(
+    typed: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal(f"{typed}\n" * 2) if typed else io.StringIO())
+    program = "name = input('Who? ')\nprint('Hello', name)"
+    with OpenInterpreter(llm=Llm([call(program)], [Text("Well.")]), auto_run=True) as interpreter:
+        chunks = list(interpreter.chat("Go", stream=True))
+        told = [each for each in chunks if each.get("format") == "notice" and "content" in each]
+        output = "".join(each["content"] for each in interpreter.messages if each["type"] == "console")
+        by_itself = interpreter.computer.run("python", program)
+    assert ("Hello Ada" in output, "EOFError" in output) == (bool(typed), not typed)
+    assert ["nobody could answer" in each["content"] for each in told] == ([] if typed else [True])
+    assert any("Hello Ada" in each["content"] for each in by_itself) == bool(typed)
+    assert any("nobody could answer" in each["content"] for each in by_itself) == (not typed)

@@ -1,0 +1,412 @@
+"""The command line, up to the moment when the application takes over."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oi_tui import __version__, paths
+from oi_tui.cli import main
+from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.setting import Setting
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+from tests.setting_values import other_value, wrong_texts
+
+BOOLEANS = [each for each in settings() if each.kind is bool]
+OTHERS = [each for each in settings() if each.kind is not bool]
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Profile, dict[str, Any]]]:
+    """What the application was started with; it is not started itself."""
+    calls: list[tuple[Profile, dict[str, Any]]] = []
+
+    def run(profile: Profile, **named: Any) -> int:
+        calls.append((profile, named))
+        return 7
+
+    application = type(sys)("oi_tui.app")
+    application.run = run  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "oi_tui.app", application)
+    monkeypatch.setattr(main, "_has_screen", lambda: True)
+    return calls
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line with which the command line is refused."""
+    assert main.main(arguments) == main.USAGE
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err.removeprefix("oi-tui: ").removesuffix("\n")
+
+
+def text_for(each: Setting) -> str:
+    return each.show(other_value(each)).replace("\n", "; ")
+
+
+@pytest.mark.parametrize("each", OTHERS, ids=lambda each: each.name)
+def test_every_flag_in_every_spelling_sets_its_setting(each: Setting, started: list[Any]) -> None:
+    text = text_for(each) if not each.masked else "sk-1"
+    flags = [each.long_flag, each.long_flag.replace("-", "_").replace("__", "--", 1), *each.flags]
+    for flag in flags:
+        assert main.main([flag, text]) == 7
+        assert main.main([f"{flag}={text}"] if flag.startswith("--") else [flag, text]) == 7
+    for profile, _ in started:
+        assert getattr(profile, each.name) == each.parse(text)
+        assert profile.origins[each.name] == "flag"
+
+
+@pytest.mark.parametrize("each", OTHERS, ids=lambda each: each.name)
+def test_every_flag_names_a_wrong_value(
+    each: Setting, started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text in wrong_texts(each):
+        assert refused(capsys, f"{each.long_flag}={text}").startswith(f"{each.key}: expected ")
+    assert started == []
+
+
+@pytest.mark.parametrize("each", BOOLEANS, ids=lambda each: each.name)
+def test_every_switch_can_be_set_and_taken_back(each: Setting, started: list[Any]) -> None:
+    ons = [each.long_flag, *each.flags]
+    offs = ["--no-" + each.long_flag[2:], *each.off_flags]
+    for flag in ons + offs:
+        assert main.main([flag.replace("-", "_").replace("__", "--", 1) if flag[:2] == "--" else flag]) == 7
+    assert [getattr(profile, each.name) for profile, _ in started] == [True] * len(ons) + [False] * len(offs)
+
+
+@pytest.mark.parametrize("each", BOOLEANS, ids=lambda each: each.name)
+def test_every_switch_names_a_wrong_value(
+    each: Setting, started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text in ("maybe", "", "2", "truely"):
+        assert refused(capsys, f"{each.long_flag}={text}").startswith(f"{each.key}: expected ")
+    assert started == []
+
+
+def test_the_originals_short_forms_work_together(started: list[Any]) -> None:
+    line = "-m a/b -t 0 -cw 9000 -x 100 -xo 500 -b 1.5 -ab http://x/v1 -av 2 -ci be -sm sys -y -nhl -lsv"
+    assert main.main([*line.split(), "--no-llm_supports_functions"]) == 7
+    ((profile, _),) = started
+    assert (profile.model, profile.temperature, profile.context_window, profile.max_tokens) == (
+        "a/b",
+        0,
+        9000,
+        100,
+    )
+    assert (profile.max_output, profile.max_budget, profile.api_base) == (500, 1.5, "http://x/v1")
+    assert (profile.custom_instructions, profile.system_message, profile.auto_run) == ("be", "sys", True)
+    assert (profile.highlight_active_line, profile.supports_vision, profile.supports_functions) == (
+        False,
+        True,
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--modle", "x"], "unknown flag --modle; did you mean --model?"),
+        (["--auto_rum"], "unknown flag --auto_rum; did you mean --auto-run?"),
+        (["--zzz=1"], "unknown flag --zzz; oi-tui --help lists what there is"),
+        (["-t", "hot"], "llm.temperature: expected a number from 0 to 2, not 'hot'"),
+        (["-t", "-1"], "llm.temperature: expected a number from 0 to 2, not -1"),
+        (["-ab", "nowhere"], "llm.api_base: expected an address that begins with"),
+        (["-ab"], "wants a value after it"),
+        (["--demo", "-m", "x"], "--demo and --model exclude each other"),
+        (["--resume"], "there is no conversation to resume yet"),
+        (["--resume", "../x"], "There is no conversation '../x'"),
+        (["-p", "nope"], "there is no profile 'nope' in "),
+        (["-p", "./nope.yaml"], "there is no profile ./nope.yaml"),
+        (["-p", "http://127.0.0.1:1/x.yaml"], "http://127.0.0.1:1/x.yaml: cannot be fetched: "),
+        (["-p", "http://127.0.0.1:1/x.py"], "programs from the network are not run"),
+        (["-p", "ftp://127.0.0.1/x.yaml"], "only http and https addresses are fetched"),
+        (["-o", "-p", "http://127.0.0.1:1/x.yaml"], "offline is on, so the profile "),
+        (["-p", "evil.py"], "there is no profile 'evil.py'"),
+        (["-p", "anthropc"], "did you mean anthropic?"),
+        (["--model", "\x1b]0;x\x07", "--\x1b[2J"], "unknown flag --␛[2J; "),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    arguments: list[str], message: str, started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, *arguments)
+    assert message in said
+    assert "\x1b" not in said
+    assert started == []
+
+
+@pytest.mark.parametrize(
+    "line", ["auto_run: 'false'", "ofline: true", "offline: 'yes'", "languages: [python]"]
+)
+def test_a_wrong_default_profile_stops_the_start(
+    line: str, started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = paths.profiles() / "default.yaml"
+    paths.make_private(path.parent)
+    path.write_text(f"# mine\nllm.max_budget: 1\n{line}\n")
+    said = refused(capsys)
+    assert said.startswith(f"{path}, line 3: {line.partition(':')[0]}: ")
+    assert said.endswith("set the profile back with --reset-profile")
+    assert started == []
+
+
+def test_a_wrong_profile_that_was_asked_for_is_refused(
+    started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = paths.profiles() / "mine.yaml"
+    paths.make_private(path.parent)
+    path.write_text("auto_run: 'false'\n")
+    assert "line 1: auto_run: expected true or false" in refused(capsys, "--profile", "mine")
+    assert started == []
+
+
+def test_the_first_start_makes_a_profile_that_changes_nothing(started: list[Any]) -> None:
+    assert main.main([]) == 7
+    assert main.main([]) == 7
+    path = paths.profiles() / "default.yaml"
+    assert [profile for profile, _ in started] == [Profile(), Profile()]
+    assert started[0][1] == {"profile_path": path, "words": "", "resume": None, "navigator": False}
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_home_that_cannot_be_written_to_is_no_obstacle(
+    started: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "home").write_text("a file")
+    monkeypatch.setenv("OI_TUI_HOME", str(tmp_path / "home"))
+    assert main.main(["--demo"]) == 7
+    assert started[0][0].model == "demo"
+
+
+def test_flags_win_over_the_environment_and_that_over_the_profile(
+    started: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = paths.profiles() / "work.yaml"
+    paths.make_private(path.parent)
+    path.write_text("llm: {model: from-file, api_version: from-file}\nllm.api_base: http://file/\n")
+    monkeypatch.setenv("OI_TUI_MODEL", "from-environment")
+    monkeypatch.setenv("OI_TUI_API_BASE", "http://environment/")
+    assert main.main(["--profile", "work", "-m", "from-flag"]) == 7
+    ((profile, named),) = started
+    assert (profile.model, profile.api_base, profile.api_version) == (
+        "from-flag",
+        "http://environment/",
+        "from-file",
+    )
+    assert named["profile_path"] == path
+
+
+def test_the_demo_model_is_not_looked_for_at_the_profiles_address(started: list[Any]) -> None:
+    path = paths.profiles() / "default.yaml"
+    paths.make_private(path.parent)
+    path.write_text("llm.api_base: http://file/\nllm.model: x\n")
+    main.main(["--demo"])
+    assert (started[0][0].model, started[0][0].api_base) == ("demo", None)
+
+
+def test_nothing_in_the_working_directory_is_read_unless_asked_for_by_a_path(
+    started: list[Any], workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("default.yaml", "oi-tui.yaml", ".oi-tui.yaml", "evil.yaml", ".env"):
+        (workplace / name).write_text("OPENAI_API_BASE=x\n" if name == ".env" else "auto_run: true\n")
+    assert main.main([]) == 7
+    assert started[0][0].auto_run is False
+    assert refused(capsys, "-p", "evil.yaml").endswith("for the file in this folder write ./evil.yaml")
+    assert main.main(["-p", "./evil.yaml"]) == 7
+    assert started[1][0].auto_run is True
+
+
+def test_a_profile_that_others_could_have_written_stops_the_start(
+    started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = paths.profiles() / "default.yaml"
+    paths.make_private(path.parent)
+    path.write_text("auto_run: true\n")
+    path.parent.chmod(0o777)
+    said = refused(capsys)
+    assert "not read, as others can write to its folder; to change that: chmod go-w " in said
+    assert started == []
+
+
+def test_resume_finds_the_last_conversation_or_the_one_named(started: list[Any]) -> None:
+    store = Store(paths.conversations())
+    ids = []
+    for text in "ab":
+        begun = store.create(cwd="/", model="m")
+        begun.put(Message(role="user", type="message", content=text))
+        begun.close()
+        ids.append(begun.id)
+    os.utime(store.folder / f"{ids[0]}.jsonl", (1, 1))
+    for arguments in (["--resume"], ["--resume", "last"], ["--resume", ids[0]], ["--resume", ids[0][:10]]):
+        assert main.main(arguments) == 7
+    assert [named["resume"] for _, named in started] == [ids[1], ids[1], ids[0], ids[0]]
+    assert main.main(["--conversations"]) == 7
+    assert started[-1][1]["navigator"] is True
+
+
+@pytest.mark.parametrize(
+    ("flag", "setting", "value"),
+    [("--llama3", "model", "ollama_chat/llama3.1"), ("--llama3", "local", True)],
+)
+def test_flags_of_the_original_stand_for_others(
+    flag: str, setting: str, value: object, started: list[Any]
+) -> None:
+    assert main.main([flag]) == 7
+    assert getattr(started[0][0], setting) == value
+
+
+@pytest.mark.parametrize("flag", ["--assistant", "--llama3-os", "--codestral_vision"])
+def test_flags_without_work_here_are_accepted_and_say_so(flag: str, started: list[Any]) -> None:
+    assert main.main([flag]) == 7
+    assert "has no effect" in started[0][0].unknown[-1]
+
+
+def test_there_is_no_server_and_that_is_said(capsys: pytest.CaptureFixture[str], started: list[Any]) -> None:
+    assert "there is no server here" in refused(capsys, "--server")
+    assert started == []
+
+
+@pytest.mark.parametrize("flag", ["--config", "--use_containers", "--tools=interpreter"])
+def test_flags_for_what_is_not_here_are_refused_with_what_is(
+    flag: str, capsys: pytest.CaptureFixture[str], started: list[Any]
+) -> None:
+    assert "--" in refused(capsys, flag)
+    assert started == []
+
+
+@pytest.mark.parametrize("arguments", [["--safe"], ["--safe_mode", "-y"], ["-y", "-safe"], ["--safe", "ask"]])
+def test_safe_without_a_value_asks(arguments: list[str], started: list[Any]) -> None:
+    assert main.main(arguments) == 7
+    assert started[0][0].safe_mode == "ask"
+
+
+@pytest.mark.parametrize("arguments", [["--profile"], ["-p"], ["-y", "--profile", "--plain"]])
+def test_profile_without_a_name_lists_them(
+    arguments: list[str], started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(arguments) == 0
+    assert "Profiles in " in capsys.readouterr().out
+    assert started == []
+
+
+def test_the_older_flag_for_a_profile_names_one(started: list[Any]) -> None:
+    assert main.main(["--config_file", "safe"]) == 7
+    assert started[0][1]["profile_path"].name == "safe.yaml"
+
+
+def test_offline_with_a_server_elsewhere_stops_the_start(
+    started: list[Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, "--offline", "-m", "openai/x", "-ab", "https://models.example.com/v1")
+    assert said.startswith("llm.api_base: offline is on, and openai/x would be asked at models.example.com")
+    assert started == []
+    assert main.main(["--offline", "-m", "openai/x", "-ab", "http://127.0.0.1:1/v1"]) == 7
+
+
+def test_local_models_are_listed_with_ways_to_get_some(
+    capsys: pytest.CaptureFixture[str], started: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    assert main.main(["--local_models"]) == 0
+    assert "ollama pull" in capsys.readouterr().out
+    assert started == []
+
+
+def run(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "oi_tui", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        **more,
+    )
+
+
+def test_without_a_terminal_there_are_plain_lines() -> None:
+    ended = run("--demo")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith(f"oi-tui {__version__} in plain lines. ")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["how", "large", "is", "it?"], ["how large", "is it?"], ["how", "large", "-y", "is", "it?"]]
+)
+def test_what_is_no_flag_is_the_first_message(arguments: list[str], started: list[Any]) -> None:
+    assert main.main([*arguments, "-m", "x"]) == 7
+    ((profile, named),) = started
+    assert named["words"] == "how large is it?"
+    assert profile.auto_run == ("-y" in arguments)
+
+
+@pytest.mark.parametrize("flag", ["--version", "--help", "-V", "-h"])
+def test_version_and_help_import_neither_textual_nor_litellm(flag: str) -> None:
+    code = (
+        "import sys, json; from oi_tui.cli import main as cli\n"
+        "try: code = cli.main(sys.argv[1:])\n"
+        "except SystemExit as end: code = end.code\n"
+        "print(json.dumps([code, sorted({m.split('.')[0] for m in sys.modules})]), file=sys.stderr)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, flag], capture_output=True, text=True, timeout=60, check=True
+    )
+    code_, modules = json.loads(ended.stderr)
+    assert code_ == 0
+    assert not {"textual", "litellm", "rich", "ruamel", "openai"} & set(modules)
+    assert __version__ in ended.stdout or all(each.long_flag[2:] in ended.stdout for each in settings())
+
+
+@pytest.mark.parametrize(
+    "environment", [{"LC_ALL": "C"}, {"TERM": "dumb"}, {"PYTHONIOENCODING": "ascii"}, {}]
+)
+def test_help_and_version_work_everywhere(environment: dict[str, str]) -> None:
+    for flag in ("--help", "--version"):
+        ended = run(flag, env={**os.environ, **environment})
+        assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/cmdline").exists(), reason="the command line is hidden on Linux only"
+)
+def test_a_key_on_the_command_line_is_not_left_for_others_to_see() -> None:
+    code = (
+        "import sys; from oi_tui.cli import main as cli; cli._has_screen = lambda: 1 / 0\n"
+        "try: cli.main(sys.argv[1:])\n"
+        "except ZeroDivisionError: print(open('/proc/self/cmdline').read())"
+    )
+    for flags in (
+        ["-ak", "sk-canary-é"],
+        ["--api_key=sk-canary-é"],
+        ["-ab", "http://localhost/v1?x=1&key=sk-canary-é"],
+    ):
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *flags, "-m", "x"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert "canary" not in ended.stdout
+        assert "*" * len("sk-canary-é".encode()) in ended.stdout
+        assert ended.stdout.rstrip("\n").endswith("-m\0x\0")
+
+
+def test_what_a_switch_off_does_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main.main(["--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    offs = [each for each in settings() if each.kind is bool and each.default is True]
+    assert offs
+    for each in offs:
+        verb = each.told_off.removeprefix("Do not ").split()[0].lower()
+        assert verb in {"let", "make", "mark", "note", "save", "say", "take", "use"}, each.told_off
+        assert each.told_off.split(".")[0][1:] in shown
+    assert "do not three" not in shown

@@ -1,0 +1,156 @@
+"""What is typed after % reaches the right command, or is answered with the nearest."""
+
+import pytest
+
+from oi_tui import commands
+from oi_tui.commands import COMMANDS, CommandError, carry_out, is_command, matching
+
+
+class Desk:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[object, ...]]] = []
+
+    def knows_language(self, name: str) -> bool:
+        return name.lower() == "python"
+
+    def __getattr__(self, name: str):
+        return lambda *arguments, **_: self.calls.append((name, arguments))
+
+
+@pytest.mark.parametrize(
+    ("typed", "call"),
+    [
+        ("%help", ("open_help", ())),
+        ("/help", ("open_help", ())),
+        ("%HELP", ("open_help", ())),
+        ("%auto_run", ("switch_auto_run", (None,))),
+        ("%auto_run on", ("switch_auto_run", (True,))),
+        ("%auto_run off", ("switch_auto_run", (False,))),
+        ("%sandbox", ("switch_sandbox", (None,))),
+        ("%sandbox off", ("switch_sandbox", (False,))),
+        ("%model  openai/x ", ("open_models", ("openai/x",))),
+        ("%run python print(1)", ("run_by_hand", ("python", "print(1)"))),
+        ("%% ls -l", ("run_by_hand", ("shell", "ls -l"))),
+        ("!ls -l", ("run_by_hand", ("shell", "ls -l"))),
+        ("! ls -l", ("run_by_hand", ("shell", "ls -l"))),
+        ("%python print(1)", ("run_by_hand", ("python", "print(1)"))),
+        ("%Python\nprint(1)", ("run_by_hand", ("Python", "print(1)"))),
+        ("%python\tprint(1)", ("run_by_hand", ("python", "print(1)"))),
+        ("%run python\nprint(1 + 2)", ("run_by_hand", ("python", "print(1 + 2)"))),
+        ("%run   python   print(1)", ("run_by_hand", ("python", "print(1)"))),
+        ("%auto-run\ton ", ("switch_auto_run", (True,))),
+        ("/Help", ("open_help", ())),
+        ("%tokens", ("tell_tokens", ("",))),
+        ("%tokens how many are these?", ("tell_tokens", ("how many are these?",))),
+        ("%export Markdown\t a b.md ", ("export", ("Markdown", "a b.md"))),
+        ("%export a.html", ("export", ("a.html", ""))),
+        ("%rewind [2]", ("rewind", (2,))),
+        ("%restore 3", ("restore_files", ("3",))),
+    ],
+)
+def test_a_command_acts(typed: str, call: tuple[str, tuple[object, ...]]) -> None:
+    desk = Desk()
+    carry_out(typed, desk)
+    assert desk.calls == [call]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "%hlep",
+        "/hlep",
+        "%",
+        "/",
+        "%%",
+        "%% ",
+        "! ",
+        "%auto_run maybe",
+        "%auto_run on off",
+        "%run python",
+        "%run",
+        "%python",
+        "%new one",
+        "%help me",
+        "%rewind 1 2",
+        "%rewind ٣",
+        "%\uff48elp",
+        "interpreter --local",
+        "oi-tui -y",
+    ],
+)
+def test_a_mistake_is_answered_and_does_nothing(typed: str) -> None:
+    desk = Desk()
+    assert is_command(typed)
+    with pytest.raises(CommandError):
+        carry_out(typed, desk)
+    assert desk.calls == []
+
+
+def test_a_mistyped_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(CommandError, match="%help"):
+        carry_out("%hlep", Desk())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%help",
+        "%nonsense",
+        "/help",
+        "%% ls",
+        "%%",
+        "!ls",
+        "%python 1",
+        "/HELP",
+        "/hlep",
+        "%",
+        "/",
+        "oi-tui",
+        "pip install -U open-interpreter",
+    ],
+)
+def test_these_are_for_the_application(text: str) -> None:
+    assert is_command(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello",
+        "/etc/hosts",
+        "/tmp is full",
+        "/hlep me with this",
+        "/usr",
+        "/what",
+        "% of what?",
+        "50% more",
+        "",
+        "!",
+        "!!",
+        "interpreter of dreams",
+        "oi-tui is slow",
+    ],
+)
+def test_these_are_for_the_model(text: str) -> None:
+    assert not is_command(text)
+
+
+def test_names_complete_by_their_beginning() -> None:
+    assert [each.name for each in matching("%auto")] == ["auto_run"]
+    assert len(matching("%")) == len(COMMANDS)
+
+
+def test_every_key_belongs_to_one_command() -> None:
+    keys = [each.keys for each in COMMANDS.values() if each.keys]
+    assert len(keys) == len(set(keys))
+
+
+def test_every_command_names_something_that_the_desk_can_do() -> None:
+    from oi_tui.plain.commands import PlainDesk
+    from oi_tui.screens.chat.commands import ChatDesk
+
+    wanted = {name for name in vars(commands.Desk) if not name.startswith("_")}
+    assert wanted <= set(dir(ChatDesk))
+    assert wanted <= set(dir(PlainDesk))

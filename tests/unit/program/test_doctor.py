@@ -1,0 +1,527 @@
+"""The doctor: what it finds, what it advises, and that it works where nothing else does."""
+
+import errno
+import importlib.util
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from oi_tui import paths
+from oi_tui.doctor import examination, folders, installation, server, terminal, work
+from oi_tui.doctor.finding import Check, Finding
+from oi_tui.doctor.report import report, run
+from oi_tui.engine.settings.profile import Profile, settings
+from tests.servers.openai_server import Exchange, ModelServer, refused
+
+EXAMINE = [sys.executable, "-P", "-m", "oi_tui", "--doctor"]
+
+
+def problems(findings: object) -> list[Finding]:
+    return [each for each in findings if each.good is False]
+
+
+def words(findings: object) -> str:
+    return "\n".join(f"{each.good} {each.words} > {each.fix}" for each in findings)
+
+
+def examined(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    merged = {**os.environ, **environment}
+    return subprocess.run(
+        [*EXAMINE, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={name: value for name, value in merged.items() if value is not None},
+    )
+
+
+def test_a_good_machine_has_no_problem_and_every_part_is_told_of() -> None:
+    text, count = report(ask_terminal=False)
+    assert count == 0, text
+    for title in ("Python", "Packages", "Settings", "Languages", "Models", "Terminal", "Folders"):
+        assert f"\n{title}\n" in text
+    assert "No problem was found." in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_every_problem_comes_with_a_fix(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    paths.make_private(paths.profiles())
+    (paths.profiles() / "default.yaml").write_text("auto_run: maybe\npython: /nowhere/python\n")
+    paths.state().mkdir()
+    paths.state().chmod(0o755)
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("HOME", str(tmp_path / "gone"))
+    monkeypatch.setenv("MISTRAL_API_KEY", "'quoted-key-value'")
+    monkeypatch.delenv("TERM")
+    found = [
+        finding
+        for _, findings in examination.examine(examination.checks(ask_terminal=False), 30)
+        for finding in findings
+    ]
+    bad = problems(found)
+    told = words(bad)
+    for expected in ("auto_run", "chmod 700", "TERM is not set", "UTF-8", "HOME is", "MISTRAL_API_KEY"):
+        assert expected in told
+    assert all(each.fix for each in bad)
+
+
+def test_keys_are_told_of_by_name_and_never_by_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
+    monkeypatch.setenv("ODD_API_TOKEN", " canary-with-blanks ")
+    text, count = report(ask_terminal=False)
+    assert "OPENAI_API_KEY is set" in text
+    assert "ODD_API_TOKEN has blanks" in text
+    assert "canary" not in text
+    assert count == 1
+
+
+def test_kept_keys_are_told_of_by_name_and_a_file_that_others_wrote_is_a_problem() -> None:
+    path = paths.make_private(paths.config()) / "keys.json"
+    path.write_text('{"MISTRAL_API_KEY": "canary-of-a-key-123"}')
+    path.chmod(0o600)
+    told = words(work.kept_keys())
+    assert "True MISTRAL_API_KEY is kept in " in told
+    assert "canary" not in told
+    path.chmod(0o666)
+    assert "keys.json" in words(problems(work.kept_keys()))
+
+
+def test_a_server_on_this_machine_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tags(exchange) -> None:
+        data = json.dumps({"models": [{"name": "tiny:1b", "size": 1}]}).encode()
+        exchange.head(media="application/json", chunked=False, Content_Length=str(len(data)))
+        exchange.send(data)
+
+    with ModelServer(tags, questions=True) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.base.split("//")[1].split("/")[0])
+        assert "Ollama is running: ollama/tiny:1b" in words(work.models())
+
+
+def test_a_broken_profile_is_named_with_its_line() -> None:
+    paths.make_private(paths.profiles())
+    (paths.profiles() / "default.yaml").write_text("# mine\nllm.temperature: hot\n")
+    (paths.profiles() / "other.yaml").write_text("llm: [\n")
+    (bad, worse) = problems(work.settings())
+    assert "default.yaml, line 2: llm.temperature" in bad.words
+    assert "other.yaml" in worse.words
+
+
+def ours(text: str, name: str = "default.yaml") -> Path:
+    """A profile of a person's own, in the folder of profiles."""
+    path = paths.make_private(paths.profiles()) / name
+    path.write_text(text)
+    path.chmod(0o600)
+    return path
+
+
+def test_the_profile_that_is_named_is_the_one_that_is_looked_at(tmp_path: Path) -> None:
+    ours("llm.model: usual\n")
+    ours("llm.model: ollama/other\npython: /nowhere/python\nsandbox: true\nnonsense: 1\n", "work.yaml")
+    done = examined("--profile", "work", "--temperature", "1", OI_TUI_THEME="nord")
+    told = " ".join(done.stdout.split())
+    assert "profiles/work.yaml: the model is ollama/other" in told
+    assert "set by the environment: theme" in told
+    assert "set by flags: llm.temperature" in told
+    assert "work.yaml, line 4: nonsense" in told
+    assert "/nowhere/python is not there" in told
+    assert "ollama/other is asked of Ollama, which does not answer" in told
+    assert "the sandbox is on" in told
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable", "said", "advice"),
+    [
+        (("--profile", "nix"), "", "there is no profile 'nix'", "oi-tui --profiles lists"),
+        (
+            ("--profile", "./bad.yaml"),
+            "",
+            "bad.yaml, line 1: llm.temperature",
+            "or name another with --profile",
+        ),
+        (("--profile", "./folder.yaml"), "", "folder.yaml: not a regular file", "or name another with"),
+        (("--temperature", "hot"), "", "llm.temperature: expected a number", "Correct it, or leave it out."),
+        ((), "none", "environment variable OI_TUI_THEME: theme", "Correct it, or leave it out."),
+        (
+            ("--profile", "http://127.0.0.1:9/p.yaml"),
+            "",
+            "http://127.0.0.1:9/p.yaml: cannot be fetched: Connection refused",
+            "Correct it",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_used_are_a_problem_and_all_the_rest_is_told(
+    arguments: tuple[str, ...], variable: str, said: str, advice: str, workplace: Path
+) -> None:
+    (workplace / "bad.yaml").write_text("llm.temperature: hot\n")
+    (workplace / "folder.yaml").mkdir()
+    done = examined(*arguments, **({"OI_TUI_THEME": variable} if variable else {}))
+    told = " ".join(done.stdout.split())
+    assert done.stderr == ""
+    assert f"PROBLEM {said}" in told.replace(f"{workplace}/", "")
+    assert advice in told
+    assert "Folders" in told
+    assert done.returncode == 1
+
+
+def test_a_broken_profile_that_is_in_use_is_told_of_once() -> None:
+    ours("llm.temperature: hot\n")
+    told = examined().stdout
+    assert told.count("llm.temperature") == 1
+    assert "the defaults are looked at instead" in " ".join(told.split())
+
+
+def test_looking_makes_and_changes_no_file() -> None:
+    assert examined().returncode == 0
+    assert not paths.profiles().exists()
+    path = ours("version: 0.2.0\nmodel: gpt-4\n", "old.yaml")
+    before = path.read_bytes()
+    told = examined("--profile", "old").stdout
+    assert "the model is gpt-4" in " ".join(told.split())
+    assert path.read_bytes() == before
+    assert [each.name for each in paths.profiles().iterdir()] == ["old.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "good", "said"),
+    [
+        (refused(200, ""), True, "answers"),
+        (refused(401, ""), True, "answers"),
+        (refused(404, ""), True, "answers"),
+        (refused(503, ""), False, "what is behind it does not (status 503)"),
+        (Exchange.reset, False, "cannot be reached"),
+        (Exchange.hang, False, "does not answer within"),
+    ],
+)
+def test_the_models_own_server_is_asked_without_its_key(
+    answer: Callable[[Exchange], None], good: bool, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "PATIENCE", 0.5)
+    with ModelServer(answer, questions=True) as asked:
+        profile = Profile().with_changes(model="openai/x", api_base=asked.base, api_key="canary-key-0123")
+        found = server.finding(profile)
+        assert (found.good, said in found.words) == (good, True), found
+        assert "canary" not in f"{found}"
+        assert all("canary" not in str(each.headers) for each in asked.exchanges)
+
+
+def test_a_server_that_is_not_there_or_may_not_be_asked_is_a_problem() -> None:
+    base = Profile().with_changes(model="openai/x", api_base="http://127.0.0.1:9/v1")
+    assert "nothing listens there" in server.finding(base).words
+    named = base.with_changes(api_base="http://no-such-host.invalid/v1", local=True)
+    assert "local is on" in server.finding(named).words
+    assert "local" in server.finding(named).fix
+
+
+def test_an_address_in_the_providers_own_variable_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = Profile(model="openai/x")
+    monkeypatch.setenv("OPENAI_API_BASE", "localhost:9")
+    found = server.finding(profile)
+    assert found.good is False
+    assert "OPENAI_API_BASE must be an address that begins with http://" in found.words
+    monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9/v1")
+    assert "nothing listens there" in server.finding(profile).words
+
+
+def test_a_chosen_program_that_is_not_there_is_a_problem() -> None:
+    paths.make_private(paths.profiles())
+    (paths.profiles() / "default.yaml").write_text("python: /nowhere/python\n")
+    assert "/nowhere/python is not there" in words(problems(work.languages()))
+
+
+@pytest.mark.parametrize(
+    ("version", "limits", "good"),
+    [
+        ("8.2.8", ">=8.2,<9", True),
+        ("9.0", ">=8.2,<9", False),
+        ("8.1.99", ">=8.2,<9", False),
+        ("1.82.7", "!=1.82.7,!=1.82.8", False),
+        ("1.82.70", "!=1.82.7,!=1.82.8", True),
+        ("0.8.2", "==0.8.2", True),
+        ("0.8.2.0", "==0.8.2", True),
+        ("1.4.5", "~=1.4.2", True),
+        ("1.5", "~=1.4.2", False),
+        ("2.0rc1", "", True),
+    ],
+)
+def test_versions_are_compared_by_their_numbers(version: str, limits: str, good: bool) -> None:
+    assert installation._within(version, limits) is good
+
+
+def test_missing_old_and_stolen_packages_are_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = metadata.version
+
+    def version(name: str) -> str:
+        if name == "pexpect":
+            raise metadata.PackageNotFoundError(name)
+        return {"litellm": "1.82.8", "textual": "0.1"}.get(name) or real(name)
+
+    monkeypatch.setattr(installation.metadata, "version", version)
+    monkeypatch.setattr(
+        installation.importlib.util,
+        "find_spec",
+        lambda name, spec=importlib.util.find_spec: None if name == "pyte" else spec(name),
+    )
+    told = words(problems(installation.packages()))
+    assert "pexpect is missing" in told
+    assert "litellm 1.82.8 was taken over by an attacker" in told
+    assert "textual 0.1 is not among" in told
+    assert "pyte" in told
+    assert "cannot be imported" in told
+    assert told.count("pip install") == 4
+
+
+def test_a_folder_that_cannot_be_used_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("OI_TUI_HOME", str(tmp_path / "file" / "below"))
+    assert len(problems(folders.folders())) == 3
+    monkeypatch.setattr(folders, "LEAST_ROOM", 10**18)
+    monkeypatch.setenv("OI_TUI_HOME", str(tmp_path))
+    assert "MB are free" in words(problems(folders.folders()))
+
+
+@pytest.mark.parametrize(
+    ("number", "said", "advice"),
+    [
+        (errno.EACCES, "cannot be written to (Permission denied)", "that you can write to"),
+        (errno.EROFS, "cannot be written to (Read-only file system)", "that you can write to"),
+        (errno.ENOSPC, "nothing more can be written", "Make room"),
+        (errno.EDQUOT, "nothing more can be written", "Make room"),
+    ],
+)
+def test_whether_a_folder_can_be_written_to_is_tried(
+    number: int, said: str, advice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = tempfile.TemporaryFile
+
+    def refuse(*arguments: object, **named: object) -> object:
+        if "dir" in named:
+            raise OSError(number, os.strerror(number))
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    bad = problems(folders.folders())
+    assert len(bad) == 3
+    assert all(said in each.words and advice in each.fix for each in bad)
+
+
+def test_in_tmux_and_in_tmux_within_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in = tmp_path / "tmux"
+    stand_in.write_text(
+        "#!/bin/sh\ncase $1 in\nlist-clients) printf 'screen-256color\\t\\t\\n';;\nshow*) echo off;;\nesac\n"
+    )
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMUX", "/tmp/nowhere,1,0")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    told = words(terminal.terminal(ask=False))
+    assert "within another tmux or screen (screen-256color) > What is said of tmux here" in told
+    assert "allow-passthrough is off" in told
+    assert "False TERM is xterm-256color, which is not tmux" in told
+    stand_in.write_text("#!/bin/sh\nexit 1\n")
+    monkeypatch.setenv("TERM", "tmux-256color")
+    told = words(terminal.terminal(ask=False))
+    assert "in tmux, which does not answer" in told
+    assert "False" not in told
+
+
+def test_a_report_that_cannot_be_written_leaves_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object, **__: object) -> object:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fdopen", full)
+    assert run(str(tmp_path / "report.txt")) == 2
+    assert "the report is not written" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_working_directory_that_is_gone_is_a_problem(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; os.rmdir(os.getcwd()); from oi_tui.start import main; sys.exit(main(['--doctor']))"
+    )
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=gone, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "the working directory is gone" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [
+        ({"TERM": "dumb"}, "TERM is dumb"),
+        ({"NO_COLOR": "1"}, "NO_COLOR is set"),
+        ({"COLORTERM": "truecolor"}, "16 million colours"),
+        ({"TERM": "xterm-256color", "COLORTERM": ""}, "256 colours"),
+        ({"TERM": "xterm", "COLORTERM": ""}, "16 colours"),
+        ({"STY": "1.x"}, "GNU screen"),
+        ({"SSH_CONNECTION": "a b"}, "over SSH"),
+        ({"LANG": "en_US.ISO-8859-1", "LC_ALL": ""}, "is not UTF-8"),
+    ],
+)
+def test_the_terminal_is_told_of_by_its_environment(
+    environment: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert said in words(terminal.terminal(ask=False))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "did not say in time"),
+        (b"\x1b[?62;c", "half blocks"),
+        (b"\x1b[?62;4;22c", "half blocks"),
+        (b"\x1b[6;20;10t\x1b[?62;4;22c", "sixel"),
+        (b"\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.39.1)\x1b\\\x1b[?62;c", "Kitty's protocol"),
+        (b"\x1b_Gi=31;OK\x1b\\\x1bP>|WezTerm 2025\x1b\\\x1b[6;20;10t\x1b[?62;4c", "sixel"),
+        (b"\x1b_Gi=31;OK\x1b\\\x1bP>|Konsole 24\x1b\\\x1b[?62c", "half blocks"),
+        (b"\x1b[?0u\x1b[?62c", "tells all keys apart"),
+        (b"\x1b[?62c", "cannot tell ctrl+enter from enter"),
+        (b"\x1b[?2026;2$y\x1b[?62c", "frames are shown as a whole"),
+    ],
+)
+def test_the_terminals_answers_are_understood(
+    answer: bytes | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TMUX", "STY", "KITTY_WINDOW_ID", "TERM_PROGRAM"):
+        monkeypatch.delenv(name, raising=False)
+    assert said in words(terminal._answers(answer))
+
+
+def test_a_part_that_fails_or_hangs_is_told_of_and_the_rest_is_there() -> None:
+    release = threading.Event()
+
+    def fails() -> list[Finding]:
+        raise RuntimeError("half of it is missing")
+
+    def hangs():
+        yield Finding(True, "begun")
+        release.wait(30)
+
+    parts = [
+        Check("Broken", fails),
+        Check("Hanging", hangs),
+        Check("Sound", lambda: [Finding(True, "well")]),
+    ]
+    began = time.monotonic()
+    found = dict(examination.examine(parts, patience=0.3))
+    assert time.monotonic() - began < 15
+    release.set()
+    assert "half of it is missing" in words(problems(found["Broken"]))
+    assert [each.words[:9] for each in found["Hanging"]] == ["begun", "not all o"]
+    assert found["Sound"] == [Finding(True, "well")]
+
+
+def test_the_report_is_written_for_its_owner_and_replaces_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
+    target = tmp_path / "report.txt"
+    assert run(str(target)) == 0
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    written = target.read_text()
+    assert written.rstrip() in capsys.readouterr().out
+    assert "canary" not in written
+    assert os.environ["HOME"] not in written
+    assert run(str(target)) == 2
+    assert target.read_text() == written
+
+
+@pytest.mark.parametrize("missing", ["textual", "yaml", "platformdirs", "ruamel", "pyte"])
+def test_it_works_where_a_package_is_missing(missing: str) -> None:
+    code = (
+        "import sys\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name.split('.')[0] == {missing!r}: raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Missing())\n"
+        "from oi_tui.start import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OI_TUI_HOME"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--doctor"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+    )
+    assert done.stderr == ""
+    assert "cannot be imported" in done.stdout
+    assert done.returncode == 1
+    other = subprocess.run(
+        [sys.executable, "-c", code, "--demo", "--plain"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment,
+    )
+    if missing in ("yaml", "platformdirs"):
+        assert other.returncode == 2
+        assert other.stderr.startswith(f"oi-tui: the Python package {missing} is missing; oi-tui --doctor")
+
+
+def test_without_home_term_and_locale_there_is_a_report() -> None:
+    done = examined(HOME=None, TERM=None, LANG=None, LC_ALL=None, OI_TUI_HOME=None, PATH=os.environ["PATH"])
+    assert done.stderr == ""
+    assert "TERM is not set" in done.stdout
+    assert done.returncode == 1
+
+
+def test_it_neither_loads_textual_nor_litellm() -> None:
+    code = (
+        "import json, sys\nfrom oi_tui.start import main\nmain(['--doctor'])\n"
+        "print(json.dumps(sorted({n.split('.')[0] for n in sys.modules})), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert {"textual", "litellm", "rich"} & set(json.loads(done.stderr)) == set()
+
+
+def test_where_the_models_key_is_looked_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = words(work.kept_keys())
+    assert "None gpt-4o: There is no OPENAI_API_KEY yet; one that you type goes to " in told
+    assert "the flag or profile, then the environment, then the system's keyring, then a file" in told
+    monkeypatch.setenv("OPENAI_API_KEY", "canary-0123456789")
+    told = words(work.kept_keys())
+    assert "True gpt-4o: OPENAI_API_KEY is in the environment." in told
+    assert "canary" not in told
+
+
+def test_a_key_in_a_profile_is_advised_against_and_never_shown() -> None:
+    paths.make_private(paths.profiles())
+    (paths.profiles() / "default.yaml").write_text("llm.api_key: canary-0123456789\n")
+    told = words(work.settings()) + words(work.kept_keys())
+    assert "default.yaml holds a key, which whoever gets the file gets too > f2, then f3" in told
+    assert "canary" not in told
+
+
+def test_what_cannot_act_on_this_machine_is_listed() -> None:
+    told = words(work.settings())
+    for each in settings():
+        if each.cannot():
+            assert f"None {each.key} has no effect here: " in told
+    assert "computer.import_computer_api has no effect here" in told

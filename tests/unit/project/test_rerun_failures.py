@@ -1,0 +1,95 @@
+"""What fails is run once more, and what passes then is named."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.twice import MOST, Results, run_twice
+
+FAILED = pytest.ExitCode.TESTS_FAILED
+
+
+def run_of(*results: Results) -> tuple[int, list[list[str]], str]:
+    """The status, what was run each time, and what was written, with runs that end so."""
+    waiting, asked, written = list(results), [], []
+
+    def run(arguments: object) -> Results:
+        asked.append(list(arguments))  # type: ignore[call-overload]
+        return waiting.pop(0)
+
+    status = run_twice(["-x"], run, written.append)
+    assert not waiting
+    return status, asked, "\n".join(written)
+
+
+def test_a_run_that_passes_is_not_repeated() -> None:
+    assert run_of(Results(0, ["a"])) == (0, [["-x"]], "")
+
+
+def test_what_passes_the_second_time_is_flaky_and_the_status_is_0() -> None:
+    status, asked, written = run_of(Results(FAILED, ["c"], ["a", "b"]), Results(0, ["a", "b"]))
+    assert (status, asked[1]) == (0, ["-n", "0", "a", "b"])
+    assert "\nFLAKY: failed, then passed\n  a\n  b" in written
+    assert "TWICE" not in written
+
+
+def test_what_fails_again_fails_the_run() -> None:
+    status, _, written = run_of(Results(FAILED, [], ["a", "b"]), Results(FAILED, ["b"], ["a"]))
+    assert status == 1
+    assert "FLAKY: failed, then passed\n  b" in written
+    assert "FAILED TWICE\n  a" in written
+
+
+def test_what_was_not_found_again_counts_as_failed() -> None:
+    status, _, written = run_of(Results(FAILED, [], ["a"]), Results(pytest.ExitCode.USAGE_ERROR))
+    assert status == 1
+    assert "FAILED TWICE\n  a" in written
+
+
+@pytest.mark.parametrize("how", [pytest.ExitCode.INTERRUPTED, pytest.ExitCode.NO_TESTS_COLLECTED, -9])
+def test_a_run_that_broke_off_is_not_repeated(how: int) -> None:
+    assert run_of(Results(how, ["a"], ["b"])) == (how, [["-x"]], "")
+
+
+def test_too_many_failures_are_no_accident() -> None:
+    many = [str(n) for n in range(MOST + 1)]
+    status, asked, written = run_of(Results(FAILED, [], many))
+    assert (status, len(asked)) == (1, 1)
+    assert "too many" in written
+
+
+@pytest.mark.slow
+def test_the_real_pytest_is_run_twice_with_workers_and_without_a_cache(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
+    (tmp_path / "test_it.py").write_text(
+        "import pathlib, pytest\n"
+        "@pytest.fixture\n"
+        "def broken(): raise OSError('once more')\n"
+        "@pytest.mark.parametrize('name', ['a b', 'ü/[x]::y', 'c\\nd'])\n"
+        "def test_flaky(name):\n"
+        "    mark = pathlib.Path(__file__).with_name(str(abs(hash(name) % 7)) + str(len(name)))\n"
+        "    assert mark.exists() or mark.touch() is not None\n"
+        "def test_bad(broken): pass\n"
+        "def test_good(): pass\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.twice", "-n", "2", str(tmp_path)],
+        cwd=tmp_path,
+        env={
+            # The inner run would delete the folder of this run's snapshots at its end.
+            **{name: value for name, value in os.environ.items() if name != "TEXTUAL_SNAPSHOT_TEMPDIR"},
+            "PYTHONHASHSEED": "0",
+            "PYTHONPATH": str(Path(__file__).parents[3]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    flaky, _, failed = done.stdout.partition("FLAKY")[2].partition("FAILED TWICE")
+    assert flaky.count("test_it.py::test_flaky") == 3
+    assert failed.split() == ["test_it.py::test_bad"]
+    assert "1 passed" in done.stdout

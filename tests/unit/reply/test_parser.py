@@ -1,0 +1,361 @@
+"""Replies of models, as data in `replies/`, each read whole, character by character, and cut at random."""
+
+import gc
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from oi_tui.engine.events import MessageRecorded
+from oi_tui.engine.llm.base import CallPiece, Delta, Finish, Reasoning, Text
+from oi_tui.engine.reply.message_builders import ReplyWriter
+from oi_tui.engine.reply.parser import (
+    CodeEnded,
+    CodeGrew,
+    CodeStarted,
+    Part,
+    ReplyParser,
+    Said,
+    Thought,
+    ThoughtsClosed,
+    Unreadable,
+    join,
+)
+from oi_tui.messages import Message
+from oi_tui.runtimes import languages
+
+REPLIES = sorted((Path(__file__).parent / "replies").glob("*.json"))
+#: The words for languages that the application knows, and one that it does not.
+LANGUAGES = {"c++": "c++"} | {
+    word: language.name for language in languages.LANGUAGES for word in (language.name, *language.aliases)
+}
+
+
+def read(deltas: Sequence[Delta] | Iterator[Delta], *, fences: bool) -> list[Part]:
+    parser = ReplyParser(lambda word: LANGUAGES.get(word.strip().lower()), fences)
+    parts = [part for delta in deltas for part in parser.feed(delta)]
+    return join(parts + parser.finish())
+
+
+def told(parts: Sequence[Part]) -> list[list[Any]]:
+    """The parts as the data files write them."""
+    lines: list[list[Any]] = []
+    for part in parts:
+        match part:
+            case Said(text):
+                lines.append(["said", text])
+            case Thought(text):
+                lines.append(["thought", text])
+            case Unreadable(raw):
+                lines.append(["unreadable", raw])
+            case ThoughtsClosed():
+                lines.append(["thoughts closed"])
+            case CodeStarted(language, call):
+                lines.append(["code", language, call, ""])
+            case CodeGrew(text):
+                lines[-1][3] += text
+            case CodeEnded(complete):
+                lines[-1].append(complete)
+    return lines
+
+
+def delta(line: list[Any]) -> Delta:
+    match line:
+        case ["text", text]:
+            return Text(text)
+        case ["reasoning", text]:
+            return Reasoning(text)
+        case ["finish", reason]:
+            return Finish(reason)
+        case ["call", index, call, name, arguments]:
+            return CallPiece(index, call, name, arguments)
+    raise ValueError(line)
+
+
+def cut(deltas: Sequence[Delta], sizes: Iterator[int]) -> Iterator[Delta]:
+    """The same deltas in smaller pieces."""
+    for whole in deltas:
+        if isinstance(whole, Text | Reasoning):
+            for piece in pieces(whole.text, sizes):
+                yield type(whole)(piece)
+        elif isinstance(whole, CallPiece) and whole.arguments:
+            for number, piece in enumerate(pieces(whole.arguments, sizes)):
+                if number:
+                    yield CallPiece(whole.index, None, None, piece)
+                else:
+                    yield CallPiece(whole.index, whole.id, whole.name, piece)
+        else:
+            yield whole
+
+
+def pieces(text: str, sizes: Iterator[int]) -> Iterator[str]:
+    at = 0
+    while at < len(text):
+        size = next(sizes)
+        yield text[at : at + size]
+        at += size
+
+
+def ones() -> Iterator[int]:
+    while True:
+        yield 1
+
+
+def sizes(seed: int) -> Iterator[int]:
+    source = random.Random(seed)
+    while True:
+        yield source.choice((1, 2, 3, 7, 20, 80))
+
+
+def test_the_corpus_is_there() -> None:
+    assert len(REPLIES) >= 300
+
+
+@pytest.mark.parametrize("path", REPLIES, ids=lambda path: path.stem)
+def test_a_reply_is_read_as_expected_however_it_is_cut(path: Path) -> None:
+    reply = json.loads(path.read_text("utf-8"))
+    deltas = [delta(line) for line in reply["deltas"]]
+    for fences in reply["fences"]:
+        assert told(read(deltas, fences=fences)) == reply["parts"]
+        assert told(read(cut(deltas, ones()), fences=fences)) == reply["parts"]
+        for seed in range(20):
+            assert told(read(cut(deltas, sizes(seed)), fences=fences)) == reply["parts"], seed
+
+
+#: What replies are made of; the capital letters occur in no mark.
+TOKENS = st.sampled_from(
+    [
+        *("```", "`", "``", "````", "~~~", "~", "\n", " ", "python", "js", "bash", "json", "markdown", "- "),
+        *("<think>", "</think>", "<|im_end|>", "<|im_start|>", "assistant", "<tool_call>", "</tool_call>"),
+        *("{", "}", '"', "'", '"""', "'''", ",", ":", "\\", "[", "]", ")", "    ", "<<EOF", "EOF", "$ ", "#"),
+        *('"name"', '"execute"', '"language"', '"code"', '"arguments"', "functions.execute(", "</s>", "\r\n"),
+        *("Q", "W", "Z", "K", "é", '"}}', '{"language":"python","code":"'),
+        '{"name":"execute","arguments":{"language":"python","code":"',
+    ]
+)
+REPLY = st.lists(TOKENS, max_size=40).map("".join)
+
+
+def letters(text: str) -> str:
+    return "".join(c for c in text if c in "QWZK")
+
+
+def kept(parts: Sequence[Part]) -> str:
+    texts = []
+    for part in parts:
+        match part:
+            case Said(text) | Thought(text) | CodeGrew(text):
+                texts.append(text)
+            case Unreadable(raw):
+                texts.append(raw)
+            case CodeStarted(language, _):
+                texts.append(language.upper() if language.upper() in "QWZK" else "")
+            case _:
+                pass
+    return letters("".join(texts))
+
+
+@settings(max_examples=300, deadline=None)
+@given(REPLY, st.booleans(), st.integers(0, 1_000_000))
+def test_any_text_is_read_alike_however_it_is_cut(text: str, fences: bool, seed: int) -> None:
+    whole = read([Text(text)], fences=fences)
+    assert read(cut([Text(text)], ones()), fences=fences) == whole
+    assert read(cut([Text(text)], sizes(seed)), fences=fences) == whole
+
+
+@settings(max_examples=200, deadline=None)
+@given(REPLY, st.integers(0, 1_000_000))
+def test_any_arguments_are_read_alike_however_they_are_cut(text: str, seed: int) -> None:
+    call = CallPiece(0, "a", "execute", text)
+    whole = read([call], fences=False)
+    assert read(cut([call], ones()), fences=False) == whole
+    assert read(cut([call], sizes(seed)), fences=False) == whole
+
+
+DELTAS = st.lists(
+    st.one_of(
+        REPLY.map(Text),
+        st.just(Reasoning("hm")),
+        st.sampled_from(["stop", "length"]).map(Finish),
+        st.builds(
+            CallPiece,
+            st.integers(0, 2),
+            st.sampled_from([None, "", "a", "b"]),
+            st.sampled_from([None, "", "execute", "python", "exe", "get_weather"]),
+            st.one_of(REPLY, st.sampled_from(["", '{"language":"python","code":"Q', 'W"}', '"}{', "}"])),
+        ),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(DELTAS, st.booleans())
+def test_code_begins_grows_and_ends_before_anything_else_comes(deltas: list[Delta], fences: bool) -> None:
+    open_code = False
+    for part in read(deltas, fences=fences):
+        match part:
+            case CodeStarted():
+                assert not open_code
+                open_code = True
+            case CodeEnded():
+                assert open_code
+                open_code = False
+            case CodeGrew():
+                assert open_code
+            case _:
+                assert not open_code
+    assert not open_code
+
+
+@settings(max_examples=200, deadline=None)
+@given(DELTAS, st.booleans(), st.integers(0, 1_000_000))
+@example([CallPiece(0, None, "execute", '"name"'), CallPiece(0, None, "execute", "\n```")], False, 0)
+def test_any_reply_is_read_alike_however_its_deltas_are_cut(
+    deltas: list[Delta], fences: bool, seed: int
+) -> None:
+    whole = read(deltas, fences=fences)
+    assert read(cut(deltas, sizes(seed)), fences=fences) == whole
+    assert read(cut(deltas, ones()), fences=fences) == whole
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="QWZK`~\n ", max_size=200))
+def test_no_character_of_a_text_is_lost(text: str) -> None:
+    for fences in (True, False):
+        assert kept(read([Text(text)], fences=fences)) == letters(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="QWZ`~#<>|[]-* \n", max_size=200))
+def test_prose_of_a_model_with_tools_stays_as_it_is(text: str) -> None:
+    assert read([Text(text)], fences=False) == ([Said(text)] if text else [])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_valid_arguments_are_read_as_json_reads_them(code: str, other: str) -> None:
+    arguments = json.dumps({"note": other, "language": "python", "code": code, "x": [other, {"y": other}]})
+    parts = read([CallPiece(0, "a", "execute", arguments)], fences=False)
+    if code[:1] not in "`{" and code.strip()[:1] not in "`{":
+        expected = "".join(c if not "\ud800" <= c <= "\udfff" else "\ufffd" for c in code)
+        assert told(parts) == [["code", "python", "a", expected, True]]
+
+
+def seconds(deltas: list[Delta], *, fences: bool) -> float:
+    gc.disable()
+    try:
+        began = process_time()
+        read(deltas, fences=fences)
+        return process_time() - began
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("begin", "unit"),
+    [
+        ("", "word `code` {x} "),
+        ("", "{"),
+        ("", "["),
+        ("", "`"),
+        ("", '{"name":'),
+        ("", '{"id":"'),
+        ("", '{"code":"'),
+        ('{"code":"', "{'code':'"),
+        ('{"code":"', "{'code': "),
+        ("", "<think"),
+        ("", "\n"),
+        ("```python\n", "x = 1\n"),
+        ("```python\n", "x"),
+        ("```python\n", "`"),
+        ("```python\n'''\n", "```\n"),
+        ("```\n", "x = 1\n"),
+        ("```\n", "x"),
+        ("```text\n", "x"),
+        ("<think>", "<"),
+        ("<tool_call>", "x"),
+        ('{"name":"execute","arguments":{"language":"python","code":"', "x\\n"),
+        ('{"name":"execute","arguments":{"language":"python","code":"', '"'),
+        ('{"name":"execute","arguments":{"language":"python","code":"', '" '),
+        ('{"name":"execute","arguments":{"language":"python","code":"', '", "a'),
+    ],
+)
+def test_the_cost_of_a_character_does_not_grow_with_the_reply(begin: str, unit: str) -> None:
+    """Four times the text may take eight times as long at most, in pieces of one character."""
+
+    def reply(size: int) -> list[Delta]:
+        return [Text(begin), *(Text(c) for c in unit * (size // len(unit)))]
+
+    for fences in (True, False):
+        once = min(seconds(reply(500), fences=fences) for _ in range(3))
+        four = min(seconds(reply(2_000), fences=fences) for _ in range(2))
+        assert four < once * 8 + 0.002
+
+
+def test_arguments_of_a_megabyte_are_read_in_linear_time() -> None:
+    line = "print('hello')\\n"
+
+    def call(size: int) -> list[Delta]:
+        pieces = [CallPiece(0, None, None, line[i : i + 4]) for i in range(0, len(line), 4)]
+        return [
+            CallPiece(0, "a", "execute", '{"language":"python","code":"'),
+            *(pieces * (size // len(line))),
+        ]
+
+    once = min(seconds(call(50_000), fences=False) for _ in range(3))
+    four = min(seconds(call(200_000), fences=False) for _ in range(2))
+    assert four < once * 8 + 0.01
+
+
+CLOSINGS = [
+    "</think>",
+    "</thinking>",
+    "</reasoning>",
+    "</thought>",
+    "[/THINK]",
+    "\u25c1/think\u25b7",
+    "<|END_THINKING|>",
+]
+
+
+@pytest.mark.parametrize("closing", [*CLOSINGS, "</seed:think>", "<|end_of_thought|>"])
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize("opening", ["", "<think>one</think>", "<think>one <think>two</think>"])
+def test_code_before_a_closing_tag_is_never_offered(closing: str, size: int, opening: str) -> None:
+    """Templates that open the thought themselves leave only its end in the reply."""
+    thought = "I could do this:\n```python\nerase()\n```\nbut no.\n"
+    text = f"{opening}{thought}{closing}\nSo:\n```python\nprint(1)\n```\n"
+    codes, messages = written([Text(text[at : at + size]) for at in range(0, len(text), size)])
+    assert [code.content.strip() for code in codes] == ["print(1)"]
+    erase = next(message for message in messages if message.type == "code" and "erase" in message.content)
+    assert (erase.state, erase.recipient) == ("skipped", "user")
+    sent = [m.content for m in messages if m.type == "message" and m.recipient is None]
+    assert not any("could" in words or "but no" in words for words in sent)
+
+
+def test_a_tool_call_before_a_closing_tag_is_still_a_call() -> None:
+    call = CallPiece(0, "c", "execute", '{"language": "python", "code": "1"}')
+    codes, _ = written([Text("Hm."), call, Text("</think>Done.")])
+    assert [code.content for code in codes] == ["1"]
+
+
+def test_a_closing_tag_that_is_quoted_withdraws_nothing() -> None:
+    codes, _ = written([Text("```python\nprint(1)\n```\nThe tag `</think>` ends it.")])
+    assert [code.content.strip() for code in codes] == ["print(1)"]
+
+
+def written(deltas: Sequence[Delta]) -> tuple[list[Message], list[Message]]:
+    """The code that is offered, and all messages of the reply as they are at its end."""
+    resolve = lambda word: LANGUAGES.get(word.strip().lower())  # noqa: E731
+    parser, writer = ReplyParser(resolve, fences=True), ReplyWriter(resolve)
+    found = [part for delta in deltas for part in parser.feed(delta)] + parser.finish()
+    events = [event for part in found for event in writer.take(part)] + list(writer.finish(cut=False))
+    messages = {e.message.id: e.message for e in events if isinstance(e, MessageRecorded)}
+    return writer.codes, list(messages.values())

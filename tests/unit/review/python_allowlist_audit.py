@@ -1,0 +1,106 @@
+"""Calls every known method and function with arguments that could do harm, and prints what harm was done.
+
+It runs as a program of its own, in a folder that holds a.csv, since an audit hook cannot be taken off.
+"""
+# ruff: noqa: E501, SIM115, T201 -- tables; files that are only given away; what is printed is the result
+
+import builtins
+import contextlib
+import csv
+import datetime
+import importlib
+import io
+import os
+import random
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from oi_tui.engine.review import python_allowlist as known
+
+HARM = ("subprocess", "socket", "shutil", "ctypes", "urllib", "tempfile", "pty")
+DEEDS = ("os.system", "os.exec", "os.remove", "os.rename", "os.mkdir", "os.fork", "os.posix_spawn")
+at: Any = None
+found: set[str] = set()
+
+
+def hook(event: str, args: tuple[Any, ...]) -> None:
+    if at is None:
+        return
+    writes = event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    if writes or event in DEEDS or event.split(".")[0] in HARM:
+        found.add(f"{at}: {event}")
+
+
+def by_name(*_: Any, **__: Any) -> int:
+    if at is not None:
+        found.add(f"{at}: called by its name")
+    return 1
+
+
+def table() -> pd.DataFrame:
+    return pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "d": pd.to_datetime(["2024-01-01", "2024-01-02"])})
+
+
+MAKERS: list[Callable[[], Any]] = [
+    lambda: "canary", lambda: b"x", lambda: [1, 2], lambda: {"a": 1}, lambda: {1}, lambda: (1,), lambda: 1.5,
+    table, lambda: table()["a"], lambda: table()["b"], lambda: table().groupby("b"), lambda: table().groupby("b")["a"],
+    lambda: table()["b"].str, lambda: table()["d"].dt, lambda: table().index, lambda: table()[["a"]].rolling(1),
+    lambda: table().set_index("d")["a"].resample("D"), lambda: table()[["a"]].expanding(), lambda: pd.Timestamp(1),
+    lambda: np.array([1, 2]), lambda: np.array(["canary"], dtype=object), lambda: np.random.default_rng(1),
+    lambda: open("a.csv"), lambda: open("a.csv", "rb"), lambda: io.StringIO("canary"), lambda: csv.reader(["a"]),
+    lambda: re.match("a", "a"), lambda: random.Random(1), datetime.datetime.now, lambda: str, lambda: dict,
+    lambda: pd.DataFrame, lambda: pd.Series, lambda: np.ndarray,
+]  # fmt: skip
+GIVEN: list[tuple[Any, ...]] = [
+    (), ("canary",), ("canary", "w"), ("to_csv",), ("to_csv", True, "canary"), (["to_csv"],), ({"a": "to_csv"},),
+    ("a", "to_csv"), (1, "canary"), (str,),
+]  # fmt: skip
+
+
+def functions() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Every known function by its name, and how to get at it anew."""
+    for make in MAKERS:
+        for name in sorted(known.ATTRIBUTES):
+            with contextlib.suppress(Exception):
+                if callable(getattr(make(), name)):
+                    yield (
+                        f"{type(make()).__name__}.{name}",
+                        lambda make=make, name=name: getattr(make(), name),
+                    )
+    for full in sorted(known.MEMBERS - {"time.sleep"}):
+        module, _, name = full.rpartition(".")
+        with contextlib.suppress(ImportError, AttributeError):
+            member = getattr(importlib.import_module(module), name)
+            if callable(member):
+                yield full, lambda member=member: member
+    for name in sorted(known.BUILTINS & set(dir(builtins))):
+        yield name, lambda name=name: getattr(builtins, name)
+
+
+def main() -> None:
+    global at
+    warnings.simplefilter("ignore")
+    sys.addaudithook(hook)
+    pd.core.generic.NDFrame.to_csv = by_name
+    shown, calls = sys.stdout, 0
+    sys.stdout = io.StringIO()
+    for name, get in list(functions()):
+        for arguments in GIVEN:
+            with contextlib.suppress(BaseException):
+                function = get()
+                at = (name, arguments)
+                calls += 1
+                function(*arguments)
+            at = None
+    sys.stdout = shown
+    print(calls, *sorted(found), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1275 @@
+"""Code runs under the grant for code without findings only if every part of it is known to be harmless."""
+# ruff: noqa: E501, RUF001 -- tables of code, some of it made to deceive
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.events import ApprovalRequested, Run
+from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.permissions import Grant, Grants, offers
+from oi_tui.engine.review.readable_files import why_not_readable
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.text import names
+from tests.fakes import call
+from tests.unit.engine.test_session import make, of, work
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working directory with plain data, private files, and links that lead out of it."""
+    place = tmp_path_factory.mktemp("work")
+    (place / "a.csv").write_text("x,y\n1,2\n3,4\n")
+    (place / "b.txt").write_text("one\ntwo\n")
+    (place / "data").mkdir()
+    (place / "data" / "c.csv").write_text("x\n1\n")
+    (place / ".env").write_text("KEY=1")
+    (place / "server.pem").write_text("-----")
+    (place / "keys").mkdir()
+    (place / "keys" / "my_secret.txt").write_text("s")
+    (place / "out").symlink_to("/etc/passwd")
+    (place / "private").symlink_to(".env")
+    (place / "up").symlink_to("..")
+    return place
+
+
+def nothing_listed(language: str, code: str, cwd: Path, *before: str) -> bool:
+    earlier = EarlierCode()
+    for each in before:
+        earlier.note(language, each, cwd)
+    covered = Grant("unremarkable", language).covers(language, code, cwd, earlier)
+    assert covered == (look_through(language, code, cwd, earlier).nothing_listed and not names(code))
+    return covered
+
+
+HARMLESS_SHELL = r"""
+ls
+ls -la
+ls -l data
+ls *.csv
+ls a.csv b.txt
+ls *.pem
+cat dat*
+cat a.csv
+cat a.csv b.txt | sort | uniq -c | sort -rn | head -5
+cat a*.csv
+cat data/c.csv
+cat data/*.csv
+head -n 2 a.csv
+head -2 a.csv
+tail -n +2 a.csv
+tail -1 a.csv
+wc -l a.csv
+wc -l data/c.csv b.txt
+sort -t , -k 2 -n a.csv
+sort -u b.txt
+uniq -c b.txt
+grep one b.txt
+grep -n 'o$' b.txt
+grep -c "one" b.txt && echo found
+grep -i -v ONE b.txt
+cut -d , -f 1 a.csv
+cut -d, -f1 a.csv
+tr a-z A-Z
+cat b.txt | tr 'a-z' 'A-Z'
+sed -n 1,2p b.txt
+sed -n '2p' b.txt
+sed 's/one/two/g' b.txt
+sed '$d' b.txt
+sed -E 's/o+/0/' b.txt
+nl b.txt
+tac b.txt
+rev b.txt
+paste -s b.txt
+cmp a.csv b.txt
+diff -u a.csv b.txt
+md5sum a.csv
+sha256sum a.csv
+stat a.csv
+du -sh data
+df -h
+find . -name '*.csv'
+find . -type f -name "*.csv" -maxdepth 2
+find data -type f -print
+echo hi
+echo -n hi
+echo "it's fine"
+echo 'rm -rf $(x)'
+echo '$HOME `x` ${x}'
+echo hi; echo there
+echo "a\nb"
+echo *
+echo 1 2>/dev/null
+echo 1 >/dev/null 2>&1
+echo 1 >&2
+ls nothing 2>/dev/null || echo none
+printf '%s %s' a b
+printf "%s\n" a
+pwd
+date
+date +%Y-%m-%d
+date '+%H:%M'
+date -u
+test -f a.csv && echo yes
+[ -d data ] && echo yes
+[ a = b ] || echo no
+[ -n x ]
+true
+false || true
+basename data/c.csv
+basename data/c.csv .csv
+dirname data/c.csv
+seq 3
+seq 1 2 9
+sleep 0.01
+uname -a
+whoami
+id -u
+hostname
+nproc
+python3 --version
+git --version
+# only words: rm -rf $(x)
+ls # and words
+  ls
+echo "é" | cat
+""".strip("\n").split("\n")
+
+LISTED_SHELL = r"""
+rm a.csv
+rm${IFS}a.csv
+{rm,a.csv}
+$(echo rm) a.csv
+`echo rm` a.csv
+a=rm; $a a.csv
+trap 'rm a.csv' EXIT
+trap 'rm a.csv' DEBUG
+alias ls='rm a.csv'; ls
+ls() { rm a.csv; }; ls
+function ls { rm a.csv; }
+perl -e 'unlink "a.csv"'
+awk 'BEGIN{system("rm a.csv")}'
+sed -n '1e rm a.csv' b.txt
+sed '1w x' b.txt
+sed 's/one/touch x/e' b.txt
+sed 's/one/two/w x' b.txt
+sed -i s/one/two/ b.txt
+sed -n -e 1p -e '1e touch x' b.txt
+sed --in-place s/a/b/ b.txt
+sed -f b.txt a.csv
+busybox rm a.csv
+toybox rm a.csv
+LD_PRELOAD=x ls
+PATH=. ls
+A=1
+./x
+../x
+/bin/ls
+make
+git checkout .
+git status
+git diff
+git log
+git -c core.pager='touch x' log
+printenv
+env
+set
+export
+declare -p
+docker run x
+python3 x.py
+python3 -c 'open("x", "w")'
+node -e 1
+bash -c 'rm a.csv'
+sh x.sh
+. ./x
+source x
+eval 'rm a.csv'
+exec rm a.csv
+command rm a.csv
+builtin eval x
+xargs rm
+find . -delete
+find . -exec rm {} \;
+find . -fprint x
+find . -fls x
+find . -ok rm {} +
+find . -name *.csv
+find / -name x
+find .. -name x
+sort -o x a.csv
+sort -ox a.csv
+sort --output=x a.csv
+sort --compress-program=x a.csv
+sort *.csv
+sort -T x a.csv
+uniq a.csv x
+uniq a*
+uniq -c a.csv x
+tee x
+echo hi > x
+echo hi >> x
+echo hi >| x
+echo hi &> x
+echo hi >& x
+echo hi 2> x
+echo hi >x
+>x
+> x
+: > x
+echo hi >/dev/nullx
+echo hi >/dev/null/../x
+echo hi > /dev/sda
+echo hi 3>/dev/null
+echo hi 0>&1
+cat < /etc/passwd
+cat << EOF
+cat <<< x
+cat <(ls)
+echo $(rm a.csv)
+echo "$(rm a.csv)"
+echo "`rm a.csv`"
+echo ${x:=1}
+echo $HOME
+echo "$API_KEY"
+echo $((1+1))
+echo $'a'
+echo ~
+echo \a
+echo "\$x"
+echo a\
+rm a.csv
+ls &
+ls & rm a.csv
+ls &rm a.csv
+ls;rm a.csv
+ls&&rm a.csv
+ls || rm a.csv
+ls | sh
+ls |& cat
+ls ;; ls
+; ls
+ls |
+ls &&
+| ls
+(ls)
+{ ls; }
+! ls
+!!
+!ls
+time ls
+coproc ls
+[[ -f a.csv ]]
+if true; then rm a.csv; fi
+for x in a; do rm a.csv; done
+while true; do ls; done
+case x in x) ls;; esac
+select x in a; do ls; done
+until ls; do ls; done
+*
+a*
+?s
+'ls'
+"ls"
+l's'
+=ls
+ls =rm
+*(e:'rm a.csv':)
+echo *(e:'rm a.csv':)
+echo a(N)
+echo ${(e)x}
+() { rm a.csv }
+ls -D
+ls --help
+cat --help
+cat -x
+cat /etc/passwd
+cat ../x
+cat data/../../x
+cat ~/.ssh/id_rsa
+cat .env
+cat ./.env
+cat server.pem
+cat *.pem
+cat *
+cat keys/my_secret.txt
+cat keys/*
+cat .*
+cat out
+cat private
+cat up/x
+cat /dev/sda
+cat /proc/self/environ
+cat '/etc/passwd'
+cat "/etc/passwd"
+cat */*
+ls /
+ls ~
+ls ..
+grep -r x .
+grep -rn KEY
+grep -f .env a.csv
+grep x .env
+grep -R x .
+grep --include=x y
+head -n
+head --bytes=3 a.csv
+wc --files0-from=a.csv
+date -s 2020-01-01
+date 01010000
+date --set=x
+date -f x
+hostname evil
+printf -v PATH x
+printf %d 'a[$(rm a.csv)]'
+printf *
+printf '%n'
+test -v 'a[$(rm a.csv)]'
+test 1 -eq 'a[$(rm a.csv)]'
+[ 1 -eq 1 ]
+[ -f
+cd ..
+cd data
+cd /
+pushd data
+kill 1
+sudo ls
+su
+ssh x
+curl x
+wget x
+nc x
+pip install x
+apt install x
+npm i
+touch x
+mkdir x
+cp a.csv x
+mv a.csv x
+ln -s a x
+chmod +x x
+dd of=x
+tar xf x
+unzip x
+vi x
+less a.csv
+man ls
+sqlite3 x
+jq . a.csv
+jq -n env
+tree -o x
+tree
+split a.csv
+mapfile x
+read x
+unset PATH
+hash -p x ls
+enable -n ls
+ulimit -n 1
+umask 0
+shopt -s x
+setopt x
+zmodload x
+autoload x
+bind -x x
+complete -C x ls
+history
+fc -s
+wait
+exit
+return
+logout
+unknown_command
+ps aux
+tail -f a.csv
+tail -F a.csv
+tail --follow a.csv
+stat -f x /
+du -sh /
+cmp a.csv /etc/passwd
+diff -r a b
+seq x
+sleep infinity
+python3 --version x
+git --version --help
+ls '
+echo "
+echo 'a
+echo a"b
+LS
+ｌｓ
+echo​ x
+ls é
+""".strip("\n").split("\n")
+
+ODD = [
+    "ls\rrm x",
+    "ls\frm x",
+    "ls\0rm x",
+    "ls\x1b",
+    "echo '\n$ rm x\n'",
+    "echo \ud800",
+    "echo '\ud800'",
+    "ls \\\n-la",
+]
+
+
+@pytest.mark.parametrize("code", HARMLESS_SHELL)
+def test_harmless_shell_is_not_listed(code: str, folder: Path) -> None:
+    assert look_through("shell", code, folder).sentences == []
+    assert nothing_listed("shell", code, folder)
+
+
+@pytest.mark.parametrize("code", [*LISTED_SHELL, *ODD])
+def test_other_shell_is_listed(code: str, folder: Path) -> None:
+    for language in ("shell", "bash", "zsh", "sh"):
+        assert not nothing_listed(language, code, folder)
+    assert look_through("shell", code, folder).sentences
+
+
+SHELLS = [shell for shell in ("bash", "zsh", "dash") if shutil.which(shell)]
+
+
+def state_of(folder: Path) -> dict[str, tuple[str, int, bytes]]:
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        about = path.lstat()
+        content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        found[str(path)] = (os.readlink(path) if path.is_symlink() else "", about.st_mode, content)
+    return found
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_shell_that_is_not_listed_changes_nothing_when_it_really_runs(shell: str, folder: Path) -> None:
+    before, home = state_of(folder), Path(os.environ["HOME"])
+    at_home = state_of(home)
+    code = "\n".join(each for each in HARMLESS_SHELL if nothing_listed("shell", each, folder))
+    done = subprocess.run([shell], input=code, cwd=folder, text=True, capture_output=True, timeout=60)
+    assert "one" in done.stdout
+    assert "not found" not in done.stderr
+    assert state_of(folder) == before
+    assert state_of(home) == at_home
+
+
+HARMLESS_PYTHON = [
+    "print(1)",
+    "1 + 1",
+    "x = 5\nx * 2",
+    "x: int = 5",
+    "a, *b = 1, 2, 3\nprint(a, b)",
+    "total = 0\nfor i in range(10):\n    total += i\nelse:\n    print(total)",
+    "while False:\n    pass",
+    "if True:\n    x = 1\nelif x:\n    x = 2",
+    "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    print(e)\nfinally:\n    print(2)",
+    "def f(x, *rest, y=2, **more):\n    '''Doc.'''\n    return x + y\nprint(f(1, y=3))",
+    "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\nfib(5)",
+    "def g():\n    yield 1\n    yield from [2]\nlist(g())",
+    "[x * 2 for x in range(3) if x]",
+    "{k: v for k, v in zip('ab', [1, 2])}",
+    "{x for x in 'aab'}",
+    "sum(x for x in range(3))",
+    "sorted(['b', 'a'], key=len, reverse=True)",
+    "sorted([{'a': 1}], key=lambda x: x['a'])",
+    "list(map(str.upper, ['a']))",
+    "list(map(lambda x: x + 1, [1]))",
+    "(lambda x: x)(1)",
+    "print(f'{1 + 1:>{5}} {2!r}')",
+    "'{} {:.2f} {name}'.format(1, 2.0, name='x')",
+    "'%s' % 1",
+    "', '.join(str(x) for x in [1])",
+    "'a b'.split()[0].upper().strip()",
+    "d = {}\nd['a'] = 1\ndel d['a']\nd.get('a', 0)",
+    "xs = [1]\nxs.append(2)\nxs.extend([3])\nxs.pop()",
+    "print(*[1, 2], sep=', ', end='')",
+    "{**{'a': 1}}",
+    "assert 1 == 1, 'no'",
+    "raise ValueError('x')",
+    "type(1) is int\nprint(type(1).__name__)",
+    "if __name__ == '__main__':\n    print(1)",
+    "match 1:\n    case 1 | 2:\n        print(1)\n    case [a, *b] if a:\n        print(a)\n    case {'k': v, **r}:\n        print(v)",
+    "(y := 5)\nprint(y)",
+    "isinstance(1, (int, float))",
+    "import math\nmath.sqrt(2) + math.pi",
+    "from math import sqrt as root\nroot(2)",
+    "import statistics as st\nst.mean([1, 2])",
+    "import json\njson.dumps({'a': 1}, indent=2)\njson.loads('{}')",
+    "import re\nre.sub(r'a', 'b', 'abc')\nre.findall('a', 'a')",
+    "from datetime import datetime, timedelta\nprint(datetime.now() - timedelta(days=1))",
+    "import datetime as dt\ndt.datetime.strptime('2024', '%Y').strftime('%d')",
+    "from collections import Counter, defaultdict\nc = Counter('aab')\nc.most_common(1)\nd = defaultdict(list)\nd[1].append(2)",
+    "import itertools\nlist(itertools.chain.from_iterable([[1]]))",
+    "import random\nrandom.seed(1)\nrandom.choice([1, 2])",
+    "import functools\nfunctools.reduce(lambda a, b: a + b, [1, 2])",
+    "from typing import List\ndef f(x: List[int]) -> int:\n    return sum(x)",
+    "import os\nprint(os.getcwd(), os.path.join('a', 'b'))",
+    "import os\nfor name in os.listdir('.'):\n    print(name, os.path.getsize(name))",
+    "import os\nos.listdir()",
+    "import glob\nglob.glob('data/*.csv')",
+    "import sys\nprint(sys.version)",
+    "import subprocess",
+    "import matplotlib.pyplot as plt",
+    "import pandas as pd\nimport numpy as np",
+    "import pandas as pd\ndf = pd.read_csv('a.csv')\ndf.head()",
+    "import pandas as pd\ndf = pd.read_csv('data/c.csv', sep=',', parse_dates=['x'])\nprint(df.describe())",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\ndf['b'] = df['a'] * 2\ndf[df.a > 1].groupby('a')['b'].mean().sort_values()",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\ndf.groupby('a').agg({'b': ['mean', 'max']}).reset_index()",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\ndf.groupby('a').agg(total=('a', 'sum'), n=('a', len))",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\ndf.apply(lambda r: r.a + 1, axis=1)\ndf.agg('sum')",
+    "import pandas as pd, numpy as np\npd.DataFrame({'a': [1]}).agg(np.mean)",
+    "import pandas as pd\npd.DataFrame().pivot_table(index='a', values='b', aggfunc='sum')",
+    "import pandas as pd\npd.to_datetime(pd.Series(['2024-01-01'])).dt.year",
+    "import pandas as pd\ndf = pd.DataFrame().assign(x=1, y=lambda d: d['x'])\ndf.to_string()\ndf.info()",
+    "import io, pandas as pd\npd.read_csv(io.StringIO('a,b\\n1,2'))",
+    "import numpy as np\na = np.arange(6).reshape(2, 3)\nprint(a.mean(axis=0), np.linalg.norm(a), a.T @ a)",
+    "import numpy as np\nnp.random.default_rng(1).normal(size=3)",
+    "import pandas as pd\ndf = pd.DataFrame()\ndf.filter(['a'])\ndf.filter(like='a')\ndf.groupby('a').filter(lambda g: len(g))",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\ndf.columns = ['b']\ndf.index.name = 'i'",
+    "from pathlib import Path\nprint(Path.cwd() / 'a', Path('a.csv'))",
+    "open('a.csv').read()",
+    "with open('b.txt', encoding='utf-8') as f:\n    for line in f:\n        print(line.strip())",
+    "import csv\nwith open('a.csv', newline='') as f:\n    rows = list(csv.DictReader(f))\nprint(rows[0]['x'])",
+    "import json\nwith open('b.txt', 'r') as f:\n    json.load(f)",
+    "# only words: os.remove('x')",
+    "",
+]  # fmt: skip
+
+LISTED_PYTHON = [
+    "open('canary', 'w')",
+    "open('canary', mode='a')",
+    "open('canary', 'r+')",
+    "open('canary', *['w'])",
+    "open('canary', **{'mode': 'w'})",
+    "m = 'w'\nopen('canary', m)",
+    "open('a.csv', opener=print)",
+    "open('a.csv', 'rb', 0)",
+    "open('/etc/passwd').read()",
+    "open('../x')",
+    "open('.env')",
+    "open('server.pem')",
+    "open('keys/my_secret.txt')",
+    "open('data')",
+    "open('out')",
+    "open('private')",
+    "open('up/x')",
+    "open('~/x')",
+    "open('')",
+    "open()",
+    "open(0)",
+    "open(__file__)",
+    "name = 'a.csv'\nopen(name)",
+    "open(f'{1}.csv')",
+    "open('a' + '.csv')",
+    "import os\nos.remove('x')",
+    "import os\nos.system('x')",
+    "import os\nf = os.system\nf('rm x')",
+    "import os as o\no.popen('x')",
+    "from os import system\nsystem('x')",
+    "from os import system as print\nprint('x')",
+    "from os import *",
+    "import os\nprint(os.environ)",
+    "import os\nos.environ['X'] = '1'",
+    "import os\nos.listdir('/')",
+    "import os\nos.listdir('..')",
+    "import os\nd = '/'\nos.listdir(d)",
+    "import glob\nglob.glob('/etc/*')",
+    "import glob\nglob.glob('**', recursive=True)",
+    "import sys\nsys.modules['os'].system('x')",
+    "import sys\nsys.path.insert(0, 'x')",
+    "import sys\nsys.exit()",
+    "import pathlib\npathlib.os.remove('x')",
+    "from pathlib import Path\nPath('x').unlink()",
+    "from pathlib import Path\np = Path('x')\np.touch()",
+    "from pathlib import Path\nPath('a.csv').read_text()",
+    "from pathlib import Path\nxs = [Path('a')]\nxs[0].rename('b')",
+    "from pathlib import Path\nfor p in Path('.').iterdir():\n    p.replace('b')",
+    "from pathlib import Path\nPath('a').rename('b')",
+    "from pathlib import Path\nPath('a').replace('b')",
+    "import subprocess\nsubprocess.run(['ls'])",
+    "import subprocess as s\nlist(map(s.call, ['x']))",
+    "import shutil\nshutil.copy('a', 'b')",
+    "import pip\npip.main(['install', 'x'])",
+    "import importlib\nimportlib.import_module('os')",
+    "__import__('os')",
+    "__builtins__",
+    "import builtins",
+    "import ctypes",
+    "import this.x",
+    "import antigravity",
+    "import helper",
+    "from . import x",
+    "import pickle\npickle.loads(b'')",
+    "eval('1')",
+    "exec('1')",
+    "compile('1', '', 'exec')",
+    "globals()['x'] = 1",
+    "locals()",
+    "vars()",
+    "getattr(1, 'real')",
+    "setattr(1, 'a', 2)",
+    "delattr(1, 'a')",
+    "input('x')",
+    "help(1)",
+    "breakpoint()",
+    "exit()",
+    "get_ipython().system('x')",
+    "().__class__.__base__.__subclasses__()",
+    "x = 1\nx.__class__",
+    "print.__self__",
+    "(lambda: 0).__globals__",
+    "(x for x in []).gi_frame.f_globals.get('x')",
+    "print((x for x in []).gi_frame.f_globals['x']('rm'))",
+    "'{0.__class__}'.format(1)",
+    "'{0[a]}'.format({})",
+    "'{:{}}'.format(1, 2)",
+    "t = '{}'\nt.format(1)",
+    "str.format('{0.a}', 1)",
+    "'{a}'.format_map({})",
+    "type('X', (), {})",
+    "type(open('a.csv', 'rb'))('canary', 'w')",
+    "list(map(type(open('a.csv', 'rb')), ['canary'], ['w']))",
+    "t = type(1)\nt('x')",
+    "class X:\n    pass",
+    "class X(metaclass=type):\n    pass",
+    "@print\ndef f():\n    pass",
+    "async def f():\n    pass",
+    "await x",
+    "def f():\n    import os\n    os.remove('x')",
+    "lambda: __import__('os')",
+    "def f(x=eval('1')):\n    pass",
+    "def f(x: eval('1')):\n    pass",
+    "def f(g):\n    g('x')\nf(open)",
+    "f = print\nf('x')",
+    "[print][0]('x')",
+    "list(map(open, ['canary'], ['w']))",
+    "[0 for open in [1]]\nlist(map(open, ['canary'], ['w']))",
+    "def f(open):\n    pass\nlist(map(open, ['canary'], ['w']))",
+    "for exec in [1]:\n    pass",
+    "import builtins as print\nprint.exec('1')",
+    "print(1, file=x)",
+    "print(1, **{'file': x})",
+    "x.y = 1",
+    "import math\nmath.sqrt = print",
+    "import math\nmath.name = print",
+    "import numpy as np\na = np.array([1])\na.strides = 99",
+    "import numpy as np\na = np.array([1])\na.dtype = object",
+    "df.columns = df.to_csv",
+    "df.columns.x.y = 1",
+    "df.__class__ = 1",
+    "for x.y in [1]:\n    pass",
+    "with x as y.z:\n    pass",
+    "x.y += 1",
+    "del x.y",
+    "import math\nx = math",
+    "import math\n[math]",
+    "import statistics\nstatistics.sys.modules",
+    "import random\nrandom._os.system('x')",
+    "import random\nrandom.SystemRandom",
+    "import string\nstring.Formatter().format('{0.a}', 1)",
+    "import functools\nfunctools.partial(print)(1)",
+    "import json\njson.loads('{}', object_hook=print)",
+    "import json\njson.dump({}, open('canary', 'w'))",
+    "import pandas as pd\npd.read_pickle('a.csv')",
+    "import pandas as pd\npd.read_csv('/etc/passwd')",
+    "import pandas as pd\npd.read_csv('https://a.example/x.csv')",
+    "import pandas as pd\npd.read_csv('file:///etc/passwd')",
+    "import pandas as pd\npd.read_csv('simplecache::a.csv')",
+    "import pandas as pd\npd.read_csv('a.csv', converters={'x': print})",
+    "import pandas as pd\npd.read_csv('a.csv', storage_options={})",
+    "import pandas as pd\npd.read_csv('a.csv', ',')",
+    "import pandas as pd\nlist(map(pd.read_csv, ['/etc/passwd']))",
+    "import pandas as pd\npd.read_html('x')",
+    "import pandas as pd\npd.read_sql('x', 'sqlite:///x')",
+    "import pandas as pd\npd.eval('1')",
+    "import pandas as pd\npd.io.common.os.system('x')",
+    "import pandas as pd\npd.set_option('plotting.backend', 'x')",
+    "import pandas as pd\ndf = pd.DataFrame()\ndf.to_csv('canary')",
+    "import pandas as pd\npd.DataFrame.to_csv(pd.DataFrame(), 'canary')",
+    "df.to_csv('canary')",
+    "df.to_pickle('canary')",
+    "df.to_sql('t', 'sqlite:///x')",
+    "df.to_clipboard()",
+    "df.to_string('canary')",
+    "df.to_string(buf='canary')",
+    "df.to_markdown('canary')",
+    "df.info(buf=1)",
+    "df.query('a')",
+    "df.eval('a')",
+    "df.pipe(print)",
+    "df.plot()",
+    "df.plot(backend='x')",
+    "df.hist()",
+    "df.agg('to_pickle', 0, 'canary')",
+    "df.agg('to_csv')",
+    "df.agg(x)",
+    "df.agg(['sum', 'to_csv'])",
+    "df.agg({'a': 'to_csv'})",
+    "df.agg({**x})",
+    "df.agg(func='to_csv')",
+    "df.agg(func='sum')",
+    "df.agg(total=('a', 'to_csv'))",
+    "df.agg(total='to_csv')",
+    "df.agg(**x)",
+    "df.agg()",
+    "df.apply('to_csv', args=('canary',))",
+    "df.apply('sum', axis=x)",
+    "df.transform('to_csv')",
+    "df.groupby('a')['b'].filter('to_csv', True, 'canary')",
+    "df.filter('to_csv')",
+    "df.filter(x)",
+    "df.filter(func='to_csv')",
+    "df.pivot_table(aggfunc='to_csv')",
+    "df.pivot_table('a', 'b', 'c', 'to_csv')",
+    "f = df.agg\nf('to_csv')",
+    "list(map(df.agg, ['to_csv']))",
+    "[df.to_csv][0]('canary')",
+    "x = {'f': df.to_csv}\nx['f']('canary')",
+    "x = df.to_csv\nx('canary')",
+    "list(map(df.to_csv, ['canary']))",
+    "s = df.apply(lambda r: r.to_csv, axis=1)",
+    "def f(d):\n    return d.to_csv\nlist(map(f(df), ['canary']))",
+    "def f(d):\n    yield d.to_csv",
+    "xs = []\nxs.append(df.to_csv)",
+    "xs = [0]\nxs[0] = df.to_csv",
+    "xs = {}\nxs.update(a=df.to_csv)",
+    "import numpy as np\nnp.load('x', allow_pickle=True)",
+    "import numpy as np\nnp.save('canary', 1)",
+    "import numpy as np\nnp.array([1]).tofile('canary')",
+    "import numpy as np\nnp.array([1]).dump('canary')",
+    "import numpy as np\nnp.genfromtxt('https://a.example')",
+    "import numpy as np\nnp.ctypeslib.load_library('x', '.')",
+    "import numpy as np\nnp.memmap('canary', mode='w+')",
+    "import matplotlib.pyplot as plt\nplt.savefig('canary')",
+    "import matplotlib.pyplot as plt\nplt.title('x', usetex=True)",
+    "import requests\nrequests.get('x')",
+    "import socket\nsocket.socket()",
+    "_('x')",
+    "list(map(_, ['x']))",
+    "x('y')",
+    "x()()",
+    "%run x.py",
+    "%%bash\nrm x",
+    "!rm x",
+    "x = !ls",
+    "x?",
+    "?x",
+    "ls -la",
+    "pip install x",
+    "'''\n!rm x\n'''",
+    "'''\n%run x.py\n'''",
+    "print(",
+    "print(1)\r!rm x",
+    "ｏｐｅｎ('canary', 'w')",
+    "ｅｖａｌ('1')",
+    "x.＿＿class＿＿",
+    "match x:\n    case int(real=y):\n        pass",
+    "try:\n    pass\nexcept* ValueError:\n    pass",
+    "a\0b",
+    "x = '\ud800'",
+    "x = '\u202e'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", HARMLESS_PYTHON)
+def test_harmless_python_is_not_listed(code: str, folder: Path) -> None:
+    assert look_through("python", code, folder).sentences == []
+    assert nothing_listed("python", code, folder)
+
+
+@pytest.mark.parametrize("code", LISTED_PYTHON)
+def test_other_python_is_listed(code: str, folder: Path) -> None:
+    assert not Grant("unremarkable", "python").covers("python", code, folder)
+
+
+def test_python_that_is_not_listed_changes_nothing_when_it_really_runs(folder: Path) -> None:
+    before = state_of(folder)
+    cells = [each for each in HARMLESS_PYTHON if "raise" not in each and "json.load(f)" not in each and each]
+    wrapped = "for cell in {!r}:\n    try:\n        exec(cell, {{'__name__': '__main__'}})\n    except (KeyError, AttributeError): pass"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", wrapped.format(cells)],
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        timeout=100,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert state_of(folder) == before
+
+
+def test_no_known_function_or_method_does_harm_whatever_it_is_given(folder: Path) -> None:
+    before = state_of(folder)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tests.unit.review.python_allowlist_audit"],
+        cwd=folder,
+        text=True,
+        capture_output=True,
+        timeout=200,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    calls, *harm = done.stdout.splitlines()
+    assert int(calls) > 5_000
+    assert harm == []
+    assert state_of(folder) == before
+
+
+# -- what earlier code does to the code that follows -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (["import pandas as pd\ndf = pd.read_csv('a.csv')"], "df.head()"),
+        (["import pandas as pd\ndf = pd.read_csv('/data/a.csv')"], "print(df['a'].mean())"),
+        (["import pandas as pd", "df = pd.DataFrame()"], "pd.concat([df, df]).describe()"),
+        (["def f(x):\n    return x * 2"], "f(3)"),
+        (["import os\nos.remove('x')"], "print(1)"),
+        (["import subprocess\nr = subprocess.run(['ls'])"], "print(r)"),
+        (["import matplotlib.pyplot as plt\nplt.plot([1])\nplt.savefig('x.png')"], "sum([1, 2])"),
+        (["with open('x', 'w') as f:\n    f.write('a')"], "print(2)"),
+        (["h = lambda x: x + y", "y = 5"], "list(map(h, [1]))"),
+        (["def g(i):\n    return i", "import requests\ni = requests.get('x')"], "g(1)"),
+        (["len = 5"], "print(len)"),
+        (["import pandas as pd\ndf = pd.DataFrame()\ndf.to_csv('x.csv')\ndf.plot()"], "df.head()"),
+        (["import requests\nwith open('x', 'w') as f:\n    f.write(requests.get('u').text)"], "sum([1])"),
+        (["import json\nwith open('x', 'w') as f:\n    json.dump([1], f)"], "sum([1])"),
+        (["import subprocess, os\nsubprocess.run(['x'], env=os.environ)"], "sum([1])"),
+        (["x = 1", "x = 2"], "x + 1"),
+    ],
+)
+def test_ordinary_python_goes_on_after_earlier_code(before: list[str], now: str, folder: Path) -> None:
+    assert nothing_listed("python", now, folder, *before)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (["import os\nlen = os.system"], "len('rm x')"),
+        (["len = print"], "len('x')"),
+        (["print = exec"], "print('x')"),
+        (["import os\nf = os.system"], "f('rm x')"),
+        (["import os\nf = os.system"], "list(map(f, ['rm x']))"),
+        (["import os\nf = os"], "f.remove('x')"),
+        (["import os as f"], "f.remove('x')"),
+        (["import shutil as df"], "df.copy('a', 'b')"),
+        (["class X:\n    def head(self): pass\ndf = X()"], "df.head()"),
+        (["class X(list):\n    pass"], "print(1)"),
+        (["import pandas as pd, os\npd.DataFrame.head = os.system"], "df.head()"),
+        (["import pandas as pd\npd = 5\nimport pandas as pd"], "pd.read_csv('a.csv')"),
+        (["import builtins\nbuiltins.print = exec"], "print('x')"),
+        (["from helper import *"], "print(1)"),
+        (["import helper"], "print(1)"),
+        (["exec('len = 1')"], "print(1)"),
+        (["globals()['len'] = 1"], "print(1)"),
+        (["setattr(x, 'y', 1)"], "print(1)"),
+        (["%run x.py"], "print(1)"),
+        (["print("], "print(1)"),
+        (["import sys\nsys.path.insert(0, 'x')"], "import json"),
+        (["import sys\nsys.modules['json'] = 1"], "import json"),
+        (["import os\nos.chdir('/etc')"], "open('passwd').read()"),
+        (["import os\nos.remove"], "list(map(_, ['x']))"),
+        (["import os\nxs = [os.remove]"], "list(map(xs[0], ['x']))"),
+        (["import os\nxs = []\nxs.append(os.remove)"], "list(map(xs[0], ['x']))"),
+        (["xs = [0]", "import os\nxs[0] = os.remove"], "list(map(xs[0], ['x']))"),
+        (["import os\ndef f():\n    return os.remove"], "list(map(f(), ['x']))"),
+        (["import os\nf = g = os.remove", "h = f"], "list(map(h, ['x']))"),
+        (["import os\nfor f in [os.remove]:\n    pass"], "list(map(f, ['x']))"),
+        (["import os\nf, g = os.remove, 1"], "list(map(f, ['x']))"),
+        (["h = lambda x: m.copy('a', 'b')", "import shutil as m"], "list(map(h, [1]))"),
+        (["def f(x):\n    return list(map(g, x))", "import os\ng = os.system"], "f(['rm x'])"),
+        (["def f(x):\n    return len(x)", "import os\nlen = os.system"], "f('rm x')"),
+        (["x = (m.copy('a', 'b') for _ in [1])", "import shutil as m"], "list(x)"),
+        (["h = lambda: ([0 for m in [1]], m.copy('a', 'b'))", "import shutil as m"], "list(map(h, []))"),
+        (["def f():\n    global m\n    m = [1]\n    return m.copy()", "import shutil as m"], "f()"),
+        (["import requests\nx = requests.get('u')"], "x.json()"),
+        (["import pandas as pd\nf = pd.read_pickle"], "list(map(f, ['x']))"),
+        (["import pandas as pd\npd.read_pickle('x')"], "print(1)"),
+        (["import yaml\nyaml.load('x')"], "print(1)"),
+        (["x = type(1)"], "list(map(x, ['1']))"),
+        (["import numpy as np\nnp.set_printoptions(formatter={'all': exit})"], "print(1)"),
+        (["import numpy as np, os\nnp.put(a, 0, os.system)"], "list(map(a[0], ['x']))"),
+        (["import os\na.put(0, os.system)"], "list(map(a[0], ['x']))"),
+        (
+            ["import os, requests\nx = []\ny = x if x else requests\ny.append(os.system)"],
+            "list(map(x[0], ['x']))",
+        ),
+        (
+            ["import os, requests\nx = []\ny = [x, requests][0]\ny.append(os.system)"],
+            "list(map(x[0], ['x']))",
+        ),
+        (["import pandas as pd\npd.set_option('display.float_format', exit)"], "print(1)"),
+        (["df.eval('x')"], "print(1)"),
+        (["df.columns = exit"], "print(1)"),
+        (["import math\nmath.name = 1"], "print(1)"),
+        (["import pandas as pd\npd.DataFrame.__len__ = print"], "print(1)"),
+        (["x._foo()"], "print(1)"),
+    ],
+)
+def test_what_earlier_python_may_have_changed_is_listed(before: list[str], now: str, folder: Path) -> None:
+    assert not nothing_listed("python", now, folder, *before)
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["mkdir x && git status", "rm a.csv", "python3 x.py > out.txt", "make; ls", "pip install x", "ls -la"],
+)
+def test_programs_leave_the_shell_as_it_is(before: str, folder: Path) -> None:
+    assert nothing_listed("shell", "ls", folder, before)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "alias ls='rm x'",
+        "ls() { rm x; }",
+        "trap 'rm x' DEBUG",
+        "PATH=.",
+        "export PATH=.",
+        "hash -p ./x ls",
+        "cd /etc",
+        "cd data",
+        "eval x",
+        ". ./x",
+        "source x",
+        "set -o x",
+        "shopt -s x",
+        "unset x",
+        "enable -n ls",
+        "printf -v PATH x",
+        "printf -vPATH x",
+        "$(echo alias) ls=rm",
+        "x=1; ls",
+        "unknown_function",
+        "ls; umask 0",
+        "exec 3>x",
+    ],
+)
+def test_shell_that_may_have_changed_what_commands_mean_ends_the_cover(before: str, folder: Path) -> None:
+    assert not nothing_listed("shell", "ls", folder, before)
+    earlier = EarlierCode()
+    earlier.note("bash", before, folder)
+    assert not Grant("unremarkable", "shell").covers("shell", "ls", folder, earlier)
+    assert earlier.is_unclear("sh")
+    assert not earlier.is_unclear("python")
+    earlier.forget()
+    assert Grant("unremarkable", "shell").covers("shell", "ls", folder, earlier)
+
+
+def test_what_python_forgot_counts_no_more(folder: Path) -> None:
+    earlier = EarlierCode()
+    for code in ("h = lambda: m", "import shutil as m", "exec('1')"):
+        earlier.note("python", code, folder)
+    assert earlier.is_unclear("python")
+    assert not earlier.is_unclear("shell")
+    earlier.forget()
+    assert not earlier.names
+    earlier.note("python", "import shutil as m", folder)
+    assert not earlier.is_unclear("python")
+
+
+def test_other_languages_leave_no_trace(folder: Path) -> None:
+    earlier = EarlierCode()
+    earlier.note("javascript", "print = 1", folder)
+    assert not earlier.names
+    assert not earlier.is_unclear("javascript")
+
+
+# -- the folder ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["json.py", "pandas.py", "_strptime.py", "requests.so", "random.cpython-311-x86_64-linux-gnu.so"]
+)
+def test_a_file_that_python_would_load_instead_of_a_module_is_listed(name: str, tmp_path: Path) -> None:
+    assert nothing_listed("python", "import json", tmp_path)
+    (tmp_path / name).write_text("")
+    assert not nothing_listed("python", "import json", tmp_path)
+    assert name in look_through("python", "1", tmp_path).sentences[0]
+
+
+def test_a_folder_that_python_would_load_instead_of_a_module_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "json").mkdir()
+    (tmp_path / "main.py").write_text("")
+    (tmp_path / "json.txt").write_text("")
+    assert nothing_listed("python", "import json", tmp_path)
+    (tmp_path / "json" / "__init__.py").write_text("")
+    assert not nothing_listed("python", "import json", tmp_path)
+
+
+def test_a_program_in_the_folder_that_the_shell_would_start_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for entry in (str(tmp_path / "bin"), "bin"):
+        monkeypatch.setenv("PATH", f"/usr/bin:{entry}")
+        assert nothing_listed("shell", "ls", tmp_path)
+    (tmp_path / "bin" / "ls").write_text("")
+    for entry in (str(tmp_path / "bin"), "bin"):
+        monkeypatch.setenv("PATH", f"/usr/bin:{entry}")
+        assert not nothing_listed("shell", "ls", tmp_path)
+        assert nothing_listed("shell", "cat", tmp_path)
+
+
+def test_only_plain_files_are_read_and_folders_only_listed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "token").mkdir()
+    (tmp_path / "a.csv").write_text("")
+    (tmp_path / "same").symlink_to("a.csv")
+    assert {name: bool(why_not_readable(name, tmp_path)) for name in ("pipe", "token", "a.csv", "same", ".")} == {
+        "pipe": True, "token": True, "a.csv": False, "same": False, ".": True
+    }  # fmt: skip
+    assert not why_not_readable("token", tmp_path, listing=True)
+    assert why_not_readable("pipe", tmp_path, listing=True)
+
+
+def test_a_folder_that_is_not_there_hides_nothing(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    assert nothing_listed("python", "open('a.csv')", gone)
+    assert not nothing_listed("python", "open('../a.csv')", gone)
+    assert nothing_listed("shell", "cat data/*.csv", gone)
+
+
+# -- grants -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", ["javascript", "r", "ruby", "perl", "lua", "java", "html", "react", "applescript",
+                                      "powershell", "typescript", "julia", "fish", "klingon"])  # fmt: skip
+def test_languages_that_are_not_parsed_are_offered_no_grant_for_code_without_findings(
+    language: str, folder: Path
+) -> None:
+    assert "unremarkable" not in [each.scope for each in offers(language, "1", folder)]
+    assert not Grant("unremarkable", language).covers(language, "1", folder)
+    assert [each.scope for each in offers(language, "1", folder)] == [
+        "code",
+        "count",
+        "language",
+        "everything",
+    ]
+
+
+def test_the_grant_is_offered_only_where_it_covers_the_code_itself(folder: Path) -> None:
+    def scopes(code: str, earlier: EarlierCode | None = None) -> list[str]:
+        return [each.scope for each in offers("python", code, folder, earlier)]
+
+    assert "unremarkable" in scopes("print(1)")
+    assert "unremarkable" not in scopes("open('canary', 'w')")
+    earlier = EarlierCode()
+    earlier.note("python", "exec('x')", folder)
+    assert "unremarkable" not in scopes("print(1)", earlier)
+
+
+def test_the_words_of_the_grant_say_what_it_matches() -> None:
+    grant = Grant("unremarkable", "python")
+    assert grant.words == "python code with no findings"
+    assert grant.offer == "python code with no findings: every part known, nothing listed"
+
+
+@pytest.mark.parametrize(
+    ("grant", "words"),
+    [
+        (Grant("code", "python", "a"), "this python code again (1 line: a)"),
+        (Grant("code", "python", "\n a\n"), "this python code again (2 lines: a)"),
+        (Grant("code", "python", "a" * 40), f"this python code again (1 line: {'a' * 40})"),
+        (Grant("code", "python", "a" * 41), f"this python code again (1 line: {'a' * 39}…)"),
+        (Grant("count", "python", left=1), "the next piece of python"),
+        (Grant("count", "python", left=2), "the next 2 pieces of python"),
+        (Grant("language", "python"), "all python"),
+    ],
+)
+def test_the_words_of_each_grant_say_what_it_matches(grant: Grant, words: str) -> None:
+    assert grant.words == words
+
+
+def test_a_grant_that_is_used_up_or_for_another_language_covers_nothing(folder: Path) -> None:
+    assert not Grant("count", "python").covers("python", "1", folder)
+    assert Grant("count", "python", left=1).covers("python", "1", folder)
+    assert not Grant("everything", "python").covers("python", "1", folder)
+    for scope in ("code", "count", "unremarkable", "language"):
+        assert not Grant(scope, "shell", "1", left=1).covers("python", "1", folder)
+    assert not Grant("code", "python", "1").covers("python", "1 ", folder)
+
+
+def test_of_two_grants_that_say_the_same_one_stays_and_is_revoked_once() -> None:
+    grants = Grants()
+    for code in ("a", "b", "a"):
+        grants.give(Grant("code", "python", code))
+    assert [each.code for each in grants] == ["b", "a"]
+    assert grants
+    assert grants.revoke(Grant("code", "python", "a"))
+    assert not grants.revoke(Grant("code", "python", "a"))
+    assert not grants.revoke(Grant("everything", ""))
+    grants.give(Grant("everything", "python"))
+    assert [each.scope for each in grants.in_force] == ["everything", "code"]
+    assert grants.revoke(Grant("everything", ""))
+    assert not grants.everything
+    grants.clear()
+    assert not grants
+
+
+def test_the_narrowest_grant_is_used_and_a_count_is_spent_last(folder: Path) -> None:
+    grants = Grants()
+    for grant in (
+        Grant("count", "python", left=1),
+        Grant("language", "python"),
+        Grant("unremarkable", "python"),
+    ):
+        grants.give(grant)
+    used = grants.use("python", "print(1)", folder)
+    assert used is not None
+    assert used.scope == "unremarkable"
+    used = grants.use("python", "eval('1')", folder)
+    assert used is not None
+    assert used.scope == "language"
+    assert grants.use("shell", "ls", folder) is None
+    assert grants.revoke(Grant("language", "python"))
+    used = grants.use("python", "eval('1')", folder)
+    assert used is not None
+    assert used.scope == "count"
+    assert grants.use("python", "eval('1')", folder) is None
+    earlier = EarlierCode()
+    earlier.note("python", "eval('1')", folder)
+    assert grants.use("python", "print(1)", folder, earlier) is None
+
+
+@pytest.mark.parametrize(
+    ("ran", "asked"),
+    [
+        (["print(1)", "print(2)", "open('canary','w')"], ["print(1)", "open('canary','w')"]),
+        (["print(1)", "import os; os.remove('x')"], ["print(1)", "import os; os.remove('x')"]),
+        (["print(1)", "len = print", "print(len)", "len('x')"], ["print(1)", "len('x')"]),
+        (["print(1)", "exec('x')", "print(3)"], ["print(1)", "exec('x')", "print(3)"]),
+        (["print(1)", "%run x.py", "print(3)"], ["print(1)", "%run x.py", "print(3)"]),
+    ],
+)
+def test_a_session_asks_for_what_the_grant_does_not_cover(ran: list[str], asked: list[str]) -> None:
+    session = make(*([call(code)] for code in ran))
+    events = work(session, "go", Run(ran[0], Grant("unremarkable", "python")))
+    assert [each.message.content for each in of(events, ApprovalRequested)] == asked
+    assert session.computer.ran == [("python", code) for code in ran]
+
+
+def test_code_of_the_persons_own_counts_as_earlier_code() -> None:
+    session = make([call("print(1)")])
+    session.grants.give(Grant("unremarkable", "python"))
+    list(session.run("py", "exec('x')"))
+    assert len(of(work(session), ApprovalRequested)) == 1
+
+
+def test_code_that_was_edited_counts_as_it_ran() -> None:
+    session = make([call("print(1)")], [call("print(2)")])
+    events = work(session, "go", Run("exec('x')", Grant("unremarkable", "python")))
+    assert len(of(events, ApprovalRequested)) == 2
+
+
+def test_safe_mode_asks_for_risks_and_not_for_what_is_only_unchecked() -> None:
+    codes = ["df.foo()", "open('/b').read()", "import os; os.remove('x')"]
+    session = make(*([call(code)] for code in codes), auto_run=True, safe_mode="ask")
+    questions = of(work(session), ApprovalRequested)
+    assert [each.message.content for each in questions] == codes[2:]
+    assert questions[0].caution == "safe_mode asks, because this deletes: x (line 1)."
+
+
+# -- what is shown ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "sentences", "conclusion"),
+    [
+        ("python", "print(1)", [], "no findings (no guarantee)"),
+        ("python", "open('b', 'w')", ["writes files: b"], ""),
+        ("python", "open('/b')", ["reads files: /b"], ""),
+        ("python", "open(b)", ["reads files"], ""),
+        ("python", "x.foo()\ny.bar()\nx.foo()", ["not checked: x.foo(…) (line 1), y.bar(…) (line 2)"], ""),
+        (
+            "python",
+            "a.a1()\nb.b1()\nc.c1()\nd.d1()\ne.e1()",
+            ["not checked: a.a1(…) (line 1), b.b1(…) (line 2), c.c1(…) (line 3) and 2 more"],
+            "",
+        ),
+        (
+            "python",
+            "import os\nx.foo()\nos.remove('a')",
+            ["deletes: a (line 3)", "not checked: x.foo(…) (line 2)"],
+            "",
+        ),
+        ("python", "print(", [], "not looked through"),
+        ("javascript", "1", [], "no findings, but only searched for known risks"),
+        ("javascript", "fs.rmSync('a')", ["deletes (line 1)"], ""),
+        ("shell", "ls\nmake", ["not checked: make (line 2)"], ""),
+        ("shell", "cat /b", ["reads files: /b"], ""),
+    ],
+)
+def test_what_is_listed_is_short_and_dangers_come_first(
+    language: str, code: str, sentences: list[str], conclusion: str, folder: Path
+) -> None:
+    seen = look_through(language, code, folder)
+    assert seen.sentences == sentences
+    assert seen.conclusion == conclusion
+    assert seen.nothing_listed == (conclusion == "no findings (no guarantee)")
+    assert seen.sentences == [*seen.risk_sentences, *seen.fact_sentences]
+
+
+def test_only_risks_mark_lines(folder: Path) -> None:
+    seen = look_through("python", "open('a', 'w')\nopen('/b')\nx.foo()\neval('1')", folder)
+    assert seen.lines == {4}
+    assert [each.kind for each in seen.risks] == ["runs text"]
+
+
+# -- odd and long code --------------------------------------------------------------------------------
+
+
+def mutants() -> Iterator[tuple[str, str, str]]:
+    chance = random.Random(4)
+    python = [
+        each
+        for each in LISTED_PYTHON
+        if each.strip() and "\n" not in each and not each.startswith(("!", "%", "?"))
+    ]
+    shell = [each for each in LISTED_SHELL if each.strip() and not each.endswith("\\")]
+    for number in range(300):
+        calm = chance.choice(HARMLESS_PYTHON)
+        bad = chance.choice(python)
+        shape = chance.choice(
+            ["{calm}\n{bad}", "{bad}\n{calm}", "if 1:\n    {bad}\n{calm}", "def f():\n    {bad}\n{calm}"]
+        )
+        yield f"python-{number}", "python", shape.format(calm=calm, bad=bad)
+        calm, bad = chance.choice(HARMLESS_SHELL), chance.choice(shell)
+        shape = chance.choice(["{calm}\n{bad}", "{bad}\n{calm}"])
+        yield f"shell-{number}", "shell", shape.format(calm=calm, bad=bad)
+
+
+def test_a_dangerous_line_among_harmless_ones_is_always_listed(folder: Path) -> None:
+    missed = [code for _, language, code in mutants() if nothing_listed(language, code, folder)]
+    assert missed == []
+
+
+def test_any_cut_of_dangerous_code_is_read_without_fault(folder: Path) -> None:
+    for language, table in (("python", LISTED_PYTHON), ("shell", [*LISTED_SHELL, *ODD])):
+        for code in table[::3]:
+            for end in range(0, len(code), 3):
+                look_through(language, code[:end], folder)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["(" * 5000, "[" * 90 + "]" * 90, "-" * 50_000 + "1", "1" + "+1" * 40_000, "x" + ".a" * 30_000, "x" + "[0]" * 30_000,
+     "f(" * 80 + ")" * 80, "lambda:" * 900 + "1", "if 1:\n" + "\n".join(" " * i + "if 1:" for i in range(1, 99)),
+     "x=1\n" * 5_000, "a='" + "b" * 1_000_000 + "'", "print(1)\n" * 110_000, "a=b=" * 2_000 + "1"],
+    ids=range(13),
+)  # fmt: skip
+def test_long_and_deep_code_is_read_in_bounded_time_without_fault(code: str, folder: Path) -> None:
+    began = time.process_time()
+    for language in ("python", "shell"):
+        EarlierCode().note(language, code, folder)
+        look_through(language, code, folder)
+    assert time.process_time() - began < 20
+    if len(code) > 100_000:
+        assert not nothing_listed("python", code, folder)
+        assert not nothing_listed("shell", code, folder)

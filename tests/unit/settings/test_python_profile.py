@@ -1,0 +1,238 @@
+"""Profiles that are Python programs: what they set counts, and a limit that is not understood is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from oi_tui import paths, profiles
+from oi_tui.engine.credentials.trust import Shown
+from oi_tui.engine.llm import system_message
+from oi_tui.engine.settings import python_profile
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.settings.setting import ProfileError
+
+_IMPORT = "from interpreter import interpreter\n"
+
+
+def made(text: str) -> Profile:
+    """The profile that a trusted program makes."""
+    return profiles.made_of(Shown("python profile", "/p.py", text))
+
+
+def refused(text: str) -> str:
+    """With which words a program is refused."""
+    with pytest.raises(ProfileError) as caught:
+        made(text)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("statement", "languages"),
+    [
+        ("c.languages = [l for l in c.languages if l.name.lower() == 'python']", ("python",)),
+        ("c.languages = [l for l in c.languages if l.name == 'Python']", ("python",)),
+        ("c.terminal.languages = [l for l in c.languages if 'bash' in l.aliases]", ("shell",)),
+        ("c.languages = ['python', 'shell']", ("python", "shell")),
+        ("c.languages = ('python',)", ("python",)),
+        ("for each in list(c.languages):\n    if each.name != 'Ruby': c.languages.remove(each)", ("ruby",)),
+        ("del c.languages[1:]", ("python",)),
+        ("c.languages.clear(); c.languages.append('shell')", ("shell",)),
+        ("c.languages = list(c.languages)", ()),
+        ("setattr(c, 'languages', ['python'])", ("python",)),
+    ],
+)
+def test_languages_are_restricted_in_every_manner(statement: str, languages: tuple[str, ...]) -> None:
+    profile = made(f"{_IMPORT}c = interpreter.computer\n{statement}\n")
+    assert profile.languages == languages
+    assert profile.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("statements", "words"),
+    [
+        (
+            "class E2B:\n    name = 'python'\ninterpreter.computer.languages = [E2B]",
+            "line 4: computer.languages: E2B is a class",
+        ),
+        ("class E2B: pass\ninterpreter.computer.languages.append(E2B)", "computer.languages: E2B is a class"),
+        ("interpreter.computer.languages = []", "line 2: computer.languages: names nothing"),
+        ("interpreter.computer.languages.clear()", "line 2: computer.languages: names nothing"),
+        ("interpreter.computer.languages = 'python'", "line 2: computer.languages: expected a list"),
+        ("interpreter.computer.languages = {'python'}", "line 2: computer.languages: expected a list"),
+        ("interpreter.computer.languages = [1]", "line 2: computer.languages: expected a list"),
+        ("interpreter.computer.languages = interpreter.others", "computer.languages: expected a list"),
+        ("interpreter.computer = object()", "line 2: computer: is a group of settings"),
+        ("interpreter.llm = object()", "line 2: llm: is a group of settings"),
+        ("interpreter.offline = 'yes'", "line 2: offline: expected true or false, not 'yes'"),
+        ("interpreter.offline = 1", "line 2: offline: expected true or false, not 1"),
+        ("interpreter.offline = interpreter.is_offline", "line 2: offline: expected true or false"),
+        ("interpreter.ofline = True", "line 2: ofline: is not a setting; did you mean offline?"),
+        ("interpreter.llm.max_budgett = 1", "llm.max_budgett: is not a setting; did you mean"),
+        ("interpreter.safemode = 'ask'", "line 2: safemode: is not a setting; did you mean safe_mode?"),
+        ("interpreter.safe_mode = True", "line 2: safe_mode: expected one of off, ask, auto"),
+        ("interpreter.max_budget = float('nan')", "line 2: llm.max_budget: expected a number of at least 0"),
+        ("interpreter.max_budget = float('inf')", "line 2: llm.max_budget: expected a number of at least 0"),
+        ("interpreter.max_budget = -1", "line 2: llm.max_budget: expected a number of at least 0"),
+        ("interpreter.__dict__['offline'] = True", "line 2: AttributeError"),
+        ("vars(interpreter)['offline'] = True", "line 2: TypeError"),
+        ("from interpreter import OpenInterpreter\nOpenInterpreter(offline='yes')", "offline: expected true"),
+        ("input('Which model? ')", "line 2: EOFError: the profile asks for input"),
+        ("exit()", "line 2: SystemExit: the profile ends the program"),
+    ],
+)  # fmt: skip
+def test_a_limit_that_is_not_understood_is_refused_with_its_line(statements: str, words: str) -> None:
+    said = refused(f"{_IMPORT}{statements}\n")
+    assert said.startswith("/p.py, line ")
+    assert words in said
+
+
+def test_limits_count_by_their_older_names_and_as_arguments() -> None:
+    profile = made(
+        "from interpreter import OpenInterpreter\n"
+        "i = OpenInterpreter(offline=True, safe_mode='ask')\n"
+        "i.max_budget = 0.5\ni.llm.max_output = 900\ni.computer.offline = True\ni.model = 'ollama/x'\n"
+    )
+    assert (profile.offline, profile.safe_mode, profile.max_budget) == (True, "ask", 0.5)
+    assert (profile.max_output, profile.model, profile.unknown) == (900, "ollama/x", ())
+
+
+def test_a_list_that_is_changed_in_place_counts() -> None:
+    profile = made(f"{_IMPORT}interpreter.loop_breakers.append('Over.')\n")
+    assert profile.loop_breakers == (*Profile().loop_breakers, "Over.")
+
+
+def test_without_execution_instructions_the_system_message_has_none() -> None:
+    profile = made(f"{_IMPORT}interpreter.llm.execution_instructions = False\n")
+    text = system_message.write(profile, ["python"], tools=False)
+    assert Profile().execution_instructions in system_message.write(Profile(), ["python"], tools=False)
+    assert Profile().execution_instructions not in text
+
+
+_SMALL_MODEL = """
+interpreter.system_message = "Write markdown code snippets."
+interpreter.code_output_template = "I ran it. Output: {content} What does it mean?"
+interpreter.empty_code_output_template = "It printed nothing."
+interpreter.code_output_sender = "user"
+interpreter.llm.model = "ollama/a-model"
+interpreter.llm.supports_functions = False
+interpreter.llm.execution_instructions = False
+interpreter.llm.max_tokens = 1000
+interpreter.llm.context_window = 7000
+interpreter.llm.load()
+interpreter.offline = True
+interpreter.display_message("> Model set")
+"""
+_LARGE_MODEL = """
+interpreter.llm.model = "groq/a-model"
+interpreter.llm.supports_functions = False
+interpreter.llm.supports_vision = False
+interpreter.llm.context_window = 110000
+interpreter.llm.max_tokens = 4096
+interpreter.custom_instructions = f"Be {1 + 1} times as brief."
+"""
+_LOCAL = _SMALL_MODEL.replace('interpreter.llm.model = "ollama/a-model"', "interpreter.local_setup()")
+_OS = "interpreter.os = True\ninterpreter.computer.import_computer_api = True\ninterpreter.auto_run = True\n"
+_HELP = 'interpreter.computer.system_message = ""\ninterpreter.computer.vision.load()\n'
+_LOOP = "interpreter.loop = True\ninterpreter.auto_run = True\n"
+_SKILLS = (
+    'interpreter.computer.skills.path = "./skills"\ninterpreter.computer.import_skills = True\n'
+    'interpreter.computer.run("python", "computer")\ninterpreter.print = True\n'
+)
+_TEMPLATE = 'interpreter.user_message_template = "{content} Write code."\n'
+#: What each of the Python profiles of 0.4.3 does with the interpreter, in statements of our own, and the
+#: words with which it is refused; "" where it is used.
+PACKAGED = {
+    "assistant": (_LARGE_MODEL + _SKILLS + _LOOP, ""),
+    "aws-docs": (_LARGE_MODEL + 'interpreter.computer.run("python", "tool = 1")\n', ""),
+    "bedrock-anthropic": (_LARGE_MODEL + "interpreter.computer.import_computer_api = True\n", ""),
+    "cerebras": (
+        _LARGE_MODEL + 'import os\ninterpreter.llm.api_key = os.environ.get("NO_SUCH_KEY")\n'
+        'interpreter.llm.api_base = "https://api.example.com/v1"\ninterpreter.offline = False\n',
+        "",
+    ),
+    "codestral": (_SMALL_MODEL + "interpreter.max_output = 600\n", ""),
+    "codestral-few-shot": (
+        _SMALL_MODEL + _TEMPLATE + 'name = interpreter.llm.model.replace("ollama/", "")\n'
+        "old = interpreter.llm.max_tokens\ninterpreter.llm.max_tokens = 1\n"
+        'interpreter.computer.ai.chat("ping")\ninterpreter.llm.max_tokens = old\n'
+        'interpreter.messages = [{"role": "user", "type": "message", "content": "Hi"}]\n'
+        "interpreter.always_apply_user_message_template = False\n",
+        "",
+    ),
+    "codestral-os": (_SMALL_MODEL + _OS + _HELP, ""),
+    "codestral-vision": (_SMALL_MODEL + _HELP, ""),
+    "e2b": (
+        "class E2B: pass\ninterpreter.computer.terminate()\ninterpreter.computer.languages = [E2B]\n",
+        "computer.languages: E2B is a class",
+    ),
+    "gemma2": (_SMALL_MODEL + _TEMPLATE + "interpreter.auto_run = True\n", ""),
+    "groq": (_LARGE_MODEL, ""),
+    "llama3": (_SMALL_MODEL, ""),
+    "llama3-os": (_SMALL_MODEL + _OS + _HELP, ""),
+    "llama3-vision": (_SMALL_MODEL + _HELP, ""),
+    "llama31-database": (_SMALL_MODEL + 'interpreter.custom_instructions = "A database."\n', ""),
+    "local": (_LOCAL, ""),
+    "local-assistant": (_LOCAL + _SKILLS, ""),
+    "local-os": (_LOCAL + _OS + 'interpreter.display_message(f"{interpreter.llm.model}")\n', ""),
+    "obsidian": (_LARGE_MODEL + "interpreter.auto_run = True\n", ""),
+    "os": (
+        _LARGE_MODEL + _OS + "interpreter.sync_computer = True\nif interpreter.auto_run: input('Go on? ')\n",
+        "the profile asks for input",
+    ),
+    "qwen": (_SMALL_MODEL + _TEMPLATE, ""),
+    "screenpipe": (_LARGE_MODEL + 'interpreter.computer.run("python", "def search(): ...")\n', ""),
+    "template_profile": (_LARGE_MODEL + "interpreter.os = False\ninterpreter.loop = True\n", ""),
+    "the01": (
+        'interpreter.tts = "openai"\noutput = interpreter.computer.run("python", "1")\n' + _LOOP
+        + 'interpreter.loop_message = "Go on."\ninterpreter.loop_breakers = ["Done."]\n',
+        "",
+    ),
+}  # fmt: skip
+
+
+WITHOUT_CALLS = {"bedrock-anthropic", "cerebras", "groq", "obsidian", "template_profile"}
+
+
+@pytest.mark.parametrize("name", PACKAGED)
+def test_the_profiles_of_open_interpreter_are_used_or_refused_with_a_reason(name: str) -> None:
+    statements, words = PACKAGED[name]
+    if words:
+        assert words in refused(_IMPORT + statements)
+        return
+    profile = made(_IMPORT + statements)
+    # What it sets counts; what is called has no effect, and that is said.
+    assert profile.offline == ("offline = True" in statements)
+    assert profile.auto_run == ("auto_run = True" in statements)
+    assert (profile.execution_instructions == "") == ("execution_instructions = False" in statements)
+    assert all("has no effect" in each or "is not a setting" in each for each in profile.unknown)
+    assert any("()" in each for each in profile.unknown) == (
+        "()" in statements or ".run(" in statements or "_message(" in statements
+    )
+
+
+def test_a_program_that_prints_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    made("import sys, os\nprint('words')\nprint('more', file=sys.stderr)\nos.system('echo even more')\n")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_endless_program_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(python_profile, "PATIENCE", 0.3)
+    assert "did not come to its end within 0.3 s" in refused("while True: print('x')")
+
+
+def test_a_yaml_profile_with_older_keys_counts_wherever_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "old.yaml"
+    text = "model: gpt-4\nmax_budget: 0.5\nllm_temperature: 0.3\nsafe_mod: ask\ncomputer.offline: true\n"
+    path.write_text(text)
+    for profile in (
+        profiles.open_profile(str(path))[0],
+        profiles.made_of(Shown("profile from the network", "http://127.0.0.1/old.yaml", text)),
+    ):
+        assert (profile.model, profile.max_budget, profile.temperature) == ("gpt-4", 0.5, 0.3)
+        assert (profile.safe_mode, profile.offline) == ("ask", True)
+        assert "the file is left as it is" in profile.unknown[0]
+        assert paths.short(paths.profiles()) in profile.unknown[0]
+    assert path.read_text() == text
+    path.write_text("max_budget: a lot\n")
+    with pytest.raises(ProfileError, match="max_budget: expected a number"):
+        profiles.open_profile(str(path))

@@ -1,0 +1,415 @@
+"""Every setting is seen to act: what can be observed is different once it is set."""
+
+import asyncio
+import base64
+import contextlib
+import io
+import json
+import logging
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from PIL import Image
+from textual.message import Message as Notification
+
+from oi_tui import app
+from oi_tui.cli import main
+from oi_tui.engine import speech
+from oi_tui.engine.events import ApprovalRequested, MessageRecorded, ModelCalled, Run, TurnEnded
+from oi_tui.engine.llm import request as request_writer
+from oi_tui.engine.llm.base import Text, Usage
+from oi_tui.engine.models.known_windows import KnownWindows
+from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.settings import yaml_file
+from oi_tui.engine.settings.profile import Profile, settings, without_effect
+from oi_tui.engine.settings.setting import Setting, Value
+from oi_tui.messages import LineReached, Message, Printed
+from oi_tui.runtimes.sandbox import sandbox
+from oi_tui.screens.chat.screen import Chat
+from oi_tui.terminal.graphics import manner
+from oi_tui.terminal.queries import Answers
+from oi_tui.workspace import Workspace
+from tests import programs
+from tests.fakes import Computer, Llm, call
+from tests.pilot.test_chat import sitting
+from tests.setting_values import other_value
+
+Observe = Callable[[Profile], object]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How to see a setting act: what to observe, and the value that makes the difference."""
+
+    observe: Observe
+    value: Value = None
+    #: Settings that must be so for this one to matter.
+    given: dict[str, Value] | None = None
+
+
+def picture() -> str:
+    """A picture that is too large for providers, as base64."""
+    image = Image.frombytes("RGB", (1500, 1500), random.Random(1).randbytes(1500 * 1500 * 3))
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return base64.b64encode(out.getvalue()).decode()
+
+
+ASKED = Message(role="user", type="message", content="go")
+RAN = Message(role="assistant", type="code", format="python", content="1", state="finished", seconds=0.1)
+CALLED = RAN.but(call="c1")
+TALK = [
+    ASKED,
+    RAN,
+    Message(role="computer", type="console", format="output", content="x" * 5000, parent=RAN.id),
+    Message(role="assistant", type="message", content="Done."),
+    Message(role="user", type="message", content="and"),
+    CALLED,
+    Message(role="computer", type="image", format="base64.png", content="aGk=", parent=CALLED.id),
+    Message(role="assistant", type="message", content="Well."),
+]
+
+
+def request(*, tools: bool) -> Observe:
+    def observe(profile: Profile) -> object:
+        written = request_writer.write(TALK, profile, ["python"], tools=tools, vision=True)
+        return repr(written.request) + str(written.request.api_key)
+
+    return observe
+
+
+def silent(profile: Profile) -> object:
+    quiet = [ASKED, RAN, Message(role="user", type="message", content="and")]
+    return repr(request_writer.write(quiet, profile, ["python"], tools=False).request)
+
+
+def large_picture(profile: Profile) -> object:
+    shown = [ASKED, Message(role="user", type="image", format="base64.png", content=picture())]
+    sent = request_writer.write(shown, profile, ["python"], tools=True, vision=True).request
+    return "image_url" in json.dumps(sent.messages[-1]["content"])
+
+
+def worked(*replies: Any) -> Observe:
+    """What a turn of a session comes to: events by name, what ran, how it ended."""
+
+    def observe(profile: Profile) -> object:
+        llm, computer = Llm(*replies), Computer()
+        space = Workspace(profile, llm=llm, computer=computer)
+        told: list[object] = []
+        try:
+            for event in space.session.turn("go"):
+                if isinstance(event, ApprovalRequested):
+                    told.append(("asked", event.caution))
+                    event.reply(Run(event.message.content))
+                elif isinstance(event, TurnEnded):
+                    told.append(event)
+                elif isinstance(event, MessageRecorded):
+                    told.append((event.message.state, event.message.reason))
+                elif isinstance(event, ModelCalled):
+                    told.append("model")
+        finally:
+            space.close()
+        return told, computer.ran, [bool(each.tools) for each in llm.requests]
+
+    return observe
+
+
+def ran(language: str, code: str) -> Observe:
+    """What a real language prints, and the lines that it reports."""
+
+    def observe(profile: Profile) -> object:
+        space = Workspace(profile, llm=Llm())
+        try:
+            reports = list(space.computer.run(language, code))
+        finally:
+            space.close()
+        return (
+            "".join(each.text for each in reports if isinstance(each, Printed)),
+            any(isinstance(each, LineReached) for each in reports),
+        )
+
+    return observe
+
+
+def in_a_sandbox(code: str) -> Observe:
+    """What a shell prints in a sandbox whose folder has files that are usually read-only."""
+
+    def observe(profile: Profile) -> object:
+        if problem := sandbox.why_not():
+            pytest.skip(problem)
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            Path(".envrc").write_text("")
+            return ran("shell", code)(profile)
+
+    return observe
+
+
+def limits(profile: Profile) -> object:
+    """What `%info` says of the sandbox's limits, which tests of their own see kept."""
+    space = Workspace(profile, llm=Llm())
+    try:
+        return space.computer.limits
+    finally:
+        space.close()
+
+
+def described(language: str) -> Observe:
+    def observe(profile: Profile) -> object:
+        space = Workspace(profile, llm=Llm())
+        try:
+            return space.computer.describe(language)
+        finally:
+            space.close()
+
+    return observe
+
+
+def saved(profile: Profile) -> object:
+    """The folders in which a conversation is after a turn, in a home of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        home = Path(os.environ["HOME"]) / f"home{random.getrandbits(60)}"
+        patch.setenv("OI_TUI_HOME", str(home))
+        worked([call("1")], [Text("ok")])(profile)
+        found = [each.parent for each in Path(os.environ["HOME"]).rglob("*.jsonl")]
+        return sorted(
+            str(each).replace(str(home), "") for each in found if home in each.parents or "else" in str(each)
+        )
+
+
+def snapshots(profile: Profile) -> object:
+    space = Workspace(profile, llm=Llm(), computer=Computer())
+    try:
+        return space.session._witness is None
+    finally:
+        space.close()
+
+
+def logged(profile: Profile) -> object:
+    """What stands in the log after a turn, times aside."""
+    records: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            records.append(record.getMessage())
+
+    log, handler = logging.getLogger("oi_tui"), Keep()
+    log.addHandler(handler)
+    try:
+        worked([call("1")], [Text("Said in reply")])(profile)
+    finally:
+        log.removeHandler(handler)
+    return bool(records), any("Said in reply" in each for each in records)
+
+
+def themed(profile: Profile) -> object:
+    made = app.OiTui(lambda: Workspace(profile, llm=Llm()), theme=profile.theme)
+    return made.theme
+
+
+def pictured(profile: Profile) -> object:
+    return manner(profile.images, Answers(True, "kitty(0.40)"), None, {"TERM": "xterm-kitty"})
+
+
+def moused(profile: Profile) -> object:
+    return app.OiTui(lambda: Workspace(profile, llm=Llm()), mouse=profile.mouse).mouse
+
+
+def keyed(profile: Profile) -> object:
+    """What the keys of the application do."""
+
+    async def work() -> object:
+        async with sitting(**chosen(profile)) as desk:
+            return sorted(
+                key for key, bound in desk.app.screen.active_bindings.items() if "command.new" in str(bound)
+            )
+
+    return asyncio.run(work())
+
+
+def spoken(profile: Profile) -> object:
+    """What a voice is given to read, with a program that only notes it."""
+    folder = Path(os.environ["HOME"]) / "bin"
+    folder.mkdir(exist_ok=True)
+    heard = folder / "heard"
+    heard.unlink(missing_ok=True)
+    program = folder / "say"
+    program.write_text(f"#!/bin/sh\ncat > {heard}\n")
+    program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        voice = speech.Voice()
+        if profile.speak_messages and speech.why_silent() is None:
+            voice.say("**Hello** `there`")
+            speaking = voice._speaking
+            assert speaking is not None
+            speaking.wait(30)
+    return heard.read_text() if heard.exists() else None
+
+
+def seated(profile: Profile) -> object:
+    """What the application does in a turn: whom it calls how, whether it has a title, what it asks for."""
+
+    async def work() -> object:
+        seen: list[object] = []
+        async with sitting([Text("ok")], [Text("A title")], **chosen(profile)) as desk:
+            post = desk.app.post_message
+
+            def note(message: Notification) -> bool:
+                if isinstance(message, Chat.Called):
+                    seen.append(message.manner)
+                return post(message)
+
+            desk.app.post_message = note  # type: ignore[method-assign]
+            await desk.type('"""one')
+            typed = desk.prompt
+            if typed:
+                await desk.type('"""')
+            await desk.idle()
+            desk.bench.post_message(desk.bench.Called("it waits"))
+            await desk.until(lambda: seen)
+            await desk.until(lambda: len(desk.llm.requests) == 1 + profile.model_titles)
+            return typed, sorted(set(map(str, seen))), bool(desk.chat._title), len(desk.llm.requests)
+
+    return asyncio.run(work())
+
+
+def chosen(profile: Profile) -> dict[str, Value]:
+    """What was set, by name."""
+    return {name: getattr(profile, name) for name in profile.origins if name != "model"}
+
+
+def needless(profile: Profile) -> object:
+    return without_effect(profile)
+
+
+LOOPED = worked([Text("Hm.")], [Text("The task is done.")], [Text("python")])
+EFFECTS: dict[str, Effect] = {
+    "model": Effect(request(tools=True)),
+    "api_base": Effect(request(tools=True)),
+    "api_key": Effect(request(tools=True)),
+    "api_version": Effect(request(tools=True)),
+    "temperature": Effect(request(tools=True)),
+    "supports_functions": Effect(worked([Text("ok")]), False),
+    "supports_vision": Effect(request(tools=True), False),
+    "fast": Effect(request(tools=True)),
+    "local": Effect(worked([Text("ok")])),
+    "offline": Effect(worked([Text("ok")])),
+    "context_window": Effect(request(tools=True)),
+    "assumed_window": Effect(lambda profile: KnownWindows().completed(ModelFacts(), profile)),
+    "max_tokens": Effect(request(tools=True)),
+    "max_output": Effect(request(tools=True)),
+    "max_budget": Effect(worked([call("1"), Usage(1, 1, 3.0)], [Text("ok")]), 2.0),
+    "timeout": Effect(request(tools=True)),
+    "auto_run": Effect(worked([call("1")], [Text("ok")])),
+    "safe_mode": Effect(
+        worked([call("import shutil; shutil.rmtree('/x')")], [Text("ok")]), "ask", {"auto_run": True}
+    ),
+    "sandbox": Effect(ran("shell", "grep NoNewPrivs /proc/self/status; ls -a ~")),
+    "sandbox_writable": Effect(in_a_sandbox("echo x >.envrc"), (".envrc",), {"sandbox": True}),
+    "sandbox_hosts": Effect(
+        in_a_sandbox("echo $HTTPS_PROXY"), ("*.example.com", "127.0.0.1:8000"), {"sandbox": True}
+    ),
+    "sandbox_memory": Effect(limits, 1.5, {"sandbox": True}),
+    "sandbox_processes": Effect(limits, 30, {"sandbox": True}),
+    "sandbox_disk": Effect(limits, 1.5, {"sandbox": True}),
+    "sandbox_time": Effect(limits, 1.5, {"sandbox": True}),
+    "loop": Effect(LOOPED),
+    "python": Effect(described("python"), sys.executable),
+    "shell": Effect(described("shell"), "/bin/sh"),
+    "highlight_active_line": Effect(ran("python", "import time\ntime.sleep(0.2)\na = 1\n")),
+    "languages": Effect(worked([call("1")], [Text("ok")]), ("shell",)),
+    "custom_languages": Effect(described("shout"), (str(Path(__file__).parents[2] / "shouting.py"),)),
+    "emit_images": Effect(request(tools=True)),
+    "shrink_images": Effect(large_picture),
+    "share_keys": Effect(ran("shell", "echo key:$CANARY_API_KEY")),
+    "pass_environment": Effect(ran("shell", "echo key:$CANARY_API_KEY"), ("CANARY_*",)),
+    "import_computer_api": Effect(needless),
+    "os": Effect(needless),
+    "custom_instructions": Effect(request(tools=True)),
+    "system_message": Effect(request(tools=True)),
+    "execution_instructions": Effect(request(tools=False)),
+    "user_message_template": Effect(request(tools=True)),
+    "always_apply_user_message_template": Effect(
+        request(tools=True), given={"user_message_template": "<{content}>"}
+    ),
+    "code_output_template": Effect(request(tools=False)),
+    "empty_code_output_template": Effect(silent),
+    "code_output_sender": Effect(request(tools=False)),
+    "loop_message": Effect(request(tools=True), given={"loop": True}),
+    "loop_breakers": Effect(LOOPED, ("python",), {"loop": True}),
+    "conversation_history": Effect(saved),
+    "conversation_history_path": Effect(saved),
+    "file_snapshots": Effect(snapshots),
+    "theme": Effect(themed),
+    "images": Effect(pictured, "blocks"),
+    "keys": Effect(keyed),
+    "mouse": Effect(moused),
+    "multi_line": Effect(seated),
+    "notifications": Effect(seated),
+    "terminal_title": Effect(seated),
+    "model_titles": Effect(seated),
+    "speak_messages": Effect(spoken),
+    "verbose": Effect(logged),
+    "debug": Effect(logged),
+    "disable_telemetry": Effect(needless),
+    "contribute_conversation": Effect(needless),
+}
+
+
+def by_flag(before: Profile, each: Setting, after: Profile) -> Profile:
+    """The settings as they are with a flag on top."""
+    value = getattr(after, each.name)
+    if each.kind is bool:
+        flags = [each.long_flag if value else f"--no-{each.long_flag[2:]}"]
+    else:
+        flags = [f"{each.long_flag}={value if each.masked else '; '.join(each.show(value).splitlines())}"]
+    found, _ = main.read_profile(main.parser().parse_args(flags), write=False)
+    return before.with_changes("flag", **{each.name: getattr(found, each.name)})
+
+
+def by_file(before: Profile, each: Setting, after: Profile) -> Profile:
+    """The settings as they are with a line of YAML on top."""
+    value = getattr(after, each.name)
+    text = yaml.safe_dump({each.key: list(value) if isinstance(value, tuple) else value})
+    found = Profile.from_entries(yaml_file.parse(text), "p.yaml")
+    return before.with_changes("profile", **{each.name: getattr(found, each.name)})
+
+
+#: What is seen of these is what a shell does.
+SEEN_IN_SHELL = ("sandbox", "sandbox_hosts", "sandbox_writable", "share_keys", "pass_environment")
+
+
+@pytest.mark.parametrize("each", settings(), ids=lambda each: each.name)
+def test_a_setting_is_seen_to_act(each: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs.need(*(("bash",) if each.name in SEEN_IN_SHELL else ()))
+    assert each.name in EFFECTS, "say here how this setting can be seen to act"
+    monkeypatch.setenv("CANARY_API_KEY", "canary-in-environment")
+    effect = EFFECTS[each.name]
+    before = Profile(model="openai/x").with_changes(**(effect.given or {}))
+    value = other_value(each) if effect.value is None else effect.value
+    after = before.with_changes("flag", **{each.name: value})
+    assert getattr(after, each.name) != getattr(before, each.name)
+    # Whichever way it is set, it is these settings that are seen to act.
+    assert by_flag(before, each, after) == by_file(before, each, after) == after
+    assert effect.observe(after) != effect.observe(before)
+
+
+def test_what_differs_is_the_setting_and_not_the_weather() -> None:
+    profile = Profile(model="openai/x")
+    for effect in (request(tools=True), request(tools=False), worked([call("1")], [Text("ok")]), logged):
+        assert effect(profile) == effect(profile)
+
+
+@pytest.mark.parametrize("name", ["os", "import_computer_api", "disable_telemetry"])
+def test_a_setting_without_effect_says_why(name: str) -> None:
+    (said,) = without_effect(Profile().with_changes("flag", **{name: True}))
+    assert "has no effect: " in said
+    assert without_effect(Profile()) == []

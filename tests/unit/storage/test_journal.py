@@ -1,0 +1,666 @@
+"""Conversations on disk: what is acknowledged is there, whatever happens."""
+
+import errno
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oi_tui.engine.storage import append_file, journal, records
+from oi_tui.engine.storage.journal import Journal
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+from tests.processes import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def said(text: str, role: str = "user") -> Message:
+    return Message(role=role, type="message", content=text)  # type: ignore[arg-type]
+
+
+def contents(messages: list[Message]) -> list[str]:
+    return [message.content for message in messages]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "data" / "conversations")
+
+
+@pytest.fixture
+def begun(store: Store) -> Journal:
+    return store.create(cwd="/work", model="demo")
+
+
+def stored(begun: Journal) -> list[str]:
+    """What the file says, read by itself."""
+    assert begun.path is not None
+    return [m.content for m in records.parse(begun.path.read_bytes()).messages.values()]
+
+
+# ---- What is written
+
+
+def test_nothing_is_written_before_the_first_message(begun: Journal, store: Store) -> None:
+    begun.close()
+    assert not store.folder.exists()
+
+
+def test_a_message_is_on_disk_when_put_returns(begun: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    real = os.fsync
+
+    def noting(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    begun.put(said("a"))
+    folder = str(begun.path.parent)  # type: ignore[union-attr]
+    # The new folder and the file's name need the folders above them on disk too.
+    assert {str(begun.path), folder, str(Path(folder).parent)} <= set(synced)
+    synced.clear()
+    begun.put(said("b"))
+    assert synced == [str(begun.path)]
+    assert stored(begun) == ["a", "b"]
+
+
+def test_a_file_is_for_its_owner_only_and_named_by_nothing_but_chance(begun: Journal) -> None:
+    before = os.umask(0)
+    try:
+        begun.put(said("../../etc/passwd\n\x1b]0;x\x07"))
+    finally:
+        os.umask(before)
+    assert begun.path is not None
+    assert stat.S_IMODE(begun.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(begun.path.parent.stat().st_mode) == 0o700
+    assert begun.path.stem == begun.id
+    assert len(begun.id) == 16
+    assert int(begun.id, 16) >= 0
+
+
+def test_a_known_id_takes_the_old_place_and_growth_is_added(begun: Journal, store: Store) -> None:
+    first, second = said("one"), said("", "assistant")
+    begun.put(first)
+    begun.put(second)
+    for piece in ("He", "llo", " \ud800 ✓"):
+        begun.grow(second.id, piece)
+    begun.put(first.but(content="uno"))
+    assert stored(begun) == ["uno", "Hello \ud800 ✓"]
+    begun.forget([first.id, "nobody"])
+    assert stored(begun) == ["Hello \ud800 ✓"]
+    assert contents(begun.messages) == ["Hello \ud800 ✓"]
+    begun.close()
+    assert contents(store.open(begun.id)[1]) == ["Hello \ud800 ✓"]
+
+
+def test_every_field_survives(begun: Journal, store: Store) -> None:
+    whole = Message(
+        role="assistant",
+        type="code",
+        format="python",
+        content="x",
+        recipient="user",
+        parent="p",
+        state="failed",
+        decision="edited",
+        proposed="y",
+        reason="because",
+        seconds=1.5,
+        call="call_1",
+        unknown={"later": {"a": [1, None]}},
+    )
+    begun.put(whole)
+    begun.close()
+    assert store.open(begun.id)[1] == [whole]
+
+
+def test_the_clock_decides_nothing(begun: Journal, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for moment in (2e9, 0.0, 3e9, 1e9):
+        monkeypatch.setattr(time, "time", lambda moment=moment: moment)
+        begun.put(said(str(moment)))
+    begun.close()
+    assert contents(store.open(begun.id)[1]) == ["2000000000.0", "0.0", "3000000000.0", "1000000000.0"]
+
+
+@pytest.mark.parametrize(
+    ("state", "found"),
+    [
+        ("writing", "unfinished"),
+        ("queued", "skipped"),
+        ("running", "lost"),
+        ("waiting", "lost"),
+        ("finished", "finished"),
+        ("interrupted", "interrupted"),
+    ],
+)
+def test_what_was_under_way_when_the_application_died_is_told_truthfully(
+    state: str, found: str, begun: Journal, store: Store
+) -> None:
+    begun.put(Message(role="assistant", type="code", format="python", content="x", state=state))  # type: ignore[arg-type]
+    begun.close()
+    (message,) = store.open(begun.id)[1]
+    assert message.state == found
+    assert (message.reason is not None) == (state != found)
+
+
+def test_an_unsaved_conversation_leaves_nothing(store: Store) -> None:
+    memory = store.unsaved(cwd="/", model="m")
+    memory.put(said("a"))
+    memory.grow(memory.messages[0].id, "b")
+    memory.close()
+    assert contents(memory.messages) == ["ab"]
+    assert memory.trouble is None
+    assert not store.folder.exists()
+
+
+# ---- Damage
+
+
+def sample(store: Store) -> tuple[Path, list[str]]:
+    begun = store.create(cwd="/work", model="demo")
+    for number in range(12):
+        begun.put(said(f"message {number} " + 'é{"message":' * (number % 4)))
+    begun.close()
+    assert begun.path is not None
+    return begun.path, contents(begun.messages)
+
+
+def test_a_file_cut_at_any_byte_gives_all_whole_messages(store: Store) -> None:
+    path, texts = sample(store)
+    raw = path.read_bytes()
+    ends = [i for i, byte in enumerate(raw) if byte == ord("\n")][1:]
+    for cut in range(len(raw) + 1):
+        found = records.parse(raw[:cut])
+        whole = sum(end <= cut for end in ends)
+        assert contents(list(found.messages.values()))[:whole] == texts[:whole]
+        assert len(found.messages) == whole
+        assert bool(found.notices) == (found.damaged > 0)
+        if raw[:cut] and raw[cut - 1 : cut] not in (b"\n", b"}"):
+            assert found.damaged == 1
+
+
+def test_a_torn_tail_is_closed_before_the_next_message(store: Store) -> None:
+    path, texts = sample(store)
+    raw = path.read_bytes()
+    for cut in (len(raw) - 1, len(raw) - 20, len(raw) - 3):
+        path.write_bytes(raw[:cut])
+        opened, messages = store.open(path.stem)
+        assert contents(messages)[:11] == texts[:11]
+        opened.put(said("new"))
+        opened.close()
+        assert path.read_bytes().startswith(raw[:cut] + b"\n")
+        found = records.parse(path.read_bytes())
+        assert contents(list(found.messages.values()))[-1] == "new"
+
+
+def test_zeros_a_foreign_line_and_joined_lines_cost_only_themselves(store: Store) -> None:
+    path, texts = sample(store)
+    lines = path.read_bytes().split(b"\n")
+    lines[3] = b"\0" * 512
+    lines[5] = b"\0" * 100 + lines[5]
+    lines[7] = b"what is this"
+    lines[9] += lines.pop(10)
+    found = records.parse(b"\n".join(lines))
+    assert contents(list(found.messages.values())) == [t for i, t in enumerate(texts) if i not in (2, 6)]
+    assert found.damaged == 3
+    assert found.notices[0].startswith("This conversation's file is damaged in 3 lines.")
+
+
+def test_half_a_line_with_the_next_one_run_into_it_loses_only_the_half(store: Store) -> None:
+    path, texts = sample(store)
+    lines = path.read_bytes().split(b"\n")
+    lines[4] = lines[4][:30] + lines.pop(5)
+    found = records.parse(b"\n".join(lines))
+    assert contents(list(found.messages.values())) == [t for i, t in enumerate(texts) if i != 3]
+
+
+def test_flipped_bits_never_cost_more_than_their_lines(store: Store) -> None:
+    path, texts = sample(store)
+    raw = path.read_bytes()
+    chance = random.Random(3)
+    unnoticed = 0
+    for _ in range(1000):
+        flipped = bytearray(raw)
+        at = chance.randrange(len(raw))
+        flipped[at] ^= 1 << chance.randrange(8)
+        parsed = records.parse(bytes(flipped))
+        found = contents(list(parsed.messages.values()))
+        assert sum(text in found for text in texts) >= len(texts) - 2
+        unnoticed += not parsed.notices
+    assert unnoticed <= 2  # only the first record's checksum can be lost without a trace
+
+
+def test_a_file_of_zeros_is_said_to_be_damaged() -> None:
+    assert records.parse(b"\0" * 5000).notices
+    assert records.parse(b"").notices == ()
+
+
+def test_records_without_checksums_from_before_are_sound(store: Store) -> None:
+    path, texts = sample(store)
+    old = re.sub(rb',"crc":"[0-9a-f]{8}"', b"", path.read_bytes())
+    parsed = records.parse(old)
+    assert contents(list(parsed.messages.values())) == texts
+    assert parsed.notices == ()
+    # What is added to such a file has checksums, and the whole is sound.
+    path.write_bytes(old)
+    opened, _ = store.open(path.stem)
+    opened.put(said("added"))
+    opened.close()
+    assert store.open(path.stem)[0].notices == ()
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"\n\n", b"\0" * 5000, b"[" * 100_000, b'{"message":' * 5000, b"null\n1\n[]\n"]
+)
+def test_no_bytes_at_all_make_reading_fail(raw: bytes) -> None:
+    assert records.parse(raw).messages == {}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "system", "type": "message", "content": "x"},
+        {"role": "assistant", "type": "hologram", "content": "x"},
+        {"role": ["user"], "type": "message", "content": "x"},
+        {"role": "user", "type": "message", "content": {"text": "x"}},
+        {},
+    ],
+)
+def test_messages_of_another_version_are_kept_and_told(message: dict[str, object], store: Store) -> None:
+    path, texts = sample(store)
+    odd = json.dumps({"message": message}).encode()
+    later = b'{"hologram": {"deep": [[1]]}, "n": 12}'
+    path.write_bytes(path.read_bytes() + odd + b"\n" + later + b"\n")
+    opened, messages = store.open(path.stem)
+    assert contents(messages) == texts
+    assert opened.notices == (
+        "2 entries of this conversation came from another version and cannot be shown.",
+    )
+    opened.put(said("more"))
+    assert odd + b"\n" + later + b"\n" in path.read_bytes()
+    # Also where the file has to be written anew.
+    path.unlink()
+    opened.put(said("again"))
+    opened.close()
+    assert odd + b"\n" + later + b"\n" in path.read_bytes()
+    assert contents(store.open(path.stem)[1]) == [*texts, "more", "again"]
+
+
+def test_fields_with_values_of_the_wrong_sort_are_left_out() -> None:
+    odd = {
+        "id": 5,
+        "created": "now",
+        "seconds": -1,
+        "state": "dreaming",
+        "decision": [],
+        "format": {},
+        "call": 1,
+    }
+    message = records.message_from({"role": "user", "type": "message", "content": None, **odd})
+    assert message is not None
+    assert (message.content, message.created, message.seconds, message.state) == ("", 0.0, None, None)
+    huge = records.message_from({"role": "user", "type": "message", "content": "", "created": 10**400})
+    assert huge is not None
+    assert huge.created == 0.0
+
+
+# ---- A disk that fails
+
+
+class Disk:
+    """Lets the n-th write or fsync of the conversation's file fail, once or for as long as `broken`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        self.calls = 0
+        self.fail_at: Callable[[int], bool] = lambda _: False
+        self.fault = errno.ENOSPC
+        self.short = False
+        self._folder = str(folder)
+        self._write, self._sync = os.write, os.fsync
+        monkeypatch.setattr(os, "write", self.write)
+        monkeypatch.setattr(os, "fsync", self.sync)
+
+    def _fails(self, descriptor: int) -> bool:
+        if not os.readlink(f"/proc/self/fd/{descriptor}").startswith(self._folder):
+            return False
+        self.calls += 1
+        return self.fail_at(self.calls)
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        if not self._fails(descriptor):
+            return self._write(descriptor, data)
+        if self.short:
+            return self._write(descriptor, data[: len(data) // 2])
+        raise OSError(self.fault, os.strerror(self.fault))
+
+    def sync(self, descriptor: int) -> None:
+        if self._fails(descriptor):
+            raise OSError(self.fault, os.strerror(self.fault))
+        self._sync(descriptor)
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch, store: Store) -> Disk:
+    monkeypatch.setattr(journal, "RETRY_SECONDS", 0.02)
+    return Disk(monkeypatch, store.folder)
+
+
+def talk(begun: Journal, turns: int = 8) -> list[str]:
+    for number in range(turns):
+        begun.put(said(f"question {number}"))
+        answer = said("", "assistant")
+        begun.put(answer)
+        begun.grow(answer.id, "so ")
+        begun.grow(answer.id, f"{number}")
+        begun.put(answer.but(content=f"so {number}!"))
+    return [text for number in range(turns) for text in (f"question {number}", f"so {number}!")]
+
+
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
+def test_a_fault_at_any_one_call_loses_nothing(
+    fault: int, short: bool, store: Store, disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk.fault, disk.short = fault, short
+    for at in range(1, 60):
+        disk.calls, disk.fail_at = 0, lambda call, at=at: call == at
+        begun = store.create(cwd="/", model="m")
+        expected = talk(begun)
+        assert wait_until(lambda begun=begun: begun.trouble is None, 40)
+        begun.close()
+        assert stored(begun) == expected
+        found = records.parse(begun.path.read_bytes())  # type: ignore[union-attr]
+        # Only after an input-output error does nobody know what was written.
+        assert found.damaged == 0 or fault == errno.EIO
+
+
+def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itself(
+    begun: Journal, disk: Disk
+) -> None:
+    before = talk(begun, 2)
+    disk.short, disk.fail_at = True, lambda _: True
+    begun.put(said("lost?"))
+    assert begun.trouble is not None
+    assert begun.trouble.startswith("Not saved: there is no space left where ")
+    talk(begun, 20)
+    assert stored(begun) == before
+    assert records.parse(begun.path.read_bytes()).damaged == 0  # type: ignore[union-attr]
+    disk.fail_at = lambda _: False
+    assert wait_until(lambda: begun.trouble is None, 40)
+    assert stored(begun) == [*before, "lost?", *talk(Journal(None, {"id": "x"}), 20)]
+    begun.close()
+
+
+def test_after_a_failed_fsync_everything_since_the_last_good_one_is_written_again(
+    begun: Journal, disk: Disk
+) -> None:
+    begun.put(said("a"))
+    size = begun.path.stat().st_size  # type: ignore[union-attr]
+    disk.fault = errno.EIO
+    answer = said("", "assistant")
+    begun.put(answer)
+    begun.grow(answer.id, "never synced")
+    written = disk.calls
+    disk.fail_at = lambda call: call == written + 2
+    begun.put(said("b"))
+    assert wait_until(lambda: begun.trouble is None, 40)
+    tail = begun.path.read_bytes()[size:]  # type: ignore[union-attr]
+    assert tail.count(b"never synced") == 2
+    assert tail.count(b'"content":"b"') == 2
+    assert stored(begun) == ["a", "never synced", "b"]
+    begun.close()
+
+
+def test_closing_while_nothing_can_be_saved_ends_and_says_so(begun: Journal, disk: Disk) -> None:
+    disk.fail_at = lambda _: True
+    begun.put(said("a"))
+    begun.close()
+    assert begun.trouble is not None
+    assert not [thread for thread in threading.enumerate() if thread.name == "journal"]
+    disk.fail_at = lambda _: False
+    begun.put(said("b"))
+    assert begun.trouble is None
+    assert stored(begun) == ["a", "b"]
+
+
+def test_a_folder_that_cannot_be_made_is_told_and_the_conversation_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file where the folder should be")
+    begun = Store(tmp_path / "data").create(cwd="/", model="m")
+    begun.put(said("a"))
+    assert begun.trouble is not None
+    assert begun.trouble.startswith("Not saved: ")
+    (tmp_path / "data").unlink()
+    begun.put(said("b"))
+    assert begun.trouble is None
+    assert stored(begun) == ["a", "b"]
+    begun.close()
+
+
+@pytest.mark.parametrize("fault", [errno.EMFILE, errno.EACCES, errno.EROFS])
+def test_a_file_that_cannot_be_opened_is_told(
+    fault: int, begun: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+
+    def refusing(path: str, *more: int, **named: int) -> int:
+        if str(path).endswith(".jsonl"):
+            raise OSError(fault, os.strerror(fault))
+        return real(path, *more, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refusing)
+        begun.put(said("a"))
+        assert begun.trouble is not None
+    begun.put(said("b"))
+    assert begun.trouble is None
+    assert stored(begun) == ["a", "b"]
+    begun.close()
+
+
+# ---- Files that vanish
+
+
+def test_a_deleted_or_moved_file_is_written_anew(begun: Journal, store: Store, tmp_path: Path) -> None:
+    begun.put(said("a"))
+    path = begun.path
+    assert path is not None
+    path.unlink()
+    begun.put(said("b"))
+    assert stored(begun) == ["a", "b"]
+    path.rename(tmp_path / "moved")
+    begun.put(said("c"))
+    assert stored(begun) == ["a", "b", "c"]
+    shutil.rmtree(store.folder)
+    begun.put(said("d"))
+    assert stored(begun) == ["a", "b", "c", "d"]
+    assert begun.path == path
+    begun.close()
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "folder"])
+def test_what_took_the_files_place_is_not_touched(kind: str, begun: Journal, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    begun.put(said("a"))
+    path, first = begun.path, begun.id
+    assert path is not None
+    path.unlink()
+    {"file": lambda: path.write_text("other"), "link": lambda: path.symlink_to(victim), "folder": path.mkdir}[
+        kind
+    ]()
+    begun.put(said("b"))
+    assert begun.trouble is None
+    assert begun.id != first
+    assert stored(begun) == ["a", "b"]
+    assert victim.read_text() == "precious"
+    assert kind != "file" or path.read_text() == "other"
+    begun.close()
+
+
+def test_the_working_directory_may_vanish(
+    begun: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cwd").mkdir()
+    monkeypatch.chdir(tmp_path / "cwd")
+    (tmp_path / "cwd").rmdir()
+    begun.put(said("a"))
+    assert stored(begun) == ["a"]
+    begun.close()
+
+
+# ---- Two at once
+
+
+def test_the_second_to_open_a_conversation_gets_a_copy_and_is_told(store: Store) -> None:
+    path, texts = sample(store)
+    first, _ = store.open(path.stem)
+    second, messages = Store(store.folder).open(path.stem)
+    assert contents(messages) == texts
+    assert second.id != first.id
+    assert second.title == f"{first.title} (copy)"
+    assert second.notices == ("This conversation is open in another window; you are in a copy of it.",)
+    for number in range(200):
+        first.put(said(f"first {number}"))
+        second.put(said(f"second {number}"))
+    assert stored(first) == [*texts, *(f"first {n}" for n in range(200))]
+    assert stored(second) == [*texts, *(f"second {n}" for n in range(200))]
+    first.close()
+    second.close()
+    assert store.open(path.stem)[0].notices == ()
+
+
+def test_a_copy_does_not_claim_that_what_runs_elsewhere_has_ended(store: Store, begun: Journal) -> None:
+    begun.put(Message(role="assistant", type="code", format="python", content="x", state="running"))
+    copy, (message,) = Store(store.folder).open(begun.id)
+    assert (message.state, message.reason) == ("lost", "It went on in the other window.")
+    begun.close()
+    copy.close()
+
+
+def test_opening_ones_own_conversation_again_is_no_conflict(store: Store, begun: Journal) -> None:
+    begun.put(said("a"))
+    again, messages = store.open(begun.id)
+    assert (again.id, contents(messages), again.notices) == (begun.id, ["a"], ())
+    again.put(said("b"))
+    begun.put(said("c"))
+    again.close()
+    assert stored(again) == ["a", "b", "c"]
+
+
+def test_without_locks_the_records_of_two_writers_follow_each_other(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unsupported(_file: int, _how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(append_file.fcntl, "flock", unsupported)
+    path, texts = sample(store)
+    first, second = store.open(path.stem)[0], Store(store.folder).open(path.stem)[0]
+    assert first.id == second.id
+    threads = [
+        threading.Thread(target=lambda w=writer, n=name: [w.put(said(f"{n} {i}")) for i in range(100)])
+        for writer, name in ((first, "first"), (second, "second"))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    first.close()
+    second.close()
+    found = records.parse(path.read_bytes())
+    assert found.damaged == 0
+    assert set(contents(list(found.messages.values()))) == {
+        *texts,
+        *(f"{name} {i}" for name in ("first", "second") for i in range(100)),
+    }
+
+
+# ---- Sudden death
+
+WRITER = """
+import sys
+from pathlib import Path
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+begun = Store(Path(sys.argv[1])).create(cwd="/", model="m")
+number = 0
+while True:
+    answer = Message(role="assistant", type="code", format="python", state="writing")
+    begun.put(answer)
+    for piece in range(3):
+        begun.grow(answer.id, "x" * 1000)
+    text = f"{number} " + "y" * (number * 397 % 20_000)
+    begun.put(answer.but(content=text, state="finished"))
+    print(begun.id, number, flush=True)
+    number += 1
+"""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("round_", range(50 if os.environ.get("OI_TUI_SOAK") else 3))
+def test_kills_at_random_moments_lose_no_acknowledged_message(round_: int, store: Store) -> None:
+    chance = random.Random(round_)
+    for _ in range(10):
+        child = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(store.folder)],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        )
+        with child:
+            assert child.stdout is not None
+            acknowledged = [child.stdout.readline()]
+            threading.Event().wait(chance.random() * 0.05)
+            child.send_signal(signal.SIGKILL)
+            acknowledged += [line for line in child.stdout.readlines() if line.endswith(b"\n")]
+        id_, last = acknowledged[-1].decode().split()
+        opened, messages = store.open(id_)
+        assert [int(m.content.split()[0]) for m in messages[: int(last) + 1]] == list(range(int(last) + 1))
+        assert all(m.state == "finished" for m in messages[: int(last) + 1])
+        assert all(m.state in ("finished", "unfinished") for m in messages)
+        assert opened.id == id_
+        opened.put(said("and on it goes"))
+        opened.close()
+        assert contents(store.read(id_))[-1] == "and on it goes"
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(-1, 12), st.text("xy", max_size=4)), max_size=30)
+)
+@settings(max_examples=150, deadline=None)
+def test_what_messages_gained_is_joined_as_if_it_had_been_added_one_by_one(
+    steps: list[tuple[str, int, str]],
+) -> None:
+    lines, expected = [], dict[str, str]()
+    for number, (id_, at, text) in enumerate(steps):
+        if at == -1:
+            lines.append({"forget": [id_]} if number % 2 else {"grow": id_, "text": text})
+            if number % 2:
+                expected.pop(id_, None)
+            elif id_ in expected:
+                expected[id_] += text
+        elif at == 12:
+            lines.append({"message": said(text).but(id=id_).to_dict()})
+            expected[id_] = text
+        else:
+            lines.append({"grow": id_, "at": at, "text": text})
+            if id_ in expected:
+                expected[id_] = expected[id_][:at] + text
+    found = records.parse(b"".join(records.encoded(line) for line in lines))
+    assert {key: message.content for key, message in found.messages.items()} == expected
+    assert (found.damaged, found.foreign) == (0, [])

@@ -1,0 +1,106 @@
+"""The list of many conversations: in order, filtered, and kept in an index that may be lost."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.storage.listing import Listing, Summary
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+
+LIST = Listing.of(
+    [
+        Summary("a", "Plot the prices", 50, 2, "gpt", "/data/plot"),
+        Summary("b", "Größe der Datei", 40, 1, "gpt", "/data"),
+        Summary("c", "old prices", 10, 3, "llama", "/database", pinned=True),
+        Summary("d", "damaged", 30, 0, "", "", problem="not a regular file"),
+    ]
+)
+
+
+def ids(rows: object) -> str:
+    return "".join(each.id for each in rows)  # type: ignore[attr-defined]
+
+
+def test_pinned_ones_come_first_and_then_the_last_written() -> None:
+    assert ids(LIST) == "cabd"
+    assert LIST.readable == ["c", "a", "b"]
+    assert LIST.all()[3].problem == "not a regular file"
+    assert ids(LIST.all()[1:3]) == "ab"
+
+
+@pytest.mark.parametrize(
+    ("words", "folder", "found", "expected"),
+    [
+        (["prices"], None, (), "ca"),
+        (["prices", "gpt"], None, (), "a"),
+        (["größe"], None, (), "b"),
+        (["data"], None, (), "cab"),
+        ([], "/data", (), "ab"),
+        (["prices"], "/data", (), "a"),
+        (["needle"], None, {"b", "c"}, "cb"),
+        (["prices"], "/data", {"b", "c"}, "ab"),
+        (["nothing"], None, (), ""),
+    ],
+)
+def test_words_are_looked_for_in_title_folder_and_model(
+    words: list[str], folder: str | None, found: set[str], expected: str
+) -> None:
+    assert ids(LIST.matching(words, folder, found)) == expected
+
+
+def test_a_list_that_is_shown_stays_as_it_is_while_another_one_is_made() -> None:
+    shown = LIST.matching(["prices"])
+    assert ids(LIST.without("c")) == "abd"
+    pinned = LIST.having(Summary("b", "now first", 60, 1, "gpt", "/data", pinned=True))
+    assert ids(pinned) == "bcad"
+    assert pinned.all().place_of("a") == 2
+    assert pinned.all().place_of("z") is None
+    assert ids(shown) == "ca"
+
+
+def made(store: Store, title: str, cwd: str = "/") -> str:
+    begun = store.create(cwd=cwd, model="m", title=title)
+    begun.put(Message(role="user", type="message", content="hello"))
+    begun.close()
+    return begun.id
+
+
+def test_half_a_character_and_a_folder_of_odd_bytes_come_back_as_they_were(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    odd = os.fsdecode(b"/data/\xff\xfe")
+    made(store, "half \ud800 a character", odd)
+    for _ in range(2):
+        (found,) = Store(tmp_path).listing()
+        assert (found.title, found.cwd) == ("half \ud800 a character", odd)
+
+
+def test_an_index_that_another_program_holds_or_that_cannot_be_written_is_done_without(
+    tmp_path: Path,
+) -> None:
+    store = Store(tmp_path)
+    first = made(store, "first")
+    assert ids(store.listing()) == first
+    holding = sqlite3.connect(tmp_path / "list.sqlite3", isolation_level=None)
+    try:
+        holding.execute("BEGIN EXCLUSIVE")
+        second = made(store, "second")
+        assert {each.id for each in store.listing()} == {first, second}
+    finally:
+        holding.close()
+    (tmp_path / "list.sqlite3").unlink()
+    (tmp_path / "list.sqlite3").symlink_to(tmp_path / "elsewhere")
+    assert {each.id for each in store.listing()} == {first, second}
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_values_of_the_wrong_sort_in_the_index_are_read_again(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    made(store, "right")
+    before = list(store.listing())
+    with sqlite3.connect(tmp_path / "list.sqlite3") as base:
+        base.execute("UPDATE facts SET title = 5, messages = 'many'")
+    base.close()
+    assert list(store.listing()) == before

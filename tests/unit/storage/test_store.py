@@ -1,0 +1,346 @@
+"""Many conversations: listed, named, deleted and searched, whatever lies in the folder."""
+
+import os
+import stat
+import time
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.storage import search
+from oi_tui.engine.storage import store as module
+from oi_tui.engine.storage.store import Store, StoreError
+from oi_tui.engine.storage.undo_history import can_be_brought_back
+from oi_tui.messages import Message
+
+
+def said(text: str) -> Message:
+    return Message(role="user", type="message", content=text)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "conversations")
+
+
+def add(store: Store, *texts: str, model: str = "demo", cwd: str = "/work") -> str:
+    begun = store.create(cwd=cwd, model=model)
+    for text in texts:
+        begun.put(said(text))
+    begun.close()
+    return begun.id
+
+
+def test_a_summary_says_what_a_list_shows(store: Store) -> None:
+    assert store.summaries() == []
+    id_ = add(store, "Plot the  prices\nof March", "more", model="gpt-4o", cwd="/data/é")
+    (found,) = store.summaries()
+    assert (found.id, found.title, found.messages) == (id_, "Plot the prices of March", 2)
+    assert (found.model, found.cwd, found.problem, found.pinned) == ("gpt-4o", "/data/é", None, False)
+    assert abs(found.updated - time.time()) < 60
+
+
+@pytest.mark.parametrize(
+    ("request_", "title"),
+    [
+        ("word " * 40, "word word word word word word word word word word word word…"),
+        ("x" * 500, "x" * 60 + "…"),
+        ("\x1b]0;evil\x07 [red]hi[/]", "␛]0;evil␇ [red]hi[/]"),
+        ("   ", ""),
+    ],
+)
+def test_a_title_is_the_beginning_of_the_first_request(request_: str, title: str, store: Store) -> None:
+    add(store, request_)
+    assert store.summaries()[0].title == title
+
+
+def test_the_last_written_comes_first_and_is_the_latest(store: Store) -> None:
+    ids = [add(store, text) for text in "abc"]
+    for age, id_ in zip((30, 10, 20), ids, strict=True):
+        os.utime(store.folder / f"{id_}.jsonl", (time.time() + 60 - age,) * 2)
+    assert [each.title for each in store.summaries()] == ["b", "c", "a"]
+    assert store.latest() == ids[1]
+    assert Store(store.folder / "none").latest() is None
+
+
+def test_a_title_and_a_pin_given_by_a_person_stay(store: Store) -> None:
+    id_ = add(store, "a")
+    store.rename(id_, "first")
+    store.rename(id_, "Ünal's [b]plan")
+    store.pin(id_, True)
+    (found,) = Store(store.folder).summaries()
+    assert (found.title, found.pinned) == ("Ünal's [b]plan", True)
+    opened, _ = store.open(id_)
+    assert opened.title == "Ünal's [b]plan"
+    opened.close()
+    store.pin(id_, False)
+    assert not store.summaries()[0].pinned
+
+
+def test_a_torn_catalogue_costs_one_name(store: Store) -> None:
+    one, two = add(store, "a"), add(store, "b")
+    store.rename(one, "first")
+    catalogue = store.folder / "catalogue.jsonl"
+    catalogue.write_bytes(catalogue.read_bytes() + b'{"id": "' + two.encode())
+    store.rename(two, "second")
+    assert {each.title for each in store.summaries()} == {"first", "second"}
+    catalogue.write_bytes(b"\0\0 [" + catalogue.read_bytes() + b'\n[1]\n{"id": "x", "title": 5}\n"')
+    assert {each.title for each in store.summaries()} == {"a", "second"}
+
+
+def test_a_deleted_conversation_can_be_restored_and_goes_after_a_month(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id_ = add(store, "a")
+    store.rename(id_, "mine")
+    store.delete(id_)
+    assert store.summaries() == []
+    with pytest.raises(StoreError, match="There is no conversation"):
+        store.open(id_)
+    store.restore(id_)
+    assert [each.title for each in store.summaries()] == ["mine"]
+    store.delete(id_)
+    now = time.time()
+    monkeypatch.setattr(module.time, "time", lambda: now + 29 * 86400)
+    store.summaries()
+    monkeypatch.setattr(module.time, "time", lambda: now + 31 * 86400)
+    store.restore(id_)
+    store.delete(id_)
+    store.summaries()
+    with pytest.raises(OSError, match="No such file"):
+        store.restore(id_)
+
+
+def test_restoring_never_replaces_what_is_there_by_now(store: Store) -> None:
+    id_ = add(store, "a")
+    raw = (store.folder / f"{id_}.jsonl").read_bytes()
+    store.delete(id_)
+    (store.folder / f"{id_}.jsonl").write_bytes(raw + b"newer")
+    with pytest.raises(FileExistsError):
+        store.restore(id_)
+    assert (store.folder / f"{id_}.jsonl").read_bytes() == raw + b"newer"
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x", "/etc/passwd", "~/x", ".", "..", "-rf/", "a\0b", "a\nb", "x" * 300, "", "é"]
+)
+def test_no_name_leads_outside_the_folder(name: str, store: Store) -> None:
+    add(store, "a")
+    for act in (store.open, store.delete, store.restore, store.raw, lambda n: store.rename(n, "t")):
+        with pytest.raises(StoreError, match="There is no conversation"):
+            act(name)
+
+
+def test_a_conversation_is_found_by_the_beginning_of_its_id(store: Store) -> None:
+    id_ = add(store, "a")
+    for name in ("aaaa1", "aaaa2"):
+        (store.folder / f"{name}.jsonl").write_text("")
+    assert store.find(id_) == id_
+    assert store.find("aaaa1") == "aaaa1"
+    if not id_.startswith("a"):
+        assert store.find(id_[:6]) == id_
+    with pytest.raises(StoreError, match="2 conversations begin with"):
+        store.find("aaaa")
+    with pytest.raises(StoreError, match="There is no"):
+        store.find("nope")
+
+
+def test_odd_things_in_the_folder_are_listed_and_never_waited_for(store: Store, tmp_path: Path) -> None:
+    good = add(store, "good")
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    folder = store.folder
+    os.mkfifo(folder / "pipe.jsonl")
+    (folder / "folder.jsonl").mkdir()
+    (folder / "link.jsonl").symlink_to(victim)
+    (folder / "zero.jsonl").symlink_to("/dev/zero")
+    with (folder / "sparse.jsonl").open("wb") as file:
+        file.truncate(4 << 30)
+    (folder / "empty.jsonl").write_bytes(b"")
+    (folder / "noise.jsonl").write_bytes(b"\0\xff" * 1000)
+    (folder / "notes.txt").write_text("not ours")
+    start = time.monotonic()
+    found = {each.id: each.problem for each in store.summaries()}
+    assert time.monotonic() - start < 15
+    assert found.pop(good) is None
+    assert found == {
+        "pipe": "not a regular file",
+        "folder": "not a regular file",
+        "link": "not a regular file",
+        "zero": "not a regular file",
+        "sparse": "too large",
+        "empty": "empty",
+        "noise": "nothing in it can be read",
+    }
+    for name in ("pipe", "folder", "link", "zero", "sparse"):
+        with pytest.raises(StoreError):
+            store.open(name)
+    for name in ("empty", "noise"):
+        opened, messages = store.open(name)
+        assert messages == []
+        opened.close()
+    assert victim.read_text() == "precious"
+
+
+def test_a_damaged_conversation_does_not_touch_another(store: Store) -> None:
+    bad, good = add(store, "bad", "x", "y"), add(store, "good")
+    path = store.folder / f"{bad}.jsonl"
+    path.write_bytes(b"\0" * 40 + path.read_bytes()[40:])
+    found = {each.id: each for each in store.summaries()}
+    assert found[good].title == "good"
+    assert (found[bad].messages, found[bad].problem) == (3, None)
+    opened, messages = store.open(bad)
+    assert [m.content for m in messages] == ["bad", "x", "y"]
+    assert len(opened.notices) == 1
+    opened.close()
+
+
+def test_a_list_that_was_read_before_opens_no_conversation_again(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [add(store, f"number {n}") for n in range(20)]
+    before = store.summaries()
+    opened: list[str] = []
+    real = os.open
+
+    def noting(path: object, *more: int, **named: int) -> int:
+        opened.append(str(path))
+        return real(path, *more, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", noting)
+    again = Store(store.folder)
+    assert again.summaries() == before
+    assert not [path for path in opened if path.endswith(".jsonl") and "catalogue" not in path]
+    changed, _ = again.open(ids[3])
+    changed.put(said("more"))
+    changed.close()
+    opened.clear()
+    assert again.summaries()[0].messages == 2
+    assert [path for path in opened if path.endswith(f"{ids[3]}.jsonl")]
+    assert not [path for path in opened if path.endswith(f"{ids[4]}.jsonl")]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"x": 1}', '{"x": [1, 2, 3, 4, 5, 6, 7]}', "[" * 100_000])
+def test_a_broken_index_is_made_again(text: str, store: Store) -> None:
+    add(store, "a")
+    before = store.summaries()
+    (store.folder / "list.sqlite3").write_text(text)
+    assert store.summaries() == before
+    assert stat.S_IMODE((store.folder / "list.sqlite3").stat().st_mode) == 0o600
+
+
+def test_the_number_of_messages_is_right_after_changes(store: Store) -> None:
+    begun = store.create(cwd="/", model="m")
+    messages = [said(str(n)) for n in range(5)]
+    for message in messages:
+        begun.put(message)
+    begun.put(messages[0].but(content="x" * 10_000))
+    begun.grow(messages[1].id, "y" * 10_000)
+    assert store.summaries()[0].messages == 5
+    begun.forget([messages[4].id])
+    assert store.summaries()[0].messages == 4
+    begun.close()
+
+
+# ---- Search
+
+
+def talk(store: Store) -> dict[str, str]:
+    ids = {}
+    for name, said_, code, output in (
+        ("prices", "Plot the prices", "frame.plot()", 'Zürich 12.5\n"quoted" back\\slash'),
+        ("files", "Largest files", "import os", "total 42"),
+        ("plots", "Nothing of the kind", "x = 1", "plot saved"),
+    ):
+        begun = store.create(cwd="/", model="m")
+        begun.put(said(said_))
+        begun.put(Message(role="assistant", type="code", format="python", content=code))
+        begun.put(Message(role="computer", type="console", format="output", content=output))
+        begun.put(Message(role="computer", type="image", format="base64.png", content="cGxvdA" * 10))
+        begun.close()
+        ids[name] = begun.id
+    return ids
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("plot", ["prices", "plots"]),
+        ("PLOT", ["prices", "plots"]),
+        ("plot saved", ["plots"]),
+        ("saved kind", ["plots"]),
+        ("zÜrich", ["prices"]),
+        ('"quoted"', ["prices"]),
+        ("back\\slash", ["prices"]),
+        ("os", ["files"]),
+        ("import", ["files"]),
+        ("role", []),
+        ("base64", []),
+        ("cGxvdA", []),
+        ("\ud800", []),
+    ],
+)
+def test_words_are_found_in_messages_code_and_output_only(query: str, names: list[str], store: Store) -> None:
+    ids = talk(store)
+    hits = [hit for hit in search.search(store, query, ids.values()) if hit is not None]
+    assert [hit.id for hit in hits] == [ids[name] for name in names]
+
+
+def test_an_excerpt_shows_the_words_where_they_stand(store: Store) -> None:
+    id_ = add(store, "first", "a" * 500 + " the\nneedle\x1b[2J here " + "b" * 500)
+    (hit,) = search.search(store, "needle", [id_])
+    assert hit is not None
+    assert "the needle␛[2J here" in hit.excerpt
+    assert hit.excerpt.startswith("…")
+    assert hit.excerpt.endswith("…")
+    assert len(hit.excerpt) < 200
+
+
+def test_a_search_ends_when_it_is_told_to_and_skips_what_cannot_be_read(store: Store) -> None:
+    ids = [add(store, "needle") for _ in range(5)]
+    assert len(list(search.search(store, "needle", [*ids, "gone"]))) == 6
+    found = []
+    for hit in search.search(store, "needle", ids, lambda: len(found) > 1):
+        found.append(hit)
+    assert len(found) == 2
+
+
+def test_the_last_used_is_the_latest_although_the_clock_went_backwards(store: Store) -> None:
+    wrong, right = add(store, "dated in the future"), add(store, "begun after the clock was set right")
+    os.utime(store.folder / f"{wrong}.jsonl", (4_000_000_000, 4_000_000_000))
+    opened, _ = store.open(right)
+    opened.put(said("used last"))
+    assert Store(store.folder).latest() == right
+    opened.close()
+    assert Store(store.folder).latest() == right
+    opened, _ = store.open(wrong)
+    opened.put(said("and now this one"))
+    opened.close()
+    os.utime(store.folder / f"{wrong}.jsonl", (1_000_000_000, 1_000_000_000))
+    assert Store(store.folder).latest() == wrong
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", '{"id": 5, "newest": 1}', '{"id": "x"}', "9" * 5_000])
+def test_a_broken_note_of_the_last_one_is_no_matter(text: str, store: Store) -> None:
+    add(store, "a")
+    last = add(store, "b")
+    (store.folder / "last.json").write_text(text)
+    os.utime(store.folder / f"{last}.jsonl", (4_000_000_000, 4_000_000_000))
+    assert store.latest() == last
+
+
+def test_what_was_taken_back_and_only_half_brought_back_is_not_lost(store: Store) -> None:
+    messages = [said(str(number)) for number in range(6)]
+    begun = store.create(cwd="/", model="m")
+    for message in messages:
+        begun.put(message)
+    begun.grow(messages[5].id, " and more")
+    begun.forget([message.id for message in messages[2:]])
+    begun.put(messages[2])
+    begun.close()
+    opened, left = store.open(begun.id)
+    missing = can_be_brought_back(opened.taken_back, left)
+    assert [message.content for message in missing] == ["3", "4", "5 and more"]
+    opened.put(said("it went on"))
+    assert can_be_brought_back(opened.taken_back, opened.messages) == ()
+    opened.close()

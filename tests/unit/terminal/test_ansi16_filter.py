@@ -1,0 +1,80 @@
+"""On sixteen colours, and without any, what matters can be told apart, in dark and in light."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from pygments.token import Token
+from rich.color import ColorSystem
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.filter import Monochrome
+
+from oi_tui.terminal.ansi16_filter import SixteenFilter
+from oi_tui.themes import THEMES
+from oi_tui.widgets.conversation.styles import Look, look_of
+
+LOOKS = [look_of(theme) for theme in THEMES]
+#: Pairs of which one must never be taken for the other, where both are seen at once.
+APART = (
+    ("selection", "base"),
+    ("selection", "code"),
+    ("hidden", "code"),
+    ("error", "success"),
+    ("error", "base"),
+    ("warning", "success"),
+    ("accent", "base"),
+    ("muted", "base"),
+    ("code_changed", "code_muted"),
+)
+KINDS = (Token.Keyword, Token.Literal.String, Token.Literal.Number, Token.Comment)
+
+
+def in_sixteen(style: Style) -> Style:
+    """As a terminal of sixteen colours is told."""
+    (segment,) = SixteenFilter().apply([Segment("x", style)], Color(0, 0, 0))
+    assert segment.style is not None
+    told = Style(
+        color=segment.style.color.downgrade(ColorSystem.STANDARD) if segment.style.color else None,
+        bgcolor=segment.style.bgcolor.downgrade(ColorSystem.STANDARD) if segment.style.bgcolor else None,
+    )
+    return Style.combine([segment.style, told])
+
+
+def in_grey(style: Style) -> Style:
+    (segment,) = Monochrome().apply([Segment("x", style)], Color(0, 0, 0))
+    assert segment.style is not None
+    return segment.style
+
+
+def every(look: Look) -> Iterator[tuple[str, Style]]:
+    for name, value in vars(look).items():
+        if isinstance(value, Style):
+            yield name, value
+    yield from ((str(kind), style) for kind, style in look.syntax.items())
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
+def test_in_sixteen_colours_nothing_vanishes_in_its_ground(look: Look) -> None:
+    for name, style in every(look):
+        shown = in_sixteen(style)
+        assert shown.color != shown.bgcolor, name
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_in_sixteen_colours_these_are_told_apart(look: Look, one: str, other: str) -> None:
+    assert in_sixteen(getattr(look, one)) != in_sixteen(getattr(look, other))
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
+def test_in_sixteen_colours_code_has_colours(look: Look) -> None:
+    shown = [in_sixteen(look.token(kind)) for kind in (*KINDS, Token.Name)]
+    assert len(set(shown)) == len(shown)
+
+
+@pytest.mark.parametrize("told", [in_sixteen, in_grey], ids=["sixteen", "none"])
+@pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
+def test_a_selection_is_seen_wherever_it_lies(look: Look, told: Callable[[Style], Style]) -> None:
+    for name in ("base", "code", "user", "inline_code"):
+        assert told(look.selection).bgcolor != told(getattr(look, name)).bgcolor, name

@@ -1,0 +1,57 @@
+"""Wrapping: nothing lost, nothing too wide, and linear in cost."""
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.style import Style
+
+from oi_tui.widgets.conversation.rows import Span, Wrapped, clip_spans, wrap_cells, wrap_words
+from oi_tui.widgets.truncate import width_of
+
+ATOMS = [*"ab _,.é你👍", "\u00a0", "\u0301", "👩‍👩‍👧"]
+TEXT = st.lists(st.sampled_from(ATOMS), max_size=60).map("".join)
+SPANS = st.lists(st.tuples(TEXT, st.sampled_from([Style(bold=True), Style(dim=True)])), max_size=5)
+
+
+def copied(lines: list[Wrapped]) -> str:
+    return "".join((line.joint if index else "") + line.text for index, line in enumerate(lines))
+
+
+@given(SPANS, st.integers(2, 30), st.booleans())
+def test_lines_of_cells_fit_and_hold_all_of_the_text(spans: list[Span], width: int, gently: bool) -> None:
+    lines = wrap_cells(spans, width, gently=gently)
+    assert copied(lines) == "".join(text for text, _ in spans)
+    assert all(width_of(line.text) <= width for line in lines)
+
+
+@given(SPANS, st.integers(2, 30))
+def test_lines_of_words_fit_and_lose_only_blanks_at_the_end(spans: list[Span], width: int) -> None:
+    lines = wrap_words(spans, width)
+    assert copied(lines) == "".join(text for text, _ in spans).rstrip(" ")
+    assert all(width_of(line.text) <= width for line in lines)
+
+
+@given(SPANS, st.integers(4, 30))
+def test_what_is_cut_off_is_said(spans: list[Span], width: int) -> None:
+    text = "".join(text for text, _ in spans)
+    shown = "".join(segment.text for segment in clip_spans(spans, width))
+    assert width_of(shown) <= width
+    assert shown == text or shown.endswith("…")
+
+
+def test_a_gentle_break_spares_a_word() -> None:
+    lines = wrap_cells([("value = compute(first, second_argument)", Style())], 30, gently=True)
+    assert [line.text for line in lines] == ["value = compute(first, ", "second_argument)"]
+    assert [line.text for line in wrap_cells([("a" * 25, Style())], 10, gently=True)] == [
+        "a" * 10,
+        "a" * 10,
+        "a" * 5,
+    ]
+
+
+def test_a_line_of_a_hundred_thousand_characters_is_broken_at_once() -> None:
+    for text in ("x" * 100_000, "é" * 100_000, "你" * 50_000):
+        start = time.process_time()
+        assert len(wrap_cells([(text, Style())], 80)) == 1250
+        assert time.process_time() - start < 2

@@ -1,0 +1,98 @@
+"""The first and the last line fit into any width, and what matters most is left out last."""
+
+import itertools
+
+import pytest
+from rich.cells import cell_len
+
+from oi_tui.engine.events import MessageRecorded, RunReported
+from oi_tui.messages import Message, Stopping
+from oi_tui.screens.chat import status
+from oi_tui.screens.chat.progress import Progress
+from oi_tui.widgets.status_bar import Fact, fitted
+
+LONG = "please summarise all of the sales of the last ten years and plot them by month " * 5
+WIDE = "売上を月ごとにまとめて図にしてください" * 8
+EVIL = "a\x1b[2J\nb\u202e[/bold] [red]x" + "e\u0301" * 50 + "👩‍👩‍👧‍👦" * 20
+#: Every width where little fits, and then enough of them.
+WIDTHS = (*range(1, 50), *range(50, 201, 5))
+MODES = ("asks first", "AUTO: runs without asking", f"does not ask for {LONG}")
+STATES: list[tuple[tuple[Fact, ...], tuple[Fact, ...]]] = [
+    *(
+        (
+            (("oi-tui", "bold"), (title, "")),
+            ((mode, ""), (model, ""), (context, ""), (cost, "")),
+        )
+        for title, mode, model, (context, cost) in itertools.product(
+            ("", "short", LONG, WIDE, EVIL),
+            MODES,
+            ("gpt-4o", "x" * 40, "模" * 20),
+            (("", ""), ("ctx 12%", "$0.03"), ("1,234,567 tokens", "$123.45 + ?")),
+        )
+    ),
+    *(
+        status.status(doing, seconds)
+        for doing in ("", "running python", LONG, WIDE, EVIL)
+        for seconds in (0, 3, 123456)
+    ),
+    ((), ()),
+    ((("", ""),), (("\x00", ""),)),
+]
+
+
+@pytest.mark.parametrize("keeps_right", [True, False])
+def test_no_state_overflows_at_any_width(keeps_right: bool) -> None:
+    for (left, right), width in itertools.product(STATES, (0, *WIDTHS)):
+        line = fitted(left, right, width, keeps_right=keeps_right)
+        assert line.cell_length <= width, (left, right, width)
+        assert "\n" not in line.plain
+        assert "\x1b" not in line.plain
+
+
+def test_a_fact_is_shown_only_when_all_that_matter_more_are() -> None:
+    for (left, right), width in itertools.product(STATES, WIDTHS):
+        shown = fitted(left, right, width).plain
+        facts = [text for text, _ in right if text.strip("\x00")]
+        if any(character in "".join(facts) for character in "\x1b\n"):
+            continue
+        there = [text in shown for text in facts]
+        assert there == sorted(there, reverse=True), (shown, facts)
+
+
+def test_however_long_the_title_the_mode_is_there_wherever_it_fits() -> None:
+    facts = (("AUTO: runs without asking", ""), ("gpt-4o", ""), ("ctx 12%", ""), ("$0.03", ""))
+    for title, width in itertools.product((LONG, WIDE, EVIL, ""), range(25, 201)):
+        shown = fitted((("oi-tui", ""), (title, "")), facts, width, keeps_right=True).plain
+        assert "AUTO: runs without asking" in shown, (width, shown)
+        if width >= 80:
+            assert all(text in shown for text, _ in facts), (width, shown)
+            assert shown.startswith("oi-tui")
+
+
+def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
+    for doing, width in itertools.product(
+        ("running python", "stopping javascript; it is ended in 1 s"), range(1, 201)
+    ):
+        shown = fitted(*status.status(doing, 12), width).plain
+        assert shown.startswith(doing[: max(0, min(width, len(doing)) - 1)]), (width, shown)
+        if width >= cell_len(doing) + len("  12 s"):
+            assert "12 s" in shown, (width, shown)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_what_happens_by_itself_is_counted_down_and_is_never_cut(width: int) -> None:
+    left, right = status.status("stopping javascript; it is ended", 1.2, 2.4)
+    shown = fitted(left, right, width).plain
+    assert shown.startswith("stopping javascript; it is ended in 3 s ")
+    assert "esc stop" in shown
+    assert "trying again in 0 s" in fitted(*status.status("trying again", 9, -0.3), width).plain
+
+
+def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does() -> None:
+    progress = Progress(lambda: None)
+    progress.follow(MessageRecorded(Message(role="assistant", type="code", format="python", state="running")))
+    at_stake = "python and its variables: df, model, …"
+    progress.follow(RunReported("id", Stopping("interrupt", None, at_stake)))
+    shown = fitted(*status.status(progress.doing, 12, None, progress.choice), 100).plain
+    assert shown.startswith(f"stopping python  12 s  esc again ends {at_stake}")
+    assert "esc stop" not in shown

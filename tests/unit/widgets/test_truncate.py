@@ -1,0 +1,24 @@
+"""What does not fit is left out where it matters least, and a mark says so."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from oi_tui.widgets.truncate import beginning, ending
+
+WORDS = st.text(st.sampled_from("ab /é你🙂"), max_size=60)
+
+
+@given(WORDS, st.integers(0, 40))
+def test_nothing_takes_more_cells_than_there_are(text: str, width: int) -> None:
+    for cut in (beginning, ending):
+        short = cut(text, width)
+        assert cell_len(short) <= width
+        assert short == text or not width or "…" in short
+
+
+def test_a_path_keeps_its_name_and_a_sentence_its_beginning() -> None:
+    assert ending("/home/ada/outputs/plot.png", 12) == "…ts/plot.png"
+    assert beginning("Go back to before your message", 12) == "Go back to…"
+    assert ending("plot.png", 8) == beginning("plot.png", 8) == "plot.png"
+    assert ending("東京の地図.png", 8) == "…図.png"
