@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.driver import Driver
@@ -168,7 +168,8 @@ class OiTui(Showing, KeyboardClock):
         if problem:
             self._chat.desk.tell(problem, warning=True)
 
-    def on_chat_ready(self) -> None:
+    @on(Chat.Ready)
+    def handle_ready(self) -> None:
         """Wake what takes its time, and show what was asked for at the command line."""
         from oi_tui.engine.llm import endpoint
         from oi_tui.screens.chat import first_run
@@ -238,12 +239,14 @@ class OiTui(Showing, KeyboardClock):
         if self._words:
             self._chat.workbench.say(self._words)
 
-    def on_chat_called(self, event: Chat.Called) -> None:
+    @on(Chat.Called)
+    def handle_called(self, event: Chat.Called) -> None:
         """Call the person back."""
         if command := self.attention.call(event.manner, event.why):
             self.run_worker(lambda: run_tool(command), thread=True, exit_on_error=False)
 
-    def on_chat_titled(self, event: Chat.Titled) -> None:
+    @on(Chat.Titled)
+    def handle_titled(self, event: Chat.Titled) -> None:
         """Say in the window's title what goes on."""
         self.attention.show_title(event.text)
 

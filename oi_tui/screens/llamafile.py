@@ -4,6 +4,7 @@ import threading
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -66,11 +67,13 @@ class Starting(Dialog[Llamafile | str]):
             result = "Stopped."
         self.post_message(self.Over(result))
 
-    def on_starting_went(self, event: Went) -> None:
+    @on(Went)
+    def handle_went(self, event: Went) -> None:
         """Show it."""
         self.query_one("#starting-words", Static).update(one_line(event.words, 200))
 
-    def on_starting_over(self, event: Over) -> None:
+    @on(Over)
+    def handle_over(self, event: Over) -> None:
         """Leave with what came of it."""
         self._result = None
         self.dismiss(event.result)

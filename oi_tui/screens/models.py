@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -166,12 +167,14 @@ class Models(Dialog[ModelChoice | None]):
         if self._secrets is not None and not self._local and not self._welcome:
             self.post_message(self.Kept(kept_models(self._secrets)))
 
-    def on_models_kept(self, event: Kept) -> None:
+    @on(Kept)
+    def handle_kept(self, event: Kept) -> None:
         """Offer what there is a kept key for."""
         for choice in event.choices:
             self.offer(choice)
 
-    def on_models_found(self, event: Found) -> None:
+    @on(Found)
+    def handle_found(self, event: Found) -> None:
         """Offer what answered; where nothing did, say how to get one going."""
         for each in event.models:
             size = f", {each.size / 1e9:.1f} GB" if each.size else ""
@@ -238,7 +241,8 @@ class Models(Dialog[ModelChoice | None]):
 
         self.run_worker(look, thread=True, exit_on_error=False)
 
-    def on_models_key_looked(self, event: KeyLooked) -> None:
+    @on(KeyLooked)
+    def handle_key_looked(self, event: KeyLooked) -> None:
         """Go on with a key, else ask for it."""
         if event.found:
             self.dismiss(event.choice)
@@ -287,7 +291,8 @@ class Models(Dialog[ModelChoice | None]):
 
         self.run_worker(keep, thread=True, exit_on_error=False)
 
-    def on_models_key_kept(self, event: KeyKept) -> None:
+    @on(KeyKept)
+    def handle_key_kept(self, event: KeyKept) -> None:
         """Take the choice; a key that could not be kept is used all the same."""
         if event.problem:
             words = f"{event.problem} The key is used for this session only."

@@ -3,7 +3,7 @@
 import asyncio
 from typing import ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -58,7 +58,8 @@ class Reader(Page[None]):
         """Let go of the file."""
         self._text.close()
 
-    def on_text_view_moved(self) -> None:
+    @on(TextView.Moved)
+    def handle_moved(self) -> None:
         """Say which lines are in view, and what can be done."""
         count, top = self._text.line_count, self._view.top
         last = min(top + self._view.size.height, count)
@@ -72,7 +73,7 @@ class Reader(Page[None]):
 
     def _say(self, remark: str) -> None:
         self._remark = remark
-        self.on_text_view_moved()
+        self.handle_moved()
 
     # Search
 

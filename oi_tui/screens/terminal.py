@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
@@ -56,7 +57,8 @@ class Program(Page[bool]):
         self._tell()
         self.set_interval(0.5, self._tell)
 
-    def on_terminal_view_resized(self, event: TerminalView.Resized) -> None:
+    @on(TerminalView.Resized)
+    def handle_resized(self, event: TerminalView.Resized) -> None:
         """Programs learn the size of their terminal."""
         event.stop()
         self._resized(event.columns, event.rows)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -123,7 +124,8 @@ class Variables(Page[str | None]):
         ):
             self.action_ask()
 
-    def on_variables_told(self, event: Told) -> None:
+    @on(Told)
+    def handle_told(self, event: Told) -> None:
         """Show what is remembered; of a busy language, what it told before."""
         before = {memory.language: memory for memory in self._memories or () if memory.state == "told"}
         self._memories = [
@@ -165,7 +167,8 @@ class Variables(Page[str | None]):
         """Name the variable in the prompt."""
         self._choose()
 
-    def on_variable_list_opened(self) -> None:
+    @on(VariableList.Opened)
+    def handle_opened(self) -> None:
         """Name the variable in the prompt."""
         self._choose()
 
@@ -192,7 +195,8 @@ class Variables(Page[str | None]):
             exit_on_error=False,
         )
 
-    def on_variables_seen(self, event: Seen) -> None:
+    @on(Seen)
+    def handle_seen(self, event: Seen) -> None:
         """Read it on a screen of its own."""
         if event.detail is None:
             name = one_line(event.name, 60)

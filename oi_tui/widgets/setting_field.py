@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -166,7 +166,8 @@ class SettingField(Vertical):
         event.stop()
         self._type(event.text_area.text)
 
-    def on_choice_changed(self, event: Choice.Changed) -> None:
+    @on(Choice.Changed)
+    def handle_changed(self, event: Choice.Changed) -> None:
         """Take the chosen value."""
         event.stop()
         assert isinstance(self.box, Choice)

@@ -295,7 +295,7 @@ async def starting(stage: Stage, text: str) -> None:
     stage.open(screen)
     await stage.pilot.pause()
     if stage.app.screen is screen:
-        screen.on_starting_went(Starting.Went(text))
+        screen.handle_went(Starting.Went(text))
 
 
 async def read(stage: Stage, text: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -16,6 +17,10 @@ from oi_tui import commands
 from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import History
 from oi_tui.screens.chat import status
+from oi_tui.screens.chat.view import Workbench
+from oi_tui.widgets.approval.panel import ApprovalPanel
+from oi_tui.widgets.conversation.conversation import Conversation
+from oi_tui.widgets.conversation.find_bar import FindLine
 from oi_tui.widgets.prompt.completion_list import Completions
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.status_bar import StatusLine
@@ -144,25 +149,30 @@ class Chat(Screen[None]):
         """Carry out a command by its name."""
         self._take(f"%{name}")
 
-    def on_prompt_sent(self, event: Prompt.Sent) -> None:
+    @on(Prompt.Sent)
+    def handle_sent(self, event: Prompt.Sent) -> None:
         """A message, or a command."""
         self._take(event.text)
 
-    def on_prompt_last_queued_wanted(self) -> None:
+    @on(Prompt.LastQueuedWanted)
+    def handle_last_queued_wanted(self) -> None:
         """Give the message that waits last back for editing."""
         self.workbench.give_last_queued_back()
 
-    def on_prompt_asked(self, event: Prompt.Asked) -> None:
+    @on(Prompt.Asked)
+    def handle_asked(self, event: Prompt.Asked) -> None:
         """Look for what the mention may mean."""
         if self._workbench:
             self._workbench.completer.ask(event.query)
 
-    def on_prompt_offered(self, event: Prompt.Offered) -> None:
+    @on(Prompt.Offered)
+    def handle_offered(self, event: Prompt.Offered) -> None:
         """List what can be completed; never over the question."""
         self._completions.set_class(bool(self._workbench and self._workbench.approval.display), "-beside")
         self._completions.show(event.offers, event.chosen, event.note)
 
-    def on_prompt_hinted(self, event: Prompt.Hinted) -> None:
+    @on(Prompt.Hinted)
+    def handle_hinted(self, event: Prompt.Hinted) -> None:
         """Show in the status line what can be completed."""
         self._hint = event.hint
         self._tell()
@@ -172,7 +182,8 @@ class Chat(Screen[None]):
         if event.text_area is self.prompt and not self.prompt.text and self._workbench:
             self._workbench.approval.wait_for_quiet()
 
-    def on_conversation_wanted(self, event: "Conversation.Wanted") -> None:
+    @on(Conversation.Wanted)
+    def handle_wanted(self, event: "Conversation.Wanted") -> None:
         """Do what was wanted of a cell."""
         match event.what:
             case "back":
@@ -184,21 +195,25 @@ class Chat(Screen[None]):
             case _:
                 self.desk.cells.act(event.key, event.what)
 
-    def on_approval_panel_help_requested(self) -> None:
+    @on(ApprovalPanel.HelpRequested)
+    def handle_help_requested(self) -> None:
         """Say what the answers mean."""
         self.desk.open_help()
 
-    def on_find_line_closed(self) -> None:
+    @on(FindLine.Closed)
+    def handle_closed(self) -> None:
         """Back to where a person types."""
         self.prompt.focus()
 
-    def on_workbench_called(self, event: "Workbench.Called") -> None:
+    @on(Workbench.Called)
+    def handle_called(self, event: "Workbench.Called") -> None:
         """Call the person, as the profile says."""
         bench = self.workbench
         title = status.title(bench.session, bench.progress.doing, bench.workspace.title)
         self.app.post_message(self.Called(bench.workspace.profile.notifications, f"{event.why} · {title}"))
 
-    def on_workbench_changed(self) -> None:
+    @on(Workbench.Changed)
+    def handle_changed(self) -> None:
         """Show how things stand now."""
         self._tell()
 
@@ -242,7 +257,8 @@ class Chat(Screen[None]):
         """The code is as it should be; ask again."""
         self.workbench.edited()
 
-    def on_approval_panel_diff_requested(self) -> None:
+    @on(ApprovalPanel.DiffRequested)
+    def handle_diff_requested(self) -> None:
         """Show what was changed before it runs."""
         self.action_changes()
 

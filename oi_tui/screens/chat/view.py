@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from textual import on
 from textual.app import ComposeResult
 from textual.message import Message as Notification
 from textual.widget import Widget
@@ -210,39 +211,46 @@ class Workbench(Widget):
             self.prompt.put_back(self._waiting.take_last())
             self.prompt.queue_waits = bool(self._waiting)
 
-    def on_completer_found(self, event: Completer.Found) -> None:
+    @on(Completer.Found)
+    def handle_found(self, event: Completer.Found) -> None:
         """Offer it, if it is still what somebody types."""
         event.stop()
         self.prompt.offer(event.query, event.offers, event.note)
 
     # -- approval and input --------------------------------------------------------------------
 
-    def on_approval_panel_armed(self) -> None:
+    @on(ApprovalPanel.Armed)
+    def handle_armed(self) -> None:
         """Give the panel the keyboard, unless somebody is in the middle of something."""
         if self.screen.focused is None or (self.prompt.has_focus and not self.prompt.text):
             self.approval.focus()
 
-    def on_approval_panel_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
+    @on(ApprovalPanel.KeysPassedOn)
+    def handle_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
         """What answers nothing was meant for the prompt."""
         self.prompt.focus()
         self.prompt.insert(prose(event.text))
 
-    def on_approval_panel_answered(self, event: ApprovalPanel.Answered) -> None:
+    @on(ApprovalPanel.Answered)
+    def handle_answered(self, event: ApprovalPanel.Answered) -> None:
         """Hand the answer to the session that asked."""
         event.request.reply(event.value)
         self.prompt.focus()
 
-    def on_approval_panel_edit_requested(self, event: ApprovalPanel.EditRequested) -> None:
+    @on(ApprovalPanel.EditRequested)
+    def handle_edit_requested(self, event: ApprovalPanel.EditRequested) -> None:
         """Open the code for editing, where it stands."""
         self.approval.note_edit()
         self.conversation.edit(event.request.message.id)
         self.progress.now("editing")
 
-    def on_input_line_typed(self, event: InputLine.Typed) -> None:
+    @on(InputLine.Typed)
+    def handle_typed(self, event: InputLine.Typed) -> None:
         """Type the line to the program."""
         self.session.send_input(event.text if event.text == "\x04" else event.text + "\n")
 
-    def on_conversation_copied(self, event: Conversation.Copied) -> None:
+    @on(Conversation.Copied)
+    def handle_copied(self, event: Conversation.Copied) -> None:
         """Copy what the focused block was asked for."""
         self.copy(event.text, f"{one_line(event.what)}: ")
 
@@ -286,7 +294,8 @@ class Workbench(Widget):
 
     # -- what the session tells ----------------------------------------------------------------
 
-    def on_workbench_happened(self, event: Happened) -> None:
+    @on(Happened)
+    def handle_happened(self, event: Happened) -> None:
         """Show all that has happened since the last time."""
         event.stop()
         if event.turn is not self._turn:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -128,7 +128,8 @@ class Navigator(Page[str | None]):
     def _query(self) -> str:
         return self._search_box.value.strip()
 
-    def on_listed(self, event: Listed) -> None:
+    @on(Listed)
+    def handle_listed(self, event: Listed) -> None:
         """Show the list."""
         selected = self._list.selected
         self._shelf.listing, self._shelf.waiting = event.listing, event.waiting
@@ -191,7 +192,8 @@ class Navigator(Page[str | None]):
         )
         self._say()
 
-    def on_found(self, event: Found) -> None:
+    @on(Found)
+    def handle_found(self, event: Found) -> None:
         """Add what was found, unless something else is searched for by now."""
         if event.query != self._query:
             return
@@ -203,12 +205,14 @@ class Navigator(Page[str | None]):
         if self._opening and self._list.selected is not None:
             self._open(self._list.selected)
 
-    def on_conversation_list_selected(self, event: ConversationList.Selected) -> None:
+    @on(ConversationList.Selected)
+    def handle_selected(self, event: ConversationList.Selected) -> None:
         """Show what is selected."""
         event.stop()
         self._preview_soon()
 
-    def on_conversation_list_opened(self, event: ConversationList.Opened) -> None:
+    @on(ConversationList.Opened)
+    def handle_opened(self, event: ConversationList.Opened) -> None:
         """Leave with the chosen conversation."""
         event.stop()
         self._open(event.summary)
@@ -285,7 +289,8 @@ class Navigator(Page[str | None]):
             self._line.ask(place, words.EXPORT_KEYS, self._deeds.export)
             self.tell("")
 
-    def on_navigator_line_ended(self, event: NavigatorLine.Ended) -> None:
+    @on(NavigatorLine.Ended)
+    def handle_ended(self, event: NavigatorLine.Ended) -> None:
         """The keys are those of the list again."""
         event.stop()
         self._say()
@@ -333,7 +338,8 @@ class Navigator(Page[str | None]):
         else:
             self.tell("No further conversations of Open Interpreter were found.")
 
-    def on_brought_in(self, event: BroughtIn) -> None:
+    @on(BroughtIn)
+    def handle_brought_in(self, event: BroughtIn) -> None:
         """Say what became of it, what went wrong on a page of its own; the new list follows."""
         self.tell(event.told)
         if event.page:
@@ -384,7 +390,8 @@ class Navigator(Page[str | None]):
             lambda: self._reading.preview(item, sought), thread=True, group="preview", exclusive=True
         )
 
-    def on_previewed(self, event: Previewed) -> None:
+    @on(Previewed)
+    def handle_previewed(self, event: Previewed) -> None:
         """Show the conversation, unless another one is selected by now."""
         if self._list.selected == event.summary:
             self._shown.update(event.content)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -182,7 +182,8 @@ class ProfileEditor(Page[Profile | None]):
         else:
             self.focus_next()
 
-    def on_setting_field_edited(self, event: SettingField.Edited) -> None:
+    @on(SettingField.Edited)
+    def handle_edited(self, event: SettingField.Edited) -> None:
         """Say what is not saved yet."""
         event.stop()
         self._warned, self._told = False, ""

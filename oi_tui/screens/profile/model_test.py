@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -51,7 +52,8 @@ class ModelTest(Dialog[None]):
         self._show("Asking for a few tokens ...")
         self.run_worker(self._ask, thread=True, exit_on_error=False)
 
-    def on_model_test_found(self, event: Found) -> None:
+    @on(Found)
+    def handle_found(self, event: Found) -> None:
         """Add a line."""
         found = event.finding
         if found is not None:
