@@ -25,17 +25,17 @@ from textual.geometry import Size
 from oi_tui import commands, log, paths
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.environment import close_to_others
-from oi_tui.screens.chat.screen import Chat
+from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.dialog import Palette
-from oi_tui.terminal.ansi16_filter import SixteenFilter
-from oi_tui.terminal.contrast_filter import LegibleFilter
+from oi_tui.terminal.ansi16_filter import Ansi16Filter
+from oi_tui.terminal.contrast_filter import ContrastFilter
 from oi_tui.terminal.driver import TerminalDriver
-from oi_tui.terminal.notifications import Attention, run_tool
+from oi_tui.terminal.notifications import Notifier, run_tool
 from oi_tui.terminal.sanitize_filter import SanitizeFilter
 from oi_tui.text import visible
 from oi_tui.themes import DARK, LIGHT
-from oi_tui.widgets.idle import KeyboardClock
-from oi_tui.widgets.images.protocol import Showing
+from oi_tui.widgets.idle import IdleClock
+from oi_tui.widgets.images.protocol import ImageSupportMixin
 
 if TYPE_CHECKING:
     from oi_tui.engine.settings.profile import Profile
@@ -76,7 +76,7 @@ def _profile_entries() -> type[Provider]:
     return ProfileEntries
 
 
-class OiTui(Showing, KeyboardClock):
+class OiTui(ImageSupportMixin, IdleClock):
     """Open Interpreter on a full screen."""
 
     TITLE = "oi-tui"
@@ -106,7 +106,7 @@ class OiTui(Showing, KeyboardClock):
     ) -> None:
         """`open_workspace` is called once, after the first frame, because it takes its time."""
         super().__init__()
-        self.attention = Attention(self.write_as_it_is)
+        self.attention = Notifier(self.write_as_it_is)
         self._open_workspace = open_workspace
         self.mouse = mouse
         self._wanted_images = images
@@ -135,8 +135,8 @@ class OiTui(Showing, KeyboardClock):
         few = self.console.color_system == "standard" and not self.native_ansi_color
         return [
             *super().get_line_filters(),
-            LegibleFilter(),
-            *([SixteenFilter()] if few else []),
+            ContrastFilter(),
+            *([Ansi16Filter()] if few else []),
             SanitizeFilter(),
         ]
 
@@ -157,7 +157,7 @@ class OiTui(Showing, KeyboardClock):
         self.app_resume_signal.subscribe(self, self._come_back)
         if not self.is_headless:
             self.set_interval(1.0, self._note_size)
-        self._chat = Chat(self._open_workspace)
+        self._chat = ChatScreen(self._open_workspace)
         await self.push_screen(self._chat)
 
     def on_ready(self) -> None:
@@ -168,7 +168,7 @@ class OiTui(Showing, KeyboardClock):
         if problem:
             self._chat.desk.tell(problem, warning=True)
 
-    @on(Chat.Ready)
+    @on(ChatScreen.Ready)
     def handle_ready(self) -> None:
         """Wake what takes its time, and show what was asked for at the command line."""
         from oi_tui.engine.llm import endpoint
@@ -199,7 +199,7 @@ class OiTui(Showing, KeyboardClock):
         elif self._words:
             self._say_words()
         elif not self._resume and first_run.due(workspace):
-            first_run.FirstRun(self._chat.desk, self._chat.workbench).begin()
+            first_run.FirstRunScreen(self._chat.desk, self._chat.workbench).begin()
         else:
             self._chat.desk.tell_of_no_model()
 
@@ -228,25 +228,25 @@ class OiTui(Showing, KeyboardClock):
 
     def action_help_here(self) -> None:
         """Keys of what has the focus, and all others."""
-        from oi_tui.screens.help import Help
+        from oi_tui.screens.help import HelpScreen
         from oi_tui.screens.keymap import here
 
-        if not isinstance(self.screen, Help):
-            self.push_screen(Help(*here(self.screen)))
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(*here(self.screen)))
 
     def _say_words(self) -> None:
         """Send what was said at the command line."""
         if self._words:
             self._chat.workbench.say(self._words)
 
-    @on(Chat.Called)
-    def handle_called(self, event: Chat.Called) -> None:
+    @on(ChatScreen.Called)
+    def handle_called(self, event: ChatScreen.Called) -> None:
         """Call the person back."""
         if command := self.attention.call(event.manner, event.why):
             self.run_worker(lambda: run_tool(command), thread=True, exit_on_error=False)
 
-    @on(Chat.Titled)
-    def handle_titled(self, event: Chat.Titled) -> None:
+    @on(ChatScreen.Titled)
+    def handle_titled(self, event: ChatScreen.Titled) -> None:
         """Say in the window's title what goes on."""
         self.attention.show_title(event.text)
 

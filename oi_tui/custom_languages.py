@@ -19,12 +19,12 @@ _MUST = {"run", "stop", "terminate"}
 _WHERE = "import importlib.util as u, sys; s = u.find_spec(sys.argv[1]); print(s and s.origin or '')"
 
 
-class OwnLanguageError(Exception):
+class CustomLanguageError(Exception):
     """A language that a profile names cannot be had; the message says which one, and why."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Declared:
+class _Declaration:
     """What can be read of a class without running it."""
 
     label: str
@@ -33,7 +33,7 @@ class _Declared:
     note: str
 
 
-class OwnLanguages:
+class CustomLanguages:
     """What a profile's `computer.custom_languages` makes of `FILE.py`, `FILE.py:Class` and `module:Class`.
 
     A class is found by reading its file, and nothing of it runs before a person was shown the file and
@@ -60,7 +60,7 @@ class OwnLanguages:
         for entry in entries:
             try:
                 found.append(self._language(entry))
-            except (OwnLanguageError, OSError, ProfileError) as error:
+            except (CustomLanguageError, OSError, ProfileError) as error:
                 reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
                 self.problems.append(f"computer.custom_languages: {entry}: {reason}")
         self.languages: tuple[Language, ...] = tuple(found)
@@ -104,15 +104,17 @@ class OwnLanguages:
         if source.endswith(".py"):
             path = self._folder / paths.typed(source)
             if not path.is_file():
-                raise OwnLanguageError(f"there is no file {paths.short(path)}")
+                raise CustomLanguageError(f"there is no file {paths.short(path)}")
             return path.resolve()
         beside = self._folder / Path(*source.split(".")).with_suffix(".py")
         if beside.is_file():
             return beside.resolve()
         if not all(part.isidentifier() for part in source.split(".")):
-            raise OwnLanguageError("name a file (shout.py), or a module and a class in it (shout:Shout)")
+            raise CustomLanguageError("name a file (shout.py), or a module and a class in it (shout:Shout)")
         if not self._may_ask:
-            raise OwnLanguageError(f"with the sandbox on, name the file: there is no {paths.short(beside)}")
+            raise CustomLanguageError(
+                f"with the sandbox on, name the file: there is no {paths.short(beside)}"
+            )
         interpreter = python.find(self._choices)
         try:
             told = subprocess.run(
@@ -126,7 +128,7 @@ class OwnLanguages:
         except (OSError, subprocess.TimeoutExpired):
             told = ""
         if not told.endswith(".py"):
-            raise OwnLanguageError(f"there is no module {source} in {interpreter}")
+            raise CustomLanguageError(f"there is no module {source} in {interpreter}")
         return Path(told).resolve()
 
     def _trusted(self, path: Path) -> bool:
@@ -148,25 +150,25 @@ def _read(path: Path) -> Shown:
     return Shown("language", str(path), yaml_file.read_text(path))
 
 
-def _declared(text: str, label: str, path: Path) -> _Declared:
+def _declared(text: str, label: str, path: Path) -> _Declaration:
     """The class in the text that is a language: the one with this label, or the only one that is."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise OwnLanguageError(f"{paths.short(path)} is no Python: {error}") from None
+        raise CustomLanguageError(f"{paths.short(path)} is no Python: {error}") from None
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if label and label not in classes:
-        raise OwnLanguageError(f"there is no class {label} in {paths.short(path)}")
+        raise CustomLanguageError(f"there is no class {label} in {paths.short(path)}")
     chosen = [classes[label]] if label else [each for each in classes.values() if not _lacks(each)]
     if len(chosen) != 1:
         many = "several classes are" if chosen else "no class is"
-        raise OwnLanguageError(f"{many} a language (name, run, stop, terminate) in {paths.short(path)}")
+        raise CustomLanguageError(f"{many} a language (name, run, stop, terminate) in {paths.short(path)}")
     if lacks := _lacks(chosen[0]):
-        raise OwnLanguageError(f"the class {chosen[0].name} has no {' and no '.join(lacks)}")
+        raise CustomLanguageError(f"the class {chosen[0].name} has no {' and no '.join(lacks)}")
     values = _values(chosen[0])
     aliases, note = values.get("aliases"), values.get("system_message")
     listed = aliases if isinstance(aliases, (list, tuple, set)) else ()
-    return _Declared(
+    return _Declaration(
         chosen[0].name,
         str(values["name"]),
         tuple(each.lower() for each in listed if isinstance(each, str)),

@@ -25,7 +25,7 @@ def file() -> Path:
     return paths.state() / "oi-tui.log"
 
 
-class Recent(logging.Handler):
+class RecentLines(logging.Handler):
     """Keeps the newest lines, without keys. `count` is how many there ever were."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class _Printer(logging.Handler):
 
 
 #: The newest lines of this run of the program.
-recent = Recent()
+recent = RecentLines()
 #: Why there is no file, where there is none.
 _unkept: list[str] = []
 _printer = _Printer()

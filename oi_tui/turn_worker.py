@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 
 from oi_tui.engine.events import Event, TurnEnded
 from oi_tui.engine.llm import request_log
-from oi_tui.engine.turn_log import Chronicle
+from oi_tui.engine.turn_log import TurnLog
 
 _log = logging.getLogger(__name__)
 #: Events that may wait for the screen; then the thread waits, and with it whoever floods it.
 _MOST_WAITING = 256
 
 
-class Turn:
+class TurnWorker:
     """Iterates a session's events in a worker thread and wakes the screen when there are some to take."""
 
-    def __init__(self, events: Iterator[Event], wake: Callable[["Turn"], object]) -> None:
+    def __init__(self, events: Iterator[Event], wake: Callable[["TurnWorker"], object]) -> None:
         self._events = events
         self._wake = wake
         self._lock = threading.Lock()
@@ -24,7 +24,7 @@ class Turn:
         self._room.set()
         self._waiting: list[Event] = []
         self._abandoned = False
-        self._told = Chronicle()
+        self._told = TurnLog()
 
     def run(self) -> None:
         """Do the work; the body of the thread."""

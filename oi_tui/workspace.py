@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Protocol
 
 from oi_tui import paths
-from oi_tui.custom_languages import OwnLanguages
+from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine import protocols
 from oi_tui.engine.credentials.key_source import key_place
 from oi_tui.engine.credentials.keys import Secrets, provider_of
 from oi_tui.engine.credentials.redaction import learn, learn_address
 from oi_tui.engine.files.snapshots import Snapshots
-from oi_tui.engine.files.watcher import Witness
+from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.llm import images, request_log, titles
 from oi_tui.engine.llm.base import Llm, LlmError
 from oi_tui.engine.llm.client import ModelProcess
@@ -23,8 +23,8 @@ from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.llm.usage_report import OverBudget
 from oi_tui.engine.models import model_check
 from oi_tui.engine.models.llamafile import Llamafile
-from oi_tui.engine.models.model_check import Finding
-from oi_tui.engine.models.model_info import KnownModels, ModelFacts
+from oi_tui.engine.models.model_check import CheckResult
+from oi_tui.engine.models.model_info import KnownModels, ModelInfo
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile, ProfileError, conversations, save, without_effect
@@ -32,10 +32,10 @@ from oi_tui.engine.settings.setting import Value
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.records import title_of, title_of_copy
 from oi_tui.engine.storage.store import Store
-from oi_tui.engine.storage.undo_history import TakenBack
+from oi_tui.engine.storage.undo_history import UndoHistory
 from oi_tui.environment import held_back
 from oi_tui.messages import Message
-from oi_tui.runtimes.availability import Standing
+from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices
 from oi_tui.runtimes.languages import LANGUAGES
@@ -49,7 +49,7 @@ class Languages(protocols.Computer, Protocol):
     def describe(self, language: str) -> str:
         """The program that runs the language, in a few words."""
 
-    def standings(self) -> Sequence[Standing]:
+    def standings(self) -> Sequence[Availability]:
         """How it stands with every language; asks their programs, which takes a moment."""
 
     def memories(self) -> tuple[Memory, ...]:
@@ -106,7 +106,7 @@ class Workspace:
         self.store = Store(conversations(profile))
         #: The names of the variables in our environment that programs do not get.
         self.held_back = () if profile.share_keys else held_back(profile.pass_environment)
-        self.own_languages = OwnLanguages(
+        self.own_languages = CustomLanguages(
             profile.custom_languages,
             Choices(profile.python, profile.shell),
             profile_path.parent if profile_path else Path.cwd(),
@@ -136,7 +136,7 @@ class Workspace:
         self._logged = LoggedLlm(self._llm)
         self._answer_with(profile.completions)
         self.snapshots = Snapshots(paths.data() / "snapshots")
-        self._witness = Witness(self.snapshots, self.computer.cwd)
+        self._witness = FileWatcher(self.snapshots, self.computer.cwd)
         self._known = KnownModels(self.model_process.facts)
         self._rescued = ""
         self._key_found = False
@@ -205,7 +205,7 @@ class Workspace:
         return named if said and named != said else ""
 
     @property
-    def taken_back(self) -> tuple[TakenBack, ...]:
+    def taken_back(self) -> tuple[UndoHistory, ...]:
         """What was taken back from the conversation at work, step by step, also before it was opened."""
         return self._journal.taken_back
 
@@ -245,7 +245,7 @@ class Workspace:
         own = self.own_languages.problems
         return (*self.profile.unknown, *without_effect(self.profile), *languages, *own)
 
-    def check(self, profile: Profile) -> Iterator[Finding]:
+    def check(self, profile: Profile) -> Iterator[CheckResult]:
         """Try a profile's model with a few tokens; blocks while the model answers."""
         yield from model_check.check(self._llm, profile, self.session.account, self._facts(profile))
 
@@ -401,9 +401,9 @@ class Workspace:
         """How many tokens the texts are to a model, counted on this machine; None where nobody can."""
         return self.model_process.count(model, texts) if self._llm is self.model_process else None
 
-    def _facts(self, profile: Profile) -> ModelFacts:
+    def _facts(self, profile: Profile) -> ModelInfo:
         """What is known of a profile's model; of a model that is a function nothing is."""
-        return self._known.of(profile) if self._llm is self.model_process else ModelFacts()
+        return self._known.of(profile) if self._llm is self.model_process else ModelInfo()
 
 
 def _learn(profile: Profile) -> None:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from oi_tui.engine.llm.base import CallPiece, Delta, Fault, LlmError, Request, Text
+from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request, Text, ToolCallPiece
 from oi_tui.messages import (
     Displayed,
     InputReceived,
@@ -16,22 +16,22 @@ from oi_tui.messages import (
     Report,
     RunEnded,
 )
-from oi_tui.runtimes.availability import Standing
+from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.variables import Detail, Memory
 
 
-def call(code: str, language: str = "python", id: str = "c1", index: int = 0) -> CallPiece:
-    return CallPiece(index, id, "execute", json.dumps({"language": language, "code": code}))
+def call(code: str, language: str = "python", id: str = "c1", index: int = 0) -> ToolCallPiece:
+    return ToolCallPiece(index, id, "execute", json.dumps({"language": language, "code": code}))
 
 
 class Reply:
-    def __init__(self, deltas: Sequence[Delta | Fault | threading.Event]) -> None:
+    def __init__(self, deltas: Sequence[Delta | ErrorInfo | threading.Event]) -> None:
         self.deltas = deltas
         self.cancelled = threading.Event()
 
     def __iter__(self) -> Iterator[Delta]:
         for delta in self.deltas:
-            if isinstance(delta, Fault):
+            if isinstance(delta, ErrorInfo):
                 raise LlmError(delta)
             if isinstance(delta, threading.Event):
                 delta.set()
@@ -46,7 +46,7 @@ class Reply:
 class Llm:
     """Answers with one list of deltas after the other; a Fault among them is raised, an Event hangs."""
 
-    def __init__(self, *replies: Sequence[Delta | Fault | threading.Event]) -> None:
+    def __init__(self, *replies: Sequence[Delta | ErrorInfo | threading.Event]) -> None:
         self.replies = list(replies)
         self.requests: list[Request] = []
 
@@ -82,8 +82,8 @@ class Computer:
     def missing(self, language: str) -> str | None:
         return None
 
-    def standings(self) -> Sequence[Standing]:
-        return [Standing(name, f"{name} 1.0", f"/bin/{name}", True) for name in self.languages]
+    def standings(self) -> Sequence[Availability]:
+        return [Availability(name, f"{name} 1.0", f"/bin/{name}", True) for name in self.languages]
 
     def run(self, language: str, code: str) -> Iterator[Report]:
         self.ran.append((language, code))

@@ -19,9 +19,9 @@ from typing import Any
 from oi_tui.engine.export import formats
 from oi_tui.engine.files import restore
 from oi_tui.engine.files.snapshots import Snapshots
-from oi_tui.engine.files.watcher import Witness
+from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.open_interpreter import conversations as original
-from oi_tui.engine.storage.full_text_index import WordIndex
+from oi_tui.engine.storage.full_text_index import FullTextIndex
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 
@@ -252,7 +252,7 @@ def prepare_files(folder: Path) -> None:
     work.mkdir()
     for name, text in FILES.items():
         (work / name).write_text(text)
-    witness = Witness(Snapshots(folder / "snapshots"), work)
+    witness = FileWatcher(Snapshots(folder / "snapshots"), work)
     witness.before()
     (work / "gone.txt").unlink()
     for name, text in CHANGED.items():
@@ -291,7 +291,7 @@ def wrong_after_restoring(folder: Path) -> Iterator[str]:
 
 
 def watch_a_run(folder: Path) -> None:
-    witness = Witness(Snapshots(folder / "snapshots"), folder / "work")
+    witness = FileWatcher(Snapshots(folder / "snapshots"), folder / "work")
     witness.before()
     (folder / "work" / "b.txt").write_text("later")
     witness.after("second")
@@ -304,7 +304,7 @@ def wrong_after_watching(folder: Path) -> Iterator[str]:
     second = snapshots.step("second")
     if second is not None and snapshots.content(second.changes[0].before or "") != b"B":
         yield "the second step has no contents"
-    again = Witness(snapshots, folder / "work")
+    again = FileWatcher(snapshots, folder / "work")
     again.before()
     (folder / "work" / "b.txt").write_text("at last")
     if again.after("third") is None or snapshots.step("third") is None:
@@ -315,13 +315,13 @@ def list_and_index(folder: Path) -> None:
     store = conversations(folder)
     store.fork("one")
     store.summaries()
-    WordIndex(folder / "data" / "words.sqlite3").update(store)
+    FullTextIndex(folder / "data" / "words.sqlite3").update(store)
 
 
 def wrong_after_listing(folder: Path) -> Iterator[str]:
     store = conversations(folder)
     yield from whole(store)
-    index = WordIndex(folder / "data" / "words.sqlite3")
+    index = FullTextIndex(folder / "data" / "words.sqlite3")
     index.update(store)
     ids = {each.id for each in store.summaries()}
     if index.covered != ids or index.find(["count"]) != (ids, ids):

@@ -10,9 +10,9 @@ from typing import TypeVar
 from oi_tui import log, paths
 from oi_tui.actions.confirm_trust import numbered
 from oi_tui.actions.info import info
-from oi_tui.actions.restore_files import Restoring
-from oi_tui.actions.rewind import GoingBack
-from oi_tui.actions.switch_profile import Switching
+from oi_tui.actions.restore_files import FileRestorer
+from oi_tui.actions.rewind import Rewind
+from oi_tui.actions.switch_profile import ProfileSwitcher
 from oi_tui.actions.trust_folder import trust_folder
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event
@@ -22,7 +22,7 @@ from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import StoreError
 from oi_tui.input.history import History
-from oi_tui.input.history_browser import Recall
+from oi_tui.input.history_browser import HistoryBrowser
 from oi_tui.runtimes.availability import told
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
@@ -33,7 +33,7 @@ T = TypeVar("T")
 _LISTED = 100
 
 
-class ConversationDesk(ABC):
+class ConversationActions(ABC):
     """Carries those commands out that need no screen; the screen and the plain session add the others.
 
     They say how to `tell` something, whether something is in progress (`busy`), how the session at work is
@@ -44,9 +44,9 @@ class ConversationDesk(ABC):
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         #: What a person does to come back to an earlier state.
-        self.going_back = GoingBack(self, workspace)
-        self._restoring = Restoring(self, workspace)
-        self._switching = Switching(self, workspace)
+        self.going_back = Rewind(self, workspace)
+        self._restoring = FileRestorer(self, workspace)
+        self._switching = ProfileSwitcher(self, workspace)
 
     @property
     @abstractmethod
@@ -232,7 +232,7 @@ class ConversationDesk(ABC):
 
     def search_history(self, text: str) -> None:
         """List what was said before and holds the words."""
-        found = Recall(History().load()).containing(text, _LISTED)
+        found = HistoryBrowser(History().load()).containing(text, _LISTED)
         listed = "\n".join(f"  {one_line(each, 200)}" for each in found)
         self.tell(f"Said before, the newest first:\n{listed}" if found else "Nothing like it was said.")
 

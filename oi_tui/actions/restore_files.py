@@ -29,7 +29,7 @@ class Place(Protocol):
         """Ask whether to act, showing what would be done."""
 
 
-class Restoring:
+class FileRestorer:
     """Lists the files that each cell changed, and puts them back when the person asks and says yes."""
 
     def __init__(self, place: Place, workspace: Workspace) -> None:

@@ -27,7 +27,7 @@ class Place(Protocol):
         """Give text back to where the person types."""
 
 
-class GoingBack:
+class Rewind:
     """Takes a conversation back to an earlier message, in place or in a copy, as the person asks."""
 
     def __init__(self, desk: Place, workspace: Workspace) -> None:

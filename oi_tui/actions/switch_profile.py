@@ -32,7 +32,7 @@ class _Found:
     path: Path | None
 
 
-class Switching:
+class ProfileSwitcher:
     """Takes a profile by its name, path or address; the newest wish counts."""
 
     def __init__(self, place: _Place, workspace: Workspace) -> None:

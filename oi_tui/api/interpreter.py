@@ -9,7 +9,7 @@ from oi_tui.api.chunks import Chunk, ChunkWriter, confirmation, from_messages, t
 from oi_tui.api.chunks import display as show
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.settings import ApiSettings, SettingGroup
-from oi_tui.api.terminal import NobodyAnsweredError, ProgramInput, approved
+from oi_tui.api.terminal import NoAnswerError, ProgramInput, approved
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.events import (
@@ -28,9 +28,9 @@ from oi_tui.engine.llm import request_log
 from oi_tui.engine.llm.base import Llm
 from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.request_log import LoggedLlm
-from oi_tui.engine.llm.usage_report import Account
+from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.function_model import Completions, FunctionModel
-from oi_tui.engine.models.model_info import KnownModels, ModelFacts
+from oi_tui.engine.models.model_info import KnownModels, ModelInfo
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
@@ -101,11 +101,9 @@ class OpenInterpreter(SettingGroup):
         self._settings = ApiSettings(profile)
         self._messages: list[Chunk] = []
         self._process = llm or ModelProcess(keys=Secrets().key_for, program=profile.completions)
-        table = (
-            self._process.facts if isinstance(self._process, ModelProcess) else lambda _model: ModelFacts()
-        )
+        table = self._process.facts if isinstance(self._process, ModelProcess) else lambda _model: ModelInfo()
         self._known = KnownModels(table)
-        self._account = Account()
+        self._account = UsageTracker()
         self._turn = threading.Lock()
         # `self.llm = ...` is refused, so that no limit is lost with the group.
         vars(self).update(llm=LlmSettings(self._settings), computer=ApiComputer(self._settings))
@@ -267,8 +265,8 @@ class OpenInterpreter(SettingGroup):
                 yield from writer.end()
 
 
-def _nothing_known(_model: object) -> ModelFacts:
-    return ModelFacts()
+def _nothing_known(_model: object) -> ModelInfo:
+    return ModelInfo()
 
 
 def _confirm(chunks: Generator[Chunk, None, None], *, display: bool) -> None:
@@ -279,7 +277,7 @@ def _confirm(chunks: Generator[Chunk, None, None], *, display: bool) -> None:
             if not approved():
                 chunks.close()
             return
-        except NobodyAnsweredError as error:
+        except NoAnswerError as error:
             why = f"standard input could not be read ({error})"
     chunks.throw(
         TurnError(

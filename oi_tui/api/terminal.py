@@ -15,7 +15,7 @@ _NOBODY = (
 )
 
 
-class NobodyAnsweredError(Exception):
+class NoAnswerError(Exception):
     """A question could not be asked, or standard input ended before it was answered."""
 
 
@@ -24,7 +24,7 @@ def approved() -> bool:
     try:
         return input("\nRun this code? (y/n) ").strip().lower() in ("y", "yes")
     except _UNREADABLE as error:
-        raise NobodyAnsweredError(str(error) or type(error).__name__) from error
+        raise NoAnswerError(str(error) or type(error).__name__) from error
 
 
 class ProgramInput:

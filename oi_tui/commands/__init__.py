@@ -4,10 +4,19 @@ import re
 from pathlib import Path
 
 from oi_tui.commands import builtin  # noqa: F401 -- declares them all
-from oi_tui.commands.registry import COMMANDS, Command, CommandError, Desk, parted, rekey
+from oi_tui.commands.registry import COMMANDS, Command, CommandError, CommandTarget, parted, rekey
 from oi_tui.text import one_line
 
-__all__ = ["COMMANDS", "Command", "CommandError", "Desk", "carry_out", "is_command", "matching", "rekey"]
+__all__ = [
+    "COMMANDS",
+    "Command",
+    "CommandError",
+    "CommandTarget",
+    "carry_out",
+    "is_command",
+    "matching",
+    "rekey",
+]
 
 #: Lines that people mean for their shell, and type at the prompt.
 _FOR_THE_SHELL = re.compile(r"(oi-tui|interpreter)( +-.*)?$|pip3? install (--upgrade|-U) \S*interpreter\S*$")
@@ -36,7 +45,7 @@ def is_command(text: str) -> bool:
     return bool(not rest and "/" not in word and _nearest(word, 0.75) and not Path(f"/{word}").exists())
 
 
-def carry_out(text: str, desk: Desk) -> None:
+def carry_out(text: str, desk: CommandTarget) -> None:
     """Do what the person typed. Raises `CommandError`, naming the nearest command, when there is none."""
     if text.startswith(("%%", "!")):
         code = text[1 if text.startswith("!") else 2 :].strip()

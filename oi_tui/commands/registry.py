@@ -7,7 +7,7 @@ from typing import Protocol
 from oi_tui.text import one_line
 
 
-class Desk(Protocol):
+class CommandTarget(Protocol):
     """What commands act upon: the chat screen, seen from below."""
 
     def open_help(self) -> None: ...
@@ -67,7 +67,7 @@ class Command:
 
     name: str
     summary: str
-    act: Callable[[Desk, str], None]
+    act: Callable[[CommandTarget, str], None]
     usage: str = ""
     keys: str = ""
     shown: bool = False
@@ -84,10 +84,10 @@ COMMANDS: dict[str, Command] = {}
 
 def command(
     name: str, summary: str, *, usage: str = "", keys: str = "", shown: bool = False
-) -> Callable[[Callable[[Desk, str], None]], Callable[[Desk, str], None]]:
+) -> Callable[[Callable[[CommandTarget, str], None]], Callable[[CommandTarget, str], None]]:
     """Declare a command. With `shown`, its key stands in the status line."""
 
-    def declare(act: Callable[[Desk, str], None]) -> Callable[[Desk, str], None]:
+    def declare(act: Callable[[CommandTarget, str], None]) -> Callable[[CommandTarget, str], None]:
         COMMANDS[name] = Command(name, summary, act, usage, keys, shown)
         return act
 

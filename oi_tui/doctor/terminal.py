@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from oi_tui.doctor.finding import Finding
 from oi_tui.terminal.graphics import ask_tmux, manner
-from oi_tui.terminal.queries import Replies
+from oi_tui.terminal.queries import TerminalQueries
 
 #: Kitty's keyboard protocol, and frames as a whole; what is asked about pictures follows.
 _QUESTIONS = "\x1b[?u\x1b[?2026$p"
@@ -177,7 +177,7 @@ def _answers(answer: bytes | None) -> Iterator[Finding]:
 
 def _pictures(answer: bytes) -> Finding:
     """How pictures are shown where the setting `images` leaves it to the terminal."""
-    replies = Replies(number=_NUMBER)
+    replies = TerminalQueries(number=_NUMBER)
     replies.questions()
     for reply in _REPLY.findall(answer.decode("utf-8", "replace")):
         replies.read(reply)
@@ -203,7 +203,7 @@ def _asked() -> bytes | None:
     answer = b""
     try:
         tty.setraw(source, termios.TCSANOW)
-        os.write(target, (_QUESTIONS + Replies(number=_NUMBER).questions()).encode())
+        os.write(target, (_QUESTIONS + TerminalQueries(number=_NUMBER).questions()).encode())
         until = time.monotonic() + PATIENCE
         while not _LAST.search(answer) and (left := until - time.monotonic()) > 0:
             if select.select([source], [], [], left)[0]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from oi_tui.engine.files.snapshots import Step
-from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.review.permissions import Permission
 from oi_tui.messages import Message, Report
 
 
@@ -18,7 +18,7 @@ class Run:
     """The answer "run this code". With `grant`, the session no longer asks for what that covers."""
 
     code: str
-    grant: Grant | None = None
+    grant: Permission | None = None
 
 
 @dataclass(frozen=True, slots=True)

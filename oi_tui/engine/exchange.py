@@ -9,9 +9,8 @@ from oi_tui.engine.events import Event, LibraryLoading, ModelCalled, Noticed, Re
 from oi_tui.engine.llm import compaction, request_gate
 from oi_tui.engine.llm import request as request_writer
 from oi_tui.engine.llm.base import (
-    CallPiece,
     Delta,
-    Fault,
+    ErrorInfo,
     Finish,
     Gap,
     Llm,
@@ -19,15 +18,16 @@ from oi_tui.engine.llm.base import (
     Reply,
     Request,
     Text,
+    ToolCallPiece,
     Usage,
 )
 from oi_tui.engine.llm.context_window import CHARACTERS
 from oi_tui.engine.llm.recent_messages import recent
 from oi_tui.engine.llm.request import Written
-from oi_tui.engine.llm.usage_report import Account
+from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.known_windows import check_size
-from oi_tui.engine.models.model_info import ModelFacts
-from oi_tui.engine.reply.message_builders import ReplyWriter
+from oi_tui.engine.models.model_info import ModelInfo
+from oi_tui.engine.reply.message_builders import ReplyBuilder
 from oi_tui.engine.reply.parser import ReplyParser
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
@@ -66,12 +66,12 @@ class Exchange:
         self,
         llm: Llm,
         resolve: Callable[[str], str | None],
-        facts: Callable[[Profile], ModelFacts],
+        facts: Callable[[Profile], ModelInfo],
         stopped: threading.Event,
-        account: Account | None = None,
+        account: UsageTracker | None = None,
         pictures: Path | None = None,
     ) -> None:
-        self.account = account or Account()
+        self.account = account or UsageTracker()
         self.window: int | None = None
         self._pictures = pictures
         self._llm = llm
@@ -102,7 +102,7 @@ class Exchange:
         """
         request_gate.check(profile)
         #: The size of a request that was refused as too long, and the refusal.
-        refused: tuple[int, Fault] | None = None
+        refused: tuple[int, ErrorInfo] | None = None
         for attempt in range(len(RETRIES) + 3):
             facts = yield from self._known(profile)
             written = self.written(messages, profile, languages, cwd, facts, notes)
@@ -112,7 +112,7 @@ class Exchange:
                 raise LlmError(refused[1])
             yield from self.account.tell_left_out(written, assumed=facts.window_assumed)
             _, fences = self._manner(profile, facts)
-            writer = ReplyWriter(self._resolve, profile.model)
+            writer = ReplyBuilder(self._resolve, profile.model)
             parser = ReplyParser(self._resolve, fences=fences)
             sent = self._deltas(written.request, profile, facts)
             fault, began = yield from self._one_reply(profile.model, sent, parser, writer)
@@ -164,7 +164,9 @@ class Exchange:
                 )
             yield from self._before_another_try(
                 fault
-                or Fault("empty", "The summary had no words in it. Try again, or another model.", "model"),
+                or ErrorInfo(
+                    "empty", "The summary had no words in it. Try again, or another model.", "model"
+                ),
                 profile,
                 attempt,
             )
@@ -176,7 +178,7 @@ class Exchange:
         profile: Profile,
         languages: Sequence[str],
         cwd: Path,
-        facts: ModelFacts,
+        facts: ModelInfo,
         notes: Sequence[str] = (),
     ) -> Written:
         """The request as it would be sent now."""
@@ -208,7 +210,7 @@ class Exchange:
             if self._reply:
                 self._reply.cancel()
 
-    def _before_another_try(self, fault: Fault, profile: Profile, attempt: int) -> Steps[None]:
+    def _before_another_try(self, fault: ErrorInfo, profile: Profile, attempt: int) -> Steps[None]:
         """Change what can be changed, or wait. Raises LlmError when another try is of no use."""
         if fault.kind == "tools" and profile.supports_functions is None:
             if profile.model in self._without_tools:
@@ -227,8 +229,8 @@ class Exchange:
             raise Stopped
 
     def _one_reply(
-        self, model: str, deltas: Iterator[Delta], parser: ReplyParser, writer: ReplyWriter
-    ) -> Steps[tuple[Fault | None, bool]]:
+        self, model: str, deltas: Iterator[Delta], parser: ReplyParser, writer: ReplyBuilder
+    ) -> Steps[tuple[ErrorInfo | None, bool]]:
         """Returns the fault that ended the reply, and whether anything had come by then."""
         yield ModelCalled(model)
         began = full = called = False
@@ -242,7 +244,7 @@ class Exchange:
                 began = began or not isinstance(delta, Usage | Finish)
                 full = full or delta == Finish("length")
                 reason = delta.reason if isinstance(delta, Finish) else reason
-                called = called or isinstance(delta, CallPiece)
+                called = called or isinstance(delta, ToolCallPiece)
                 if isinstance(delta, Gap):
                     gaps += delta.lines
                     writer.tear(call=called)
@@ -265,7 +267,7 @@ class Exchange:
             yield Noticed("The reply reached its greatest length and was cut off; see max_tokens.", "warning")
         return fault, began
 
-    def _words(self, model: str, deltas: Iterator[Delta], said: list[str]) -> Steps[Fault | None]:
+    def _words(self, model: str, deltas: Iterator[Delta], said: list[str]) -> Steps[ErrorInfo | None]:
         """Collect the words of a reply that nobody sees grow. Returns the fault that ended it."""
         yield ModelCalled(model)
         usage = None
@@ -281,7 +283,7 @@ class Exchange:
         yield from self.account.enter(usage)
         return None
 
-    def _tell_unreadable(self, writer: ReplyWriter) -> Iterator[Event]:
+    def _tell_unreadable(self, writer: ReplyBuilder) -> Iterator[Event]:
         self._unreadable = self._unreadable + 1 if writer.unreadable and not writer.codes else 0
         if self._unreadable >= 2:
             self._unreadable = 0
@@ -293,7 +295,7 @@ class Exchange:
 
     # -- how the model is reached -------------------------------------------------------------
 
-    def _deltas(self, request: Request, profile: Profile, facts: ModelFacts) -> Iterator[Delta]:
+    def _deltas(self, request: Request, profile: Profile, facts: ModelInfo) -> Iterator[Delta]:
         with self._lock:
             if self._stopped.is_set():
                 return
@@ -305,9 +307,9 @@ class Exchange:
             with self._lock:
                 self._reply = None
 
-    def _known(self, profile: Profile) -> Steps[ModelFacts]:
+    def _known(self, profile: Profile) -> Steps[ModelInfo]:
         """What is known of the model. Asking can take seconds while LiteLLM loads; a stop does not wait."""
-        found: list[ModelFacts] = []
+        found: list[ModelInfo] = []
         asking = threading.Thread(target=lambda: found.append(self._facts(profile)), daemon=True)
         asking.start()
         asking.join(_MOMENT)
@@ -317,13 +319,13 @@ class Exchange:
             if self._stopped.is_set():
                 raise Stopped
             asking.join(0.02)
-        return self.completed(found[0] if found else ModelFacts(), profile)
+        return self.completed(found[0] if found else ModelInfo(), profile)
 
-    def completed(self, facts: ModelFacts, profile: Profile) -> ModelFacts:
+    def completed(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
         """The facts, with the window that is reckoned with."""
         return self._windows.completed(facts, profile)
 
-    def _manner(self, profile: Profile, facts: ModelFacts) -> tuple[bool, bool]:
+    def _manner(self, profile: Profile, facts: ModelInfo) -> tuple[bool, bool]:
         """Whether to offer the tool, and whether fenced text of the reply is code to run.
 
         Nobody knows for sure which models call tools. So the tool is offered until a model refuses it, and

@@ -15,12 +15,12 @@ from oi_tui.engine.events import (
     RunReported,
     Steps,
 )
-from oi_tui.engine.files.watcher import Witness
+from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.protocols import Computer
-from oi_tui.engine.reply.message_builders import RunWriter
+from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.engine.review.permissions import Grant, Grants
+from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Displayed, Message, Printed, RunEnded
@@ -37,10 +37,10 @@ class Execution:
         self,
         computer: Computer,
         log: MessageLog,
-        grants: Grants,
+        grants: Permissions,
         stopped: threading.Event,
         outputs: Path | None = None,
-        witness: Witness | None = None,
+        witness: FileWatcher | None = None,
         earlier: EarlierCode | None = None,
     ) -> None:
         self.earlier = EarlierCode() if earlier is None else earlier
@@ -134,7 +134,7 @@ class Execution:
             return ""
         return f"safe_mode asks, because this {', '.join(found.risk_sentences)}."
 
-    def _granted(self, grant: Grant) -> Noticed:
+    def _granted(self, grant: Permission) -> Noticed:
         """Ask no longer for what a person granted; the notice says what that is, and the way back."""
         self._grants.give(grant)
         if grant.scope == "everything":
@@ -170,7 +170,7 @@ class Execution:
         if may_run:
             language = self._computer.resolve(code.format or "") or code.format or ""
             self.earlier.note(language, code.content, self._computer.cwd)
-            writer = RunWriter(code, self._outputs)
+            writer = RunBuilder(code, self._outputs)
             try:
                 for report in self._computer.run(code.format or "", code.content):
                     if isinstance(report, RunEnded):

@@ -8,7 +8,7 @@ from typing import Any
 
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, Noticed, Steps
 from oi_tui.engine.llm import images
-from oi_tui.engine.protocols import Nowhere, Recorder
+from oi_tui.engine.protocols import NullRecorder, Recorder
 from oi_tui.messages import Message
 
 
@@ -91,7 +91,7 @@ class MessageLog:
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
         """Meanwhile nothing is saved, and what comes is forgotten afterwards."""
-        recorder, self._recorder = self._recorder, Nowhere()
+        recorder, self._recorder = self._recorder, NullRecorder()
         before = set(self._messages)
         try:
             yield

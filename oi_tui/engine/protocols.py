@@ -64,7 +64,7 @@ class Recorder(Protocol):
         """Drop messages."""
 
 
-class Nowhere:
+class NullRecorder:
     """A recorder for what is not kept."""
 
     trouble = None

@@ -16,17 +16,17 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.exchange import Exchange, Stopped
 from oi_tui.engine.execution import Execution
-from oi_tui.engine.files.watcher import Witness
+from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.llm import compaction, images, token_report
 from oi_tui.engine.llm.base import Llm, LlmError, Usage
 from oi_tui.engine.llm.token_report import Count
-from oi_tui.engine.llm.usage import Ledger
-from oi_tui.engine.llm.usage_report import Account, OverBudget
+from oi_tui.engine.llm.usage import UsageTotals
+from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.message_log import MessageLog
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.protocols import Computer, Recorder
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.engine.review.permissions import Grant, Grants
+from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 from oi_tui.text import duration
@@ -53,13 +53,13 @@ class Session:
         messages: Sequence[Message] = (),
         *,
         outputs: Path | None = None,
-        facts: Callable[[Profile], ModelFacts] = lambda _profile: ModelFacts(),
-        account: Account | None = None,
-        witness: Witness | None = None,
+        facts: Callable[[Profile], ModelInfo] = lambda _profile: ModelInfo(),
+        account: UsageTracker | None = None,
+        witness: FileWatcher | None = None,
         earlier: EarlierCode | None = None,
     ) -> None:
         self.profile = profile
-        self.grants = Grants(everything=profile.auto_run)
+        self.grants = Permissions(everything=profile.auto_run)
         self._computer = computer
         self._log = MessageLog(recorder, messages, outputs)
         self._witness = witness
@@ -73,7 +73,7 @@ class Session:
         self._closed = False
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> UsageTotals:
         """What the session's requests took and cost so far."""
         return self._exchange.account.ledger
 
@@ -143,7 +143,7 @@ class Session:
             yield TurnEnded("done")
 
     @property
-    def account(self) -> Account:
+    def account(self) -> UsageTracker:
         """The books of the session."""
         return self._exchange.account
 
@@ -273,7 +273,7 @@ class Session:
         self.grants.everything = on
 
     @property
-    def permissions(self) -> tuple[Grant, ...]:
+    def permissions(self) -> tuple[Permission, ...]:
         """What runs without a question now, auto-run first."""
         return self.grants.in_force
 
@@ -282,7 +282,7 @@ class Session:
         """What the languages remember from code that ran."""
         return self._execution.earlier
 
-    def revoke(self, grant: Grant) -> None:
+    def revoke(self, grant: Permission) -> None:
         """Ask again for what was granted."""
         self.grants.revoke(grant)
 

@@ -20,7 +20,7 @@ from oi_tui.messages import InputReceived, InputRequested, Message, Report, Star
 from oi_tui.text import one_line
 
 
-class Chronicle:
+class TurnLog:
     """Tells events in a line each, where they are worth one; "" where not."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -27,7 +27,7 @@ _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "t
 _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "ls-files", "-z")
 
 
-class Files:
+class FileIndex:
     """The files and folders below `root`, as far as they are known by now. Any thread may ask.
 
     Where `root` is in a git repository, what git ignores is left out; elsewhere hidden folders and those of

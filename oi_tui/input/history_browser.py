@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-class Recall:
+class HistoryBrowser:
     """Entries, oldest first, and the place among them; its end is the text that is not sent yet."""
 
     def __init__(self, entries: Iterable[str]) -> None:

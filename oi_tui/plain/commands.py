@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from oi_tui import log, paths, profiles
-from oi_tui.actions.base import ConversationDesk
+from oi_tui.actions.base import ConversationActions
 from oi_tui.commands import COMMANDS
 from oi_tui.doctor.in_use import InUse
 from oi_tui.doctor.report import report
@@ -30,7 +30,7 @@ _LOGGED = 40
 _FOUND = 50
 
 
-class PlainDesk(ConversationDesk):
+class PlainCommands(ConversationActions):
     """Carries commands out in words; `oi_tui.commands.Desk` lists them."""
 
     def __init__(self, conversation: "PlainConversation", workspace: Workspace) -> None:

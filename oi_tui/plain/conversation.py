@@ -17,18 +17,18 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
-from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.input.history import History
 from oi_tui.input.multiline import is_open, without_quotes
 from oi_tui.messages import InputReceived, InputRequested, Message
-from oi_tui.plain.commands import PlainDesk
-from oi_tui.plain.event_handler import PlainStory
+from oi_tui.plain.commands import PlainCommands
+from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
-from oi_tui.plain.wakeup import Alarm
+from oi_tui.plain.wakeup import Wakeup
 from oi_tui.terminal.external_editor import edit
 from oi_tui.text import one_line
-from oi_tui.turn_worker import Turn
+from oi_tui.turn_worker import TurnWorker
 from oi_tui.workspace import Workspace
 
 #: A second ctrl+c at the prompt within so many seconds leaves.
@@ -48,9 +48,9 @@ class PlainConversation:
     def __init__(
         self,
         workspace: Workspace,
-        story: PlainStory,
+        story: PlainEventHandler,
         keyboard: Keyboard,
-        alarm: Alarm,
+        alarm: Wakeup,
         *,
         seen: bool,
         reads: bool = True,
@@ -63,7 +63,7 @@ class PlainConversation:
         self._reads = reads
         self._history = History()
         self._sent = self._history.load() if keyboard.is_terminal else []
-        self.desk = PlainDesk(self, workspace)
+        self.desk = PlainCommands(self, workspace)
         self.left = False
         self.refused = False
         #: How the last turn ended.
@@ -137,7 +137,7 @@ class PlainConversation:
         """Work through a session's events, answering what they ask."""
         columns, rows = shutil.get_terminal_size()
         self._workspace.computer.resize(max(20, columns - 2), rows)
-        turn = Turn(events, lambda _turn: self._alarm.ring())
+        turn = TurnWorker(events, lambda _turn: self._alarm.ring())
         worker = threading.Thread(target=turn.run, name="turn", daemon=True)
         ended: TurnEnded | None = None
         with self._alarm.on_interrupt():
@@ -278,9 +278,9 @@ class PlainConversation:
                 self.story.note("Answer y, n, e or a, and enter.")
                 self._put_question(request)
 
-    def _grant(self, request: ApprovalRequested) -> Grant:
+    def _grant(self, request: ApprovalRequested) -> Permission:
         name = request.message.format or ""
-        return Grant("language", self._workspace.computer.resolve(name) or name)
+        return Permission("language", self._workspace.computer.resolve(name) or name)
 
     def _decide(self, request: ApprovalRequested, decision: Run | Reject) -> None:
         self._question = None

@@ -37,7 +37,7 @@ _ENDS = {
 }
 
 
-class PlainStory:
+class PlainEventHandler:
     """Tells events as they happen. `say` writes what was said, run and printed; `note` writes the rest.
 
     `saved_as` keeps a picture and returns its path. `echoes` says that the terminal shows what the person

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from oi_tui.plain.wakeup import Alarm
+from oi_tui.plain.wakeup import Wakeup
 
 #: Before a question takes an answer the keyboard must have been quiet for so long, in seconds.
 QUIET = 0.5
@@ -26,7 +26,7 @@ class Keyboard:
     answers. Elsewhere (a pipe, a file) lines come as they are, and nobody could approve anything.
     """
 
-    def __init__(self, alarm: Alarm, descriptor: int = 0) -> None:
+    def __init__(self, alarm: Wakeup, descriptor: int = 0) -> None:
         self._alarm = alarm
         self._descriptor = descriptor
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")

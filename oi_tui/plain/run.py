@@ -16,9 +16,9 @@ from oi_tui.engine.models import local_servers
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.environment import close_to_others
 from oi_tui.plain.conversation import PlainConversation
-from oi_tui.plain.event_handler import INDENT, PlainStory
+from oi_tui.plain.event_handler import INDENT, PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
-from oi_tui.plain.wakeup import Alarm
+from oi_tui.plain.wakeup import Wakeup
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
 
@@ -94,10 +94,10 @@ def _begin(
         profile = _served_here(profile, notes)
     workspace = Workspace(profile, profile_path)
     stack.callback(workspace.close)
-    alarm = Alarm()
+    alarm = Wakeup()
     stack.callback(alarm.close)
     keyboard = Keyboard(alarm)
-    story = PlainStory(
+    story = PlainEventHandler(
         _say,
         notes,
         workspace.save_picture,

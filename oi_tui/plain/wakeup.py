@@ -11,7 +11,7 @@ from types import FrameType
 _TICK = 0.2
 
 
-class Alarm:
+class Wakeup:
     """Rings from any thread, and from a signal; whoever waits watches `descriptor` beside all else."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ _INPUT = {"told": "yes", "seen": "yes, seen at its terminal", "none": ""}
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Availability:
     """How it stands with a language: `about` is its version; how to get it where `program` is None."""
 
     name: str
@@ -18,7 +18,7 @@ class Standing:
     active_line: bool
 
 
-def told(standings: Sequence[Standing]) -> str:
+def told(standings: Sequence[Availability]) -> str:
     """The languages with version, program and whether their line is marked; how to get the others."""
     rows = [("language", "version", "line", "program")]
     rows += [

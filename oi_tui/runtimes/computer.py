@@ -10,13 +10,13 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.messages import Loss, Printed, Report, RunEnded
-from oi_tui.runtimes.availability import Standing
+from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.installing import how_to_get
 from oi_tui.runtimes.language import Choices, Language, Runtime
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
-from oi_tui.runtimes.sandbox.protected_files import Watch
+from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
 from oi_tui.runtimes.sandbox.readable_paths import is_in
 from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import Detail, Memory, Variable
@@ -138,10 +138,10 @@ class Computer:
             )
         return f"{declared.title} is not here. {how_to_get(declared)}"
 
-    def standings(self) -> tuple[Standing, ...]:
+    def standings(self) -> tuple[Availability, ...]:
         """How it stands with every language. Asks each program for its version, which takes a moment."""
         return tuple(
-            Standing(
+            Availability(
                 each.name,
                 self.describe(each.name),
                 None if self.missing(each.name) else self._program(each),
@@ -283,7 +283,7 @@ class Computer:
         if not self._enclosed:
             yield from reports
             return
-        watch = Watch(self._cwd.resolve(), self._writable)
+        watch = ProtectedFileWatch(self._cwd.resolve(), self._writable)
         minutes = self._limits.minutes
         timer = threading.Timer(minutes * 60, self.interrupt) if minutes else None
         if timer:

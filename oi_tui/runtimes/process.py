@@ -15,10 +15,10 @@ from pathlib import Path
 from oi_tui.runtimes import process_table
 from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
 from oi_tui.runtimes.marks import MarkReader, spell
-from oi_tui.runtimes.pty import Terminal
-from oi_tui.runtimes.sandbox.base import Enclosed
+from oi_tui.runtimes.pty import Pty
+from oi_tui.runtimes.sandbox.base import SandboxedCommand
 from oi_tui.runtimes.sandbox.limits import LimitWatch
-from oi_tui.runtimes.sandbox.proxy import Gateway
+from oi_tui.runtimes.sandbox.proxy import HostProxy
 from oi_tui.runtimes.sandbox.sandbox import Sandbox
 
 #: What may wait, in bytes, of the output that comes while no run reads it; the oldest goes first.
@@ -92,13 +92,13 @@ class LanguageProcess:
         self.channel = channel
         self.enclosed = sandbox is not None
         env = {**env, _TOKEN: self._token}
-        start = Enclosed(tuple(argv), env)
-        self._gateway: Gateway | None = None
+        start = SandboxedCommand(tuple(argv), env)
+        self._gateway: HostProxy | None = None
         if sandbox:
             start = sandbox.enclose(program, argv, env, channel.folder)
         try:
             self._gateway = sandbox.open_gateway(channel.folder) if sandbox else None
-            self.terminal = Terminal(
+            self.terminal = Pty(
                 start.argv,
                 folder=channel.folder,
                 env=start.env,

@@ -32,7 +32,7 @@ class _Guarded(ptyprocess.PtyProcess):  # type: ignore[misc]
     closed: bool
 
     def __del__(self) -> None:
-        """Do nothing: `Terminal.close` says when the end is."""
+        """Do nothing: `Pty.close` says when the end is."""
 
     def isalive(self) -> bool:
         """Whether the guard runs."""
@@ -47,7 +47,7 @@ class _Guarded(ptyprocess.PtyProcess):  # type: ignore[misc]
             self.closed = True
 
 
-class Terminal(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
+class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
     """pexpect's terminal around a guarded program. Raises OSError when it cannot be started.
 
     With `descriptors`, which it inherits, the program is a wrapper that starts the language inside of it.

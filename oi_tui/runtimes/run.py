@@ -16,8 +16,8 @@ from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.process import Ended, Item, LanguageProcess
 from oi_tui.runtimes.python_line import PythonLine
-from oi_tui.runtimes.shell_line import MemoryLine
-from oi_tui.runtimes.stopping import Steps
+from oi_tui.runtimes.shell_line import ShellLine
+from oi_tui.runtimes.stopping import StopSteps
 from oi_tui.runtimes.variables import listed, loss, names_in
 
 _FRAME = 1 / 60
@@ -81,8 +81,8 @@ class Run:
         self._line = 0
         self._line_at = 0.0
         self._read_line: Callable[[], int | None] | None = None
-        self._memory_line: MemoryLine | PythonLine | None = None
-        self._steps = Steps(
+        self._memory_line: ShellLine | PythonLine | None = None
+        self._steps = StopSteps(
             process, self._nonce, self._language, runtime.stop_signal, self._report, self._at_stake()
         )
         self.leaving = False
@@ -110,7 +110,7 @@ class Run:
                     self._read_line = lambda: _line(frames, process.channel)
             elif language.active_line == "memory":
                 with contextlib.suppress(ValueError):
-                    self._memory_line = MemoryLine(process.pid, self._code)
+                    self._memory_line = ShellLine(process.pid, self._code)
                     self._read_line = self._memory_line.read
         try:
             path = process.channel.write_cell(self._code)

@@ -15,7 +15,7 @@ _SYMBOLS = {
 }
 
 
-class MemoryLine:
+class ShellLine:
     """Which line of the sourced `code` the shell `pid` is in.
 
     Raises ValueError where the system or the shell does not let its memory be read: other systems than Linux,

@@ -25,7 +25,7 @@ REPEATED = 0.5
 _SOON, _LATER = 0.03, 0.25
 
 
-class Steps:
+class StopSteps:
     """How far the stopping of one run has come. Whoever uses it sees to it that only one thread does.
 
     A language with a memory is interrupted and waited for, because a library at work or clean-up code may

@@ -13,14 +13,14 @@ from textual.widgets import Static
 
 from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line, visible
-from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, Quiet
+from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, KeyGuard
 from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
 
-class Confirm(Dialog[bool]):
+class ConfirmDialog(Dialog[bool]):
     """Dismissed with True when the person says yes, under the same guard as the question about code."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,7 +35,7 @@ class Confirm(Dialog[bool]):
         super().__init__()
         self._question = question
         self._details = details
-        self._quiet = Quiet()
+        self._quiet = KeyGuard()
         self._settle: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from oi_tui import paths
 from oi_tui.screens.dialog import Page
 from oi_tui.text import one_line, visible
-from oi_tui.widgets.footer import KeyLine
+from oi_tui.widgets.footer import KeyFooter
 
 #: Lines that are alike are shown beside a change so far, and are left out beyond.
 _AROUND = 3
@@ -21,7 +21,7 @@ _AROUND = 3
 _LONG = 4_000
 
 
-class Changes(Page[None]):
+class DiffScreen(Page[None]):
     """Shows lines that went with "-" and lines that came with "+", with what stands around them."""
 
     CSS_PATH = paths.styles() / "reader.tcss"
@@ -40,7 +40,7 @@ class Changes(Page[None]):
         yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
         with VerticalScroll(id="changes"):
             yield Static(id="changes-lines", markup=False)
-        yield KeyLine(id="reader-status")
+        yield KeyFooter(id="reader-status")
 
     def on_mount(self) -> None:
         """Begin with the lines."""
@@ -53,7 +53,7 @@ class Changes(Page[None]):
         self.query_one("#changes-lines", Static).update(Content("\n").join(told) if told else Content(same))
         self.query_one(VerticalScroll).focus()
         counts = f"- {gone} of the model's lines   + {came} of yours" if told else ""
-        self.query_one(KeyLine).show((("up / down", "scroll"), ("escape", "back")), counts)
+        self.query_one(KeyFooter).show((("up / down", "scroll"), ("escape", "back")), counts)
 
 
 def changes(before: list[str], after: list[str]) -> Iterator[tuple[str, int, str]]:

@@ -68,7 +68,7 @@ def keys_table() -> str:
     return "\n".join(lines)
 
 
-class Help(Dialog[None]):
+class HelpScreen(Dialog[None]):
     """A page over the conversation; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -19,11 +19,11 @@ from oi_tui.opener import opener, view
 from oi_tui.screens.dialog import Page
 from oi_tui.terminal.clipboard import copy
 from oi_tui.text import one_line
-from oi_tui.widgets.conversation.styles import Look, look_of
-from oi_tui.widgets.footer import KeyLine
-from oi_tui.widgets.images.image import Picture
+from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.footer import KeyFooter
+from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.images.protocol import means_of
-from oi_tui.widgets.images.sixel_overlay import StillPictures
+from oi_tui.widgets.images.sixel_overlay import SixelOverlay
 from oi_tui.widgets.truncate import ending
 
 #: Files of other names might be programs to what opens them.
@@ -35,15 +35,15 @@ class Frame(Widget, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="picture")
-        self._picture: Picture | None = None
-        self._look: Look | None = None
-        self._stills = StillPictures(self, self._visible)
+        self._picture: ImageRow | None = None
+        self._look: Styles | None = None
+        self._stills = SixelOverlay(self, self._visible)
 
-    def show(self, picture: Picture) -> None:
+    def show(self, picture: ImageRow) -> None:
         """Show this one."""
         if self._picture is not None:
             self._picture.forget()
-        self._picture = Picture(picture.message, picture.file, self._repaint)
+        self._picture = ImageRow(picture.message, picture.file, self._repaint)
         self.refresh()
 
     def _repaint(self) -> None:
@@ -67,20 +67,20 @@ class Frame(Widget, can_focus=True):
         self.refresh()
 
     @property
-    def look(self) -> Look:
+    def look(self) -> Styles:
         """The styles to draw with, with pictures as high as the screen."""
         if self._look is None:
             means = means_of(self.app).within(self.size.height, whole=True)
             self._look = look_of(self.app.current_theme, colourful=not self.app.no_color, means=means)
         return self._look
 
-    def _visible(self) -> list[tuple[Picture, int, int]]:
+    def _visible(self) -> list[tuple[ImageRow, int, int]]:
         if self._picture is None:
             return []
         top, left = self._place(self._picture)
         return [(self._picture, top, left)]
 
-    def _place(self, picture: Picture) -> tuple[int, int]:
+    def _place(self, picture: ImageRow) -> tuple[int, int]:
         picture.rows(self.size.width, self.look, widest=self.size.width)
         columns, lines = picture.shape
         return max((self.size.height - lines) // 2, 0), max((self.size.width - columns) // 2, 0)
@@ -106,7 +106,7 @@ class Frame(Widget, can_focus=True):
         return super().render_lines(crop)
 
 
-class Pictures(Page[None]):
+class ImagesScreen(Page[None]):
     """Shows pictures, one at a time, beginning with number `first`."""
 
     CSS_PATH = paths.styles() / "reader.tcss"
@@ -118,7 +118,7 @@ class Pictures(Page[None]):
         Binding("c", "copy", "Copy its path", id="pictures.copy"),
     ]
 
-    def __init__(self, pictures: Sequence[Picture], first: int = 0) -> None:
+    def __init__(self, pictures: Sequence[ImageRow], first: int = 0) -> None:
         super().__init__()
         self._pictures = pictures
         self._number = first
@@ -128,7 +128,7 @@ class Pictures(Page[None]):
         """The title, the picture, the keys."""
         yield Static(id="reader-title", markup=False)
         yield self._frame
-        yield KeyLine(id="reader-status")
+        yield KeyFooter(id="reader-status")
 
     def on_mount(self) -> None:
         """Begin with the one that was asked for."""
@@ -149,7 +149,7 @@ class Pictures(Page[None]):
         self.query_one("#reader-title", Static).update(title)
         keys = (("left / right", "others"),) if count > 1 else ()
         own = (("o", "open outside"), ("c", "copy path")) if picture.file else ()
-        self.query_one(KeyLine).show((*keys, *own, ("escape", "back")), "")
+        self.query_one(KeyFooter).show((*keys, *own, ("escape", "back")), "")
         self._frame.show(picture)
 
     def action_turn(self, step: int) -> None:

@@ -130,7 +130,7 @@ def here(screen: Any) -> tuple[str, list[tuple[str, str]]]:
             title = title or _PLACES.get(type(node).__name__, "Here")
             if isinstance(node, ApprovalPanel):
                 rows += node.help_rows
-            if type(node).__name__ != "Chat":
+            if type(node).__name__ != "ChatScreen":
                 rows += _rows(type(node), changed)
         node = node.parent if node is not screen else None
     return title, rows

@@ -18,7 +18,7 @@ from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line
 
 
-class Starting(Dialog[Llamafile | str]):
+class LlamafileScreen(Dialog[Llamafile | str]):
     """Tells how far it is. Gives the running llamafile, or why there is none; escape stops it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "stop", "Stop", id="starting.stop")]

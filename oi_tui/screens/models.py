@@ -76,7 +76,7 @@ def llamafiles() -> list[ModelChoice]:
     ]
 
 
-class Models(Dialog[ModelChoice | None]):
+class ModelsScreen(Dialog[ModelChoice | None]):
     """A short list over the conversation, best choice first, and a field for any other name.
 
     A provider's key that is not found anywhere is asked for in a masked field before the choice is taken.

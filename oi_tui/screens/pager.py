@@ -18,7 +18,7 @@ from oi_tui.widgets.pager.text_view import TextView
 _KEYS = ("/ search", "n next", "N above", "s where", "escape back")
 
 
-class Reader(Page[None]):
+class PagerScreen(Page[None]):
     """Shows a text from its beginning. `where` says in a sentence where the text is kept."""
 
     CSS_PATH = paths.styles() / "reader.tcss"

@@ -8,11 +8,11 @@ from textual.content import Content
 
 from oi_tui import profiles
 from oi_tui.commands import COMMANDS, Command
-from oi_tui.screens.chat.screen import Chat
+from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
-    from oi_tui.engine.review.permissions import Grant
+    from oi_tui.engine.review.permissions import Permission
 
 
 class PermissionEntries(Provider):
@@ -33,11 +33,11 @@ class PermissionEntries(Provider):
             if score > 0:
                 yield Hit(score, Content(words), lambda g=grant: self._revoke(g), text=words, help=_REVOKED)
 
-    def _permissions(self) -> "tuple[Grant, ...]":
+    def _permissions(self) -> "tuple[Permission, ...]":
         chat = _chat(self.app)
         return chat.workbench.session.permissions if chat.is_ready else ()
 
-    def _revoke(self, grant: "Grant") -> None:
+    def _revoke(self, grant: "Permission") -> None:
         _chat(self.app).desk.revoke(grant)
 
 
@@ -63,12 +63,12 @@ _SWITCHING = "%profile NAME"
 _REVOKED = "runs without a question now"
 
 
-def _revoking(grant: "Grant") -> str:
+def _revoking(grant: "Permission") -> str:
     return f"Ask again for {one_line(grant.words, 80)}"
 
 
-def _chat(app: App[Any]) -> Chat:
-    return next(each for each in app.screen_stack if isinstance(each, Chat))
+def _chat(app: App[Any]) -> ChatScreen:
+    return next(each for each in app.screen_stack if isinstance(each, ChatScreen))
 
 
 class CommandEntries(Provider):

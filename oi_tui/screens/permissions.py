@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.review.permissions import Permission
 from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oi_tui.engine.session import Session
 
 
-class Permissions(Dialog[None]):
+class PermissionsScreen(Dialog[None]):
     """A list over the conversation: enter asks again for what is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -29,7 +29,7 @@ class Permissions(Dialog[None]):
     def __init__(self, session: "Session") -> None:
         super().__init__()
         self._session = session
-        self._rows: list[Grant] = []
+        self._rows: list[Permission] = []
 
     def compose(self) -> ComposeResult:
         """Words, and the list."""
@@ -97,6 +97,6 @@ _NOTHING = (
 )
 
 
-def _described(each: Grant, *, chosen: bool = False) -> Content:
+def _described(each: Permission, *, chosen: bool = False) -> Content:
     words = one_line(each.words, 100)
     return Content.assemble("> " if chosen else "  ", words)

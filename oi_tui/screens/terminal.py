@@ -12,10 +12,10 @@ from oi_tui import paths
 from oi_tui.screens.dialog import Page
 from oi_tui.text import duration
 from oi_tui.widgets.emulator.view import TerminalView
-from oi_tui.widgets.status_bar import StatusLine
+from oi_tui.widgets.status_bar import StatusBar
 
 
-class Program(Page[bool]):
+class ProgramScreen(Page[bool]):
     """Shows the running program's terminal and sends it every key but one.
 
     It closes with True when the person goes back to the conversation, and with False when it is told that
@@ -44,7 +44,7 @@ class Program(Page[bool]):
         self._since = since
         self._resized = resized
         self.view = TerminalView(typed, id="terminal")
-        self._line = StatusLine(id="program-line", keeps_right=True)
+        self._line = StatusBar(id="program-line", keeps_right=True)
 
     def compose(self) -> ComposeResult:
         """The terminal over the line."""

@@ -13,7 +13,7 @@ from oi_tui.engine.settings.application import THEMES
 from oi_tui.screens.dialog import Dialog
 
 
-class Themes(Dialog[str | None]):
+class ThemesScreen(Dialog[str | None]):
     """A short list beside the conversation, which takes each theme's colours as it is highlighted.
 
     Returns the chosen theme; None, with the colours as they were, when nothing was chosen.

@@ -15,9 +15,9 @@ from oi_tui import paths
 from oi_tui.input.mentions import written
 from oi_tui.runtimes.variables import Detail, Memory
 from oi_tui.screens.dialog import Page
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
-from oi_tui.widgets.footer import KeyLine, Keys
+from oi_tui.widgets.footer import KeyFooter, Keys
 from oi_tui.widgets.lists.variable_list import VariableList, rows
 from oi_tui.widgets.pager.long_text import LongText
 
@@ -41,7 +41,7 @@ class Remembering(Protocol):
         """What one variable holds."""
 
 
-class Variables(Page[str | None]):
+class VariablesScreen(Page[str | None]):
     """Shows variables by language, and those that are sought as one types.
 
     It closes with the chosen variable as it is mentioned in the prompt, `@name`, or with None. `busy` says
@@ -82,7 +82,7 @@ class Variables(Page[str | None]):
         self._busy = busy
         self._memories: Sequence[Memory] | None = None
         self._list = VariableList(id="variables-list")
-        self._keys = KeyLine(id="variables-keys")
+        self._keys = KeyFooter(id="variables-keys")
 
     def compose(self) -> ComposeResult:
         """The title, the field that narrows the list, the list, and the keys."""
@@ -204,7 +204,7 @@ class Variables(Page[str | None]):
             return
         title = f"{one_line(event.name, 60)}  {one_line(event.detail.description, 200)}"
         where = f"This is the beginning of what {event.language} holds; the rest is in the language itself."
-        self.app.push_screen(Reader(title, LongText.of(event.detail.preview), where))
+        self.app.push_screen(PagerScreen(title, LongText.of(event.detail.preview), where))
 
     def action_leave(self) -> None:
         """Empty the field, else close."""

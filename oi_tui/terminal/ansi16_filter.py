@@ -35,7 +35,7 @@ _VIVID_INK, _VIVID_GROUND = 32, 40
 _LEAST = 2.5
 
 
-class SixteenFilter(LineFilter):
+class Ansi16Filter(LineFilter):
     """Puts the terminal's own colours in the place of a theme's."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002

@@ -10,7 +10,7 @@ from textual.filter import LineFilter
 from oi_tui.themes import LEGIBLE, contrast, legible
 
 
-class LegibleFilter(LineFilter):
+class ContrastFilter(LineFilter):
     """Gives words a contrast of at least 4.5:1, whichever theme and widget chose their colours.
 
     Lines, bars and other signs that say nothing stay as faint as they were meant to be.

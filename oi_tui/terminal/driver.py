@@ -15,7 +15,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from oi_tui.terminal.input_filter import InputFilter, Pasted, Reply, Unit
-from oi_tui.terminal.queries import Answers, Replies
+from oi_tui.terminal.queries import Answers, TerminalQueries
 
 _log = logging.getLogger("oi_tui.terminal")
 #: How often the thread that reads looks whether it should end, in seconds.
@@ -61,7 +61,7 @@ class TerminalDriver(LinuxDriver):
 
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
-        self._replies = Replies(lambda answers: self.send_message(TerminalAnswered(answers)))
+        self._replies = TerminalQueries(lambda answers: self.send_message(TerminalAnswered(answers)))
         self.farewell: Callable[[], str] = lambda: ""
         self._parser = _KeyParser()
 

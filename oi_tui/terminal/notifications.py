@@ -77,7 +77,7 @@ def tool_command(title: str, body: str, environment: Mapping[str, str] = os.envi
     return ["notify-send", "--app-name=oi-tui", "--", one_line(title, _LONGEST), told]
 
 
-class Attention:
+class Notifier:
     """Calls, and keeps the window's title; `write` is given what goes to the terminal as it is."""
 
     def __init__(self, write: Callable[[str], object], environment: Mapping[str, str] = os.environ) -> None:

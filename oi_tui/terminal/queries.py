@@ -38,7 +38,7 @@ class Answers:
         return 4 in (self.attributes or ())[1:]
 
 
-class Replies:
+class TerminalQueries:
     """Asks the terminal, and keeps what it answers."""
 
     def __init__(

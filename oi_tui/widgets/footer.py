@@ -9,7 +9,7 @@ from oi_tui.text import one_line
 Keys = tuple[tuple[str, str], ...]
 
 
-class KeyLine(Static):
+class KeyFooter(Static):
     """Keys in one line that never overflows: where room is short, those before the last are left out."""
 
     def __init__(self, *, id: str) -> None:

@@ -12,7 +12,7 @@ from textual.widget import Widget
 _LEFT_ALONE = 60.0
 
 
-class KeyboardClock(App[str]):
+class IdleClock(App[str]):
     """An application that notes when a key was last pressed or something pasted.
 
     What it results in is printed once the terminal is as it was.
@@ -51,17 +51,17 @@ class KeyboardClock(App[str]):
 
 def remapped(app: App[Any]) -> Mapping[str, str]:
     """The keys that the person chose, by the names of their bindings."""
-    return app.remapped if isinstance(app, KeyboardClock) else {}
+    return app.remapped if isinstance(app, IdleClock) else {}
 
 
 def last_key(app: App[Any]) -> float:
     """When a key was last pressed, on the monotonic clock, in seconds."""
-    return app.last_key if isinstance(app, KeyboardClock) else 0.0
+    return app.last_key if isinstance(app, IdleClock) else 0.0
 
 
 def last_activity(app: App[Any]) -> float:
     """When a key or a mouse button was last pressed, on the monotonic clock, in seconds."""
-    return max(app.last_key, app.last_click) if isinstance(app, KeyboardClock) else 0.0
+    return max(app.last_key, app.last_click) if isinstance(app, IdleClock) else 0.0
 
 
 def looks_away(app: App[Any]) -> bool:
@@ -70,7 +70,7 @@ def looks_away(app: App[Any]) -> bool:
     A terminal that never speaks of its focus (as tmux without focus-events) is taken for left alone when no
     key was pressed for a minute.
     """
-    if not isinstance(app, KeyboardClock) or app.tells_focus:
+    if not isinstance(app, IdleClock) or app.tells_focus:
         return not app.app_focus
     return time.monotonic() - app.last_key > _LEFT_ALONE
 

@@ -3,7 +3,7 @@
 from textual.content import Content
 from textual.widgets import Static
 
-from oi_tui.log import Recent
+from oi_tui.log import RecentLines
 from oi_tui.text import one_line
 
 #: How often it is looked whether there is more, in seconds.
@@ -13,7 +13,7 @@ _AGAIN = 0.25
 class LogPanel(Static):
     """Follows the log while it is shown."""
 
-    def __init__(self, recent: Recent, *, id: str | None = None) -> None:
+    def __init__(self, recent: RecentLines, *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
         self._recent = recent
         self._shown = -1

@@ -15,10 +15,10 @@ from textual.widgets import Input, Static, TextArea
 from oi_tui.engine.settings.profile import Origin
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
 from oi_tui.text import one_line, visible
-from oi_tui.widgets.editor.text_area import SteadyArea
+from oi_tui.widgets.editor.text_area import StableTextArea
 
 
-class Choice(Widget, can_focus=True):
+class SettingChoice(Widget, can_focus=True):
     """One of a few values; left, right and space change it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,7 +33,7 @@ class Choice(Widget, can_focus=True):
     def __init__(self, words: tuple[str, ...], index: int) -> None:
         super().__init__()
         self._words = words
-        self.set_reactive(Choice.index, index)
+        self.set_reactive(SettingChoice.index, index)
 
     def render(self) -> Content:
         """All values side by side where they fit, else the chosen one between arrows."""
@@ -96,7 +96,7 @@ class SettingField(Vertical):
             self._options = setting.choices
 
         #: What is typed into; made when the row is put together.
-        self.box: Choice | TextArea | Input
+        self.box: SettingChoice | TextArea | Input
 
     def compose(self) -> ComposeResult:
         """Name and mark, the value, what is wrong, help."""
@@ -119,12 +119,12 @@ class SettingField(Vertical):
         """Say something of the setting as it stands, below its help."""
         self.query_one(".field-help", Static).update(Content(f"{self._help()} {more}"))
 
-    def _box(self) -> "Choice | TextArea | Input":
+    def _box(self) -> "SettingChoice | TextArea | Input":
         if self._options:
             words = tuple(self._word(option) for option in self._options)
-            return Choice(words, self._options.index(self.value) if self.value in self._options else 0)
+            return SettingChoice(words, self._options.index(self.value) if self.value in self._options else 0)
         if self.setting.long:
-            return SteadyArea(self._typed, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
+            return StableTextArea(self._typed, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
         placeholder = self.setting.unset if self.setting.optional else ""
         if self.setting.masked and self.value is not None:
             placeholder = f"{self.setting.show(self.value)}  kept; type to replace it"
@@ -147,7 +147,7 @@ class SettingField(Vertical):
         self._original = self.value
         self._shown = self._typed = "" if self.setting.masked else self.setting.show(self.value)
         match self.box:
-            case Choice():
+            case SettingChoice():
                 self.box.index = self._options.index(self.value)
             case TextArea():
                 self.box.text = self._typed
@@ -166,11 +166,11 @@ class SettingField(Vertical):
         event.stop()
         self._type(event.text_area.text)
 
-    @on(Choice.Changed)
-    def handle_changed(self, event: Choice.Changed) -> None:
+    @on(SettingChoice.Changed)
+    def handle_changed(self, event: SettingChoice.Changed) -> None:
         """Take the chosen value."""
         event.stop()
-        assert isinstance(self.box, Choice)
+        assert isinstance(self.box, SettingChoice)
         self._taken(self._options[self.box.index])
 
     def _type(self, text: str) -> None:

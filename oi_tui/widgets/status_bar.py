@@ -17,7 +17,7 @@ GAP = "  "
 _TITLE, _PROGRESS = 16, 50
 
 
-class StatusLine(Widget):
+class StatusBar(Widget):
     """One line with facts at the left and facts at the right, each listed by importance.
 
     Where room is short, the last fact at the left is shortened, then the facts at the right go, then those at

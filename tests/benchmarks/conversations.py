@@ -25,11 +25,11 @@ from textual.widgets import Input
 
 from oi_tui import paths
 from oi_tui.engine.storage import records
-from oi_tui.engine.storage.full_text_index import WordIndex
+from oi_tui.engine.storage.full_text_index import FullTextIndex
 from oi_tui.engine.storage.search import search, words_of
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
-from oi_tui.screens.navigator.screen import Navigator
+from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.themes import THEMES
 from oi_tui.widgets.lists.conversation_list import ConversationList
 
@@ -88,7 +88,7 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
         await pilot.pause()
         before = resident()
         start, busy = time.perf_counter(), time.process_time()
-        navigator = Navigator(store)
+        navigator = NavigatorScreen(store)
         await app.push_screen(navigator)
         rows = navigator.query_one(ConversationList)
         listed = asyncio.Event()
@@ -114,7 +114,7 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
                 box.value = ""
                 while rows.words:
                     await asyncio.sleep(0)
-    index = WordIndex(store.folder / "words.sqlite3")
+    index = FullTextIndex(store.folder / "words.sqlite3")
     index.update(store)
     return {
         "opening the screen, s": opened,
@@ -125,7 +125,7 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
     }
 
 
-def found(store: Store, index: WordIndex, number: int) -> float:
+def found(store: Store, index: FullTextIndex, number: int) -> float:
     """Seconds until the one conversation was found that has this word in its output."""
     ids = [each.id for each in store.summaries()]
     start = time.perf_counter()
@@ -144,7 +144,7 @@ def prepared(folder: Path, count: int) -> dict[str, float]:
     store.listing()
     first = time.perf_counter() - start
     start = time.perf_counter()
-    WordIndex(folder / "words.sqlite3").update(store)
+    FullTextIndex(folder / "words.sqlite3").update(store)
     return {"first reading of the list, s": first, "making the index, s": time.perf_counter() - start}
 
 

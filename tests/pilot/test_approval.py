@@ -19,10 +19,10 @@ from oi_tui.engine.review.scanner import look_through
 from oi_tui.messages import Message
 from oi_tui.widgets.approval import key_guard
 from oi_tui.widgets.approval import panel as approval_panel
-from oi_tui.widgets.approval.options import OfferLine
+from oi_tui.widgets.approval.options import OptionLine
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.approval.text import laid_out
-from oi_tui.widgets.idle import KeyboardClock
+from oi_tui.widgets.idle import IdleClock
 from oi_tui.widgets.prompt.prompt import Prompt
 from tests.pilot.waiting import until
 
@@ -30,7 +30,7 @@ CODE = "import os\nprint(1)"
 OFFERS = offers("python", CODE, Path("/work"))
 
 
-class Question(KeyboardClock):
+class Question(IdleClock):
     """The panel above a prompt, with the routing that the chat screen does."""
 
     def __init__(self, code: str = CODE) -> None:
@@ -99,7 +99,7 @@ async def always(pilot: Pilot[None], panel: ApprovalPanel) -> None:
 async def test_always_offers_from_narrow_to_wide(number: int) -> None:
     async with asked() as (app, pilot, panel):
         await always(pilot, panel)
-        shown = [str(line.render()) for line in panel.query(OfferLine) if line.display]
+        shown = [str(line.render()) for line in panel.query(OptionLine) if line.display]
         assert [OFFERS[at].offer in line for at, line in enumerate(shown)] == [True] * len(OFFERS)
         await pilot.press(str(number))
         await until(pilot, lambda: app.answers)

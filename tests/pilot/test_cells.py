@@ -14,8 +14,8 @@ from oi_tui.app import OiTui
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes import Computer
-from oi_tui.screens.chat.screen import Chat
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.pager.text_view import TextView
 from oi_tui.workspace import Workspace
@@ -64,7 +64,7 @@ async def test_a_language_that_is_being_started_says_so_wherever_it_is_told(tmp_
             app.screen.prompt.insert(f"%run python {code}")
             await pilot.press("enter")
 
-        await reached(lambda: isinstance(app.screen, Chat) and app.screen.is_ready)
+        await reached(lambda: isinstance(app.screen, ChatScreen) and app.screen.is_ready)
         await ask_for("input()")
         await reached(lambda: rows("starting python", "esc stop") and rows("[1] python", "starting"))
         assert not rows("running")
@@ -166,7 +166,7 @@ async def test_output_that_went_to_a_file_is_read_from_there() -> None:
     async with sitting() as desk:
         await run_cell(desk, "flood")
         await desk.pilot.press("v")
-        await desk.until(lambda: isinstance(desk.app.screen, Reader))
+        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
         await desk.pilot.press("s")
         await desk.until(lambda: desk.app.screen.query_one(TextView).text.line_count == 300)
         said = [note.message for note in desk.app._notifications]
@@ -181,7 +181,7 @@ async def test_a_program_cannot_name_a_file_to_be_read(tmp_path: Path) -> None:
     async with sitting() as desk:
         await run_cell(desk, f"… 3 lines not shown; all of it is in {secret} …")
         await desk.type("%output 1")
-        await desk.until(lambda: isinstance(desk.app.screen, Reader))
+        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
         assert "secret" not in reader_rows(desk)
         assert any("lines not shown" in row for row in reader_rows(desk))
 
@@ -228,7 +228,7 @@ async def test_w_shows_what_the_model_was_told() -> None:
         desk.bench.conversation.transcript.focus()
         desk.bench.conversation.transcript.set_cursor(1)
         await desk.pilot.press("w")
-        await desk.until(lambda: isinstance(desk.app.screen, Reader))
+        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
         assert any("not shown" in row for row in reader_rows(desk))
 
 
@@ -277,7 +277,7 @@ async def test_m_shows_code_and_output_whole_and_w_what_the_model_saw_of_it() ->
         await desk.type("go")
         await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
         await desk.pilot.press("ctrl+up", "up", "m")
-        await desk.until(lambda: isinstance(desk.app.screen, Reader))
+        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
         text = desk.app.screen.query_one(TextView).text
         text.index_all()
         shown = text.lines(0, text.line_count)

@@ -9,11 +9,11 @@ import pytest
 from textual.pilot import Pilot
 
 from oi_tui.app import OiTui
-from oi_tui.engine.llm.base import Fault, Text
+from oi_tui.engine.llm.base import ErrorInfo, Text
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.screens.chat.screen import Chat
-from oi_tui.screens.chat.view import Workbench
-from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.screens.chat.view import ChatView
+from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.widgets.conversation.blocks import NoticeBlock
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
@@ -32,11 +32,11 @@ class Desk:
         self.pilot: Pilot[None] | None = None
 
     @property
-    def chat(self) -> Chat:
-        return next(each for each in self.app.screen_stack if isinstance(each, Chat))
+    def chat(self) -> ChatScreen:
+        return next(each for each in self.app.screen_stack if isinstance(each, ChatScreen))
 
     @property
-    def bench(self) -> Workbench:
+    def bench(self) -> ChatView:
         return self.chat.workbench
 
     @property
@@ -63,7 +63,7 @@ async def sitting(*replies: object, **settings: object) -> AsyncIterator[Desk]:
     desk = Desk(*replies, **settings)
     async with desk.app.run_test(size=(100, 30)) as pilot:
         desk.pilot = pilot
-        await desk.until(lambda: isinstance(desk.app.screen, Chat) and desk.app.screen.is_ready)
+        await desk.until(lambda: isinstance(desk.app.screen, ChatScreen) and desk.app.screen.is_ready)
         yield desk
     desk.workspace.close()
 
@@ -195,12 +195,12 @@ async def test_the_sandbox_is_switched_off_only_after_a_question() -> None:
         await desk.until(lambda: noticed(desk, "The sandbox is on: programs can change"))
         for answer, left in (("n", True), ("y", False)):
             await desk.type("%sandbox off")
-            await desk.until(lambda: isinstance(desk.app.screen, Confirm))
+            await desk.until(lambda: isinstance(desk.app.screen, ConfirmDialog))
             question = desk.app.screen
-            assert isinstance(question, Confirm)
+            assert isinstance(question, ConfirmDialog)
             await desk.until(lambda question=question: question.armed)
             await desk.pilot.press(answer)
-            await desk.until(lambda: isinstance(desk.app.screen, Chat))
+            await desk.until(lambda: isinstance(desk.app.screen, ChatScreen))
             await desk.until(lambda left=left: desk.computer.sandbox is left)
 
 
@@ -252,7 +252,7 @@ async def test_a_new_conversation_in_the_middle_of_a_turn_ends_it() -> None:
 
 
 async def test_a_fault_is_told_and_the_next_message_works() -> None:
-    async with sitting([Fault("key", "The key is not accepted.", "api_key")], [Text("better")]) as desk:
+    async with sitting([ErrorInfo("key", "The key is not accepted.", "api_key")], [Text("better")]) as desk:
         await desk.type("first")
         await desk.idle()
         await desk.type("again")

@@ -9,10 +9,10 @@ import pytest
 
 from oi_tui.commands import COMMANDS
 from oi_tui.engine.events import Noticed
-from oi_tui.engine.llm.base import Delta, Fault
+from oi_tui.engine.llm.base import Delta, ErrorInfo
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.screens.chat.screen import Chat
-from oi_tui.screens.terminal import Program
+from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.screens.terminal import ProgramScreen
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, Reply, call
 from tests.pilot.test_chat import Desk
@@ -57,7 +57,7 @@ PARTS = 4 if SOAK else 1
 class Endless(Llm):
     """Gives the same reply whenever it is asked."""
 
-    def __init__(self, *reply: Delta | Fault) -> None:
+    def __init__(self, *reply: Delta | ErrorInfo) -> None:
         super().__init__()
         self._same = reply
 
@@ -130,10 +130,10 @@ class Hunted(Desk):
     async def back(self) -> None:
         """Return to the conversation, as a person does."""
         for _ in range(8):
-            if isinstance(self.app.screen, Chat):
+            if isinstance(self.app.screen, ChatScreen):
                 return
             # A program has all keys but this one.
-            in_program = isinstance(self.app.screen, Program)
+            in_program = isinstance(self.app.screen, ProgramScreen)
             await self.pilot.press("ctrl+right_square_bracket" if in_program else "escape")
             await self.pilot.pause()
         raise AssertionError(f"escape does not leave {self.app.screen!r}")
@@ -151,7 +151,7 @@ async def hunting(*reply: Delta, **settings: object) -> AsyncIterator[Hunted]:
     real = desk.app.exit
     async with desk.app.run_test(headless=False, size=(80, 24), notifications=True) as pilot:
         desk.pilot = pilot
-        await desk.until(lambda: isinstance(desk.app.screen, Chat) and desk.app.screen.is_ready)
+        await desk.until(lambda: isinstance(desk.app.screen, ChatScreen) and desk.app.screen.is_ready)
         desk.listen()
         yield desk
         desk.app.exit = real

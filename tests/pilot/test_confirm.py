@@ -8,17 +8,17 @@ from textual import events
 from textual.pilot import Pilot
 
 from oi_tui.screens import confirm
-from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.widgets.approval import key_guard
-from oi_tui.widgets.idle import KeyboardClock
+from oi_tui.widgets.idle import IdleClock
 from tests.pilot.waiting import until
 
 
 @asynccontextmanager
-async def asked() -> AsyncIterator[tuple[Pilot[str], Confirm, list[bool | None]]]:
-    app, answers = KeyboardClock(), []
+async def asked() -> AsyncIterator[tuple[Pilot[str], ConfirmDialog, list[bool | None]]]:
+    app, answers = IdleClock(), []
     async with app.run_test(size=(80, 24)) as pilot:
-        question = Confirm("Delete it?", ["It is old."])
+        question = ConfirmDialog("Delete it?", ["It is old."])
         await app.push_screen(question, answers.append)
         yield pilot, question, answers
 

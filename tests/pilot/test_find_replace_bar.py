@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from oi_tui import paths
 from oi_tui.widgets.editor.code_editor import CodeEditor
-from oi_tui.widgets.editor.find_replace_bar import ReplaceLine
+from oi_tui.widgets.editor.find_replace_bar import FindReplaceBar
 from tests.pilot.waiting import until
 
 CODE = "price = 1\ntotal = price + price\nprint(total, 'Price')\n"
@@ -22,7 +22,7 @@ class Editing(App[None]):
     def __init__(self, code: str = CODE) -> None:
         super().__init__()
         self.editor = CodeEditor(code, "python")
-        self.line = ReplaceLine(self.editor, id="replace")
+        self.line = FindReplaceBar(self.editor, id="replace")
 
     def compose(self) -> ComposeResult:
         yield self.editor

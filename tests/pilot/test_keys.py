@@ -5,7 +5,7 @@ from textual.widgets import Static
 
 from oi_tui.app import OiTui
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.screens.help import Help
+from oi_tui.screens.help import HelpScreen
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
 from tests.snapshots.staging import asked, bench, ready, until
@@ -26,10 +26,10 @@ async def test_a_command_and_an_answer_have_the_keys_that_the_profile_says() -> 
         await asked(pilot)
         assert " r  run" in str(bench(pilot).approval.query_one("#choice-run", Static).render())
         await pilot.press("f3")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+        await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
         assert "f3" in page(pilot)
         await pilot.press("escape")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, Help))
+        await until(pilot, lambda: not isinstance(pilot.app.screen, HelpScreen))
         await until(pilot, lambda: bench(pilot).approval.armed)
         bench(pilot).approval.focus()
         await pilot.press("r")
@@ -58,10 +58,10 @@ async def test_help_begins_with_the_keys_of_what_has_the_focus() -> None:
             focus.focus()
             await pilot.pause()
             await pilot.press("f1")
-            await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+            await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
             assert page(pilot).startswith(title)
             await pilot.press("f1")
-            await until(pilot, lambda: not isinstance(pilot.app.screen, Help))
+            await until(pilot, lambda: not isinstance(pilot.app.screen, HelpScreen))
 
 
 async def test_every_screen_has_help() -> None:
@@ -70,5 +70,5 @@ async def test_every_screen_has_help() -> None:
         await pilot.press("ctrl+r")
         await pilot.pause(0.1)
         await pilot.press("f1")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+        await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
         assert "escape" in page(pilot)

@@ -8,22 +8,22 @@ from textual import events
 from textual.app import App
 from textual.screen import Screen
 
-from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.dialog import Palette
-from oi_tui.screens.help import Help
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.help import HelpScreen
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.widgets.pager.long_text import LongText
 from tests.pilot.waiting import until
 
 
-def reader() -> Reader:
-    return Reader("Output of [1]", LongText.of("a line"), "It is in /tmp/there.txt.")
+def reader() -> PagerScreen:
+    return PagerScreen("Output of [1]", LongText.of("a line"), "It is in /tmp/there.txt.")
 
 
 SCREENS: dict[str, tuple[Callable[[], Screen[Any]], str]] = {
     "a page": (reader, "escape"),
-    "a question": (lambda: Confirm("Delete it?", ["It is old."]), "n"),
-    "the keys": (Help, "escape"),
+    "a question": (lambda: ConfirmDialog("Delete it?", ["It is old."]), "n"),
+    "the keys": (HelpScreen, "escape"),
     "the palette": (lambda: Palette(id="--command-palette"), "escape"),
 }
 
@@ -48,7 +48,7 @@ async def test_keys_that_come_together_leave_one_screen(name: str) -> None:
 async def test_what_was_opened_from_a_screen_goes_with_it() -> None:
     async with App[None]().run_test(size=(80, 24)) as pilot:
         app, answers, said = pilot.app, [], []
-        page, question = reader(), Confirm("Delete it?", ["It is old."])
+        page, question = reader(), ConfirmDialog("Delete it?", ["It is old."])
         await app.push_screen(page, answers.append)
         await app.push_screen(question, said.append)
         page.dismiss()

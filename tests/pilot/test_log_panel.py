@@ -7,7 +7,7 @@ import pytest
 
 from oi_tui import log
 from oi_tui.engine.llm.base import Text
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.pager import PagerScreen
 from tests.fakes import call
 from tests.pilot.test_chat import sitting
 
@@ -67,9 +67,9 @@ async def test_the_log_can_be_read_whole() -> None:
     async with sitting() as desk:
         logging.getLogger("oi_tui.test").warning("a fault of yesterday")
         await desk.type("%log")
-        await desk.until(lambda: isinstance(desk.app.screen, Reader))
+        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
         await desk.pilot.press("escape")
-        await desk.until(lambda: not isinstance(desk.app.screen, Reader))
+        await desk.until(lambda: not isinstance(desk.app.screen, PagerScreen))
 
 
 async def test_it_is_shown_from_the_beginning_when_asked_for() -> None:

@@ -12,8 +12,8 @@ from oi_tui import paths
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.models import local_servers
 from oi_tui.engine.models.local_servers import LocalModel
-from oi_tui.screens.llamafile import Starting
-from oi_tui.screens.models import Models
+from oi_tui.screens.llamafile import LlamafileScreen
+from oi_tui.screens.models import ModelsScreen
 from tests.pilot.test_chat import Desk, sitting
 from tests.servers.files import FileServer
 from tests.unit.models.test_llamafile import STAND_IN
@@ -29,7 +29,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> list[LocalModel]:
     return models
 
 
-def words(screen: Models | Starting) -> str:
+def words(screen: ModelsScreen | LlamafileScreen) -> str:
     """All that the screen says."""
     shown = [str(each.render()) for each in screen.query(Static) if each.display]
     for each in screen.query(OptionList):
@@ -37,7 +37,7 @@ def words(screen: Models | Starting) -> str:
     return "\n".join(shown)
 
 
-async def models_of(at: Desk, screen: type = Models) -> Models:
+async def models_of(at: Desk, screen: type = ModelsScreen) -> ModelsScreen:
     await at.until(lambda: isinstance(at.app.screen, screen))
     return at.app.screen  # type: ignore[return-value]
 
@@ -208,10 +208,10 @@ async def test_a_download_that_is_stopped_says_so_and_goes_on_later(found: list[
         files.flows.clear()
         async with sitting([Text("Hm.")]) as at:
             await at.type(f"%model {files.root}/tiny.llamafile")
-            await models_of(at, Starting)
+            await models_of(at, LlamafileScreen)
             await at.pilot.press("escape")
             files.flows.set()
-            await at.until(lambda: not isinstance(at.app.screen, Starting))
+            await at.until(lambda: not isinstance(at.app.screen, LlamafileScreen))
             assert at.workspace.llamafile is None
             assert at.workspace.profile.model == "openai/test"
 

@@ -19,8 +19,8 @@ from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from oi_tui.screens.navigator.loader import Listed
-from oi_tui.screens.navigator.screen import Navigator
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.navigator.screen import NavigatorScreen
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.themes import THEMES
 from oi_tui.widgets.lists.conversation_list import ConversationList, age, group_of
 from oi_tui.widgets.lists.conversation_preview import preview
@@ -40,7 +40,7 @@ class Shell(App[None]):
             self.register_theme(theme)
         self.theme = "oi-dark"
         self.answers: list[str | None] = []
-        self.navigator = Navigator(store, folder=folder, clock=lambda: NOW)
+        self.navigator = NavigatorScreen(store, folder=folder, clock=lambda: NOW)
 
     def on_mount(self) -> None:
         self.push_screen(self.navigator, self.answers.append)
@@ -380,7 +380,7 @@ async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(st
     async with opened(Store(store.folder / "none"), (80, 24)) as (app, pilot):
         await until(pilot, lambda: "i brings in 6 conversations" in app.words("empty"))
         await pilot.press("i")
-        await until(pilot, lambda: isinstance(app.screen, Reader))
+        await until(pilot, lambda: isinstance(app.screen, PagerScreen))
         view = app.screen.query_one(TextView)
 
         def page() -> str:

@@ -10,7 +10,7 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.themes import THEMES
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.pager.text_view import TextView
@@ -26,20 +26,20 @@ class Screen(App[None]):
 
 
 @asynccontextmanager
-async def reading(text: LongText) -> AsyncIterator[tuple[Pilot[None], Reader]]:
+async def reading(text: LongText) -> AsyncIterator[tuple[Pilot[None], PagerScreen]]:
     async with Screen().run_test(size=(80, 24)) as pilot:
-        reader = Reader("Output of [1]", text, "It is in /tmp/there.txt.")
+        reader = PagerScreen("Output of [1]", text, "It is in /tmp/there.txt.")
         await pilot.app.push_screen(reader)
         await pilot.pause()
         yield pilot, reader
 
 
-def rows(reader: Reader) -> list[str]:
+def rows(reader: PagerScreen) -> list[str]:
     view = reader.query_one(TextView)
     return [view.render_line(y).text.rstrip() for y in range(view.size.height)]
 
 
-def status(reader: Reader) -> str:
+def status(reader: PagerScreen) -> str:
     return str(reader.query_one("#reader-status", Static).render())
 
 

@@ -17,13 +17,13 @@ from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import Setting
 from oi_tui.engine.settings.templates import starter
-from oi_tui.screens.confirm import Confirm
-from oi_tui.screens.models import ModelChoice, Models
+from oi_tui.screens.confirm import ConfirmDialog
+from oi_tui.screens.models import ModelChoice, ModelsScreen
 from oi_tui.screens.profile.editor import ProfileEditor
 from oi_tui.screens.profile.menu import ProfileMenu
-from oi_tui.screens.profile.yaml import ProfileText
+from oi_tui.screens.profile.yaml import ProfileYaml
 from oi_tui.themes import THEMES
-from oi_tui.widgets.setting_field import Choice, SettingField
+from oi_tui.widgets.setting_field import SettingChoice, SettingField
 from tests.pilot.waiting import until
 from tests.setting_values import other_value, wrong_texts
 
@@ -154,7 +154,7 @@ async def test_saving_leads_to_what_is_wrong_from_anywhere(path: Path) -> None:
 async def put(pilot: Pilot[None], field: SettingField) -> None:
     """Give the setting another value than its own, as a person would."""
     each, box = field.setting, field.box
-    if isinstance(box, Choice):
+    if isinstance(box, SettingChoice):
         await pilot.press("right")
         return
     text = "sk-canary-1" if each.masked else each.show(other_value(each))
@@ -353,7 +353,7 @@ async def test_the_text_of_a_profile_is_edited_and_checked(path: Path) -> None:
         area.text = "llm.model: x\nauto_run: maybe\n"
         await until(pilot, lambda: "line 2: auto_run: expected true or false" in str(problem.render()))
         await pilot.press("ctrl+s")
-        assert isinstance(app.screen, ProfileText)
+        assert isinstance(app.screen, ProfileYaml)
         assert "auto_run" not in path.read_text()
         area.text = "# anew\nllm.model: x\n"
         await until(pilot, lambda: "expected" not in str(problem.render()))
@@ -369,7 +369,7 @@ async def test_leaving_the_text_throws_changes_away_only_the_second_time(path: P
     async with opened(path) as (app, pilot):
         await chosen(app, pilot, "text")
         await pilot.press("x", "escape")
-        assert isinstance(app.screen, ProfileText)
+        assert isinstance(app.screen, ProfileYaml)
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.editor)
         assert app.answers == []
@@ -379,7 +379,7 @@ async def test_leaving_the_text_throws_changes_away_only_the_second_time(path: P
 async def test_all_is_set_back_after_a_question(path: Path) -> None:
     async with opened(path) as (app, pilot):
         await chosen(app, pilot, "reset_all")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.press("n")
         assert app.field("model").value == "a/b"
         app.editor.reset_all()
@@ -402,7 +402,7 @@ async def test_what_differs_from_the_defaults_is_listed_without_keys(path: Path)
 async def test_the_model_is_chosen_from_a_list(path: Path) -> None:
     async with opened(path) as (app, pilot):
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: isinstance(app.screen, Models))
+        await until(pilot, lambda: isinstance(app.screen, ModelsScreen))
         app.screen.dismiss(ModelChoice("openai/mine", "http://127.0.0.1:1/v1"))
         await until(pilot, lambda: app.field("model").value == "openai/mine")
         assert app.field("api_base").value == "http://127.0.0.1:1/v1"
@@ -420,7 +420,7 @@ async def test_every_wrong_value_is_named_as_it_is_typed(path: Path) -> None:
         tried = 0
         for each in settings():
             field = app.field(each.name)
-            if isinstance(field.box, Choice):
+            if isinstance(field.box, SettingChoice):
                 continue
             for text in wrong_texts(each):
                 if isinstance(field.box, Input):

@@ -9,7 +9,7 @@ from textual.widgets import Static
 from oi_tui import paths
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Profile, settings
-from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.confirm import ConfirmDialog
 from tests.pilot.test_profile_editor import Shell, chosen, go_to, opened
 from tests.pilot.waiting import until
 
@@ -31,7 +31,7 @@ def told(app: Shell) -> str:
 async def yes(app: Shell, pilot: Pilot[None]) -> None:
     """Say yes to the question that is there."""
     question = app.screen
-    assert isinstance(question, Confirm)
+    assert isinstance(question, ConfirmDialog)
     await until(pilot, lambda: question.armed)
     await pilot.press("y")
     await until(pilot, lambda: app.screen is not question)
@@ -60,12 +60,12 @@ async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
     async with opened(path, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "is kept" in told(app))
         await chosen(app, pilot, "forget_key")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.press("n")
         await until(pilot, lambda: app.screen is app.editor)
         assert secrets.find("OPENAI_API_KEY") is not None
         await chosen(app, pilot, "forget_key")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)
         await until(pilot, lambda: "OPENAI_API_KEY is forgotten." in app.words("keys"))
         await until(pilot, lambda: "There is no OPENAI_API_KEY yet" in told(app))
@@ -81,7 +81,7 @@ async def test_a_key_that_was_typed_and_then_forgotten_is_used_no_longer(path: P
     async with opened(path, profile, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "OPENAI_API_KEY is kept" in told(app))
         await chosen(app, pilot, "forget_key")
-        await until(pilot, lambda: isinstance(app.screen, Confirm))
+        await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)
         await until(pilot, lambda: "is forgotten." in app.words("keys"))
         await pilot.press("escape")

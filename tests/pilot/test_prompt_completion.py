@@ -11,7 +11,7 @@ from textual.geometry import Offset
 from textual.pilot import Pilot
 
 from oi_tui.widgets.prompt.completion import Query
-from oi_tui.widgets.prompt.completion_list import Completions, Offer
+from oi_tui.widgets.prompt.completion_list import CompletionOffer, Completions
 from oi_tui.widgets.prompt.prompt import Prompt
 from tests.pilot.waiting import until
 
@@ -121,11 +121,13 @@ async def test_a_mention_asks_and_takes_only_an_answer_to_what_is_typed_now() ->
         query = app.asked[-1]
         assert (query.kind, query.text) == ("mention", "s")
         await pilot.press("r")
-        prompt.offer(query, [Offer("@stale ", "stale")])
+        prompt.offer(query, [CompletionOffer("@stale ", "stale")])
         await pilot.pause()
         assert "stale" not in app.listed
         await until(pilot, lambda: app.asked[-1].text == "sr")
-        prompt.offer(app.asked[-1], [Offer("@src/ ", "src/"), Offer("@sr.py ", "sr.py", "a file")])
+        prompt.offer(
+            app.asked[-1], [CompletionOffer("@src/ ", "src/"), CompletionOffer("@sr.py ", "sr.py", "a file")]
+        )
         await until(pilot, lambda: "sr.py" in app.listed)
         await pilot.press("down", "tab")
         assert prompt.text == "see @sr.py "
@@ -139,7 +141,7 @@ async def test_tab_before_the_answer_takes_its_first_offer_when_it_comes() -> No
         await pilot.press(*"@s", "tab")
         assert prompt.text == "@s"
         await until(pilot, lambda: app.asked)
-        prompt.offer(app.asked[-1], [Offer("@sales.csv ", "sales.csv")])
+        prompt.offer(app.asked[-1], [CompletionOffer("@sales.csv ", "sales.csv")])
         assert prompt.text == "@sales.csv "
 
 
@@ -149,9 +151,9 @@ async def test_typing_on_after_tab_takes_nothing() -> None:
         await until(pilot, lambda: app.asked)
         query = app.asked[-1]
         await pilot.press("x")
-        prompt.offer(query, [Offer("@sales.csv ", "sales.csv")])
+        prompt.offer(query, [CompletionOffer("@sales.csv ", "sales.csv")])
         await until(pilot, lambda: app.asked[-1].text == "sx")
-        prompt.offer(app.asked[-1], [Offer("@sx ", "sx")])
+        prompt.offer(app.asked[-1], [CompletionOffer("@sx ", "sx")])
         assert prompt.text == "@sx"
 
 
@@ -160,7 +162,7 @@ async def test_a_mention_in_the_middle_is_completed_where_it_is() -> None:
         prompt.insert("read @ab and go")
         prompt.move_cursor((0, 8))
         await until(pilot, lambda: app.asked and app.asked[-1].text == "ab")
-        prompt.offer(app.asked[-1], [Offer("@abc.txt ", "abc.txt")])
+        prompt.offer(app.asked[-1], [CompletionOffer("@abc.txt ", "abc.txt")])
         await pilot.press("tab")
         assert prompt.text == "read @abc.txt and go"
 
@@ -169,7 +171,7 @@ async def test_a_folder_leads_on_to_what_is_in_it() -> None:
     async with typing() as (app, pilot, prompt):
         await pilot.press(*"@s")
         await until(pilot, lambda: app.asked)
-        prompt.offer(app.asked[-1], [Offer('@"s x/', "s x/")])
+        prompt.offer(app.asked[-1], [CompletionOffer('@"s x/', "s x/")])
         await pilot.press("tab")
         assert prompt.text == '@"s x/'
         await until(pilot, lambda: app.asked[-1].text == "s x/")

@@ -10,7 +10,7 @@ import pytest
 from oi_tui.engine.files import watcher
 from oi_tui.engine.llm.base import Text
 from oi_tui.messages import Report, RunEnded
-from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.widgets.approval import key_guard
 from tests.fakes import Computer, call
 from tests.pilot.test_cells import screen_lines
@@ -52,9 +52,9 @@ async def working(folder: Path, *codes: str, **settings: object) -> AsyncIterato
 
 async def answered(desk: Desk, key: str) -> None:
     """Answer the question that is there, or comes."""
-    await desk.until(lambda: isinstance(desk.app.screen, Confirm) and desk.app.screen.armed)
+    await desk.until(lambda: isinstance(desk.app.screen, ConfirmDialog) and desk.app.screen.armed)
     await desk.pilot.press(key)
-    await desk.until(lambda: not isinstance(desk.app.screen, Confirm))
+    await desk.until(lambda: not isinstance(desk.app.screen, ConfirmDialog))
 
 
 async def test_changed_files_stand_below_the_cell_and_u_puts_them_back(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ async def test_changed_files_stand_below_the_cell_and_u_puts_them_back(tmp_path:
         assert "files  + plot.png" in told
         desk.bench.conversation.transcript.focus()
         await desk.pilot.press("home", "up", "up", "up", "up", "down", "u")
-        await desk.until(lambda: isinstance(desk.app.screen, Confirm))
+        await desk.until(lambda: isinstance(desk.app.screen, ConfirmDialog))
         assert "data.csv: as it was" in "\n".join(screen_lines(desk))
         await answered(desk, "y")
         await desk.until(lambda: "1 file is as before. %restore undo takes that back." in notes(desk))
@@ -82,7 +82,7 @@ async def test_no_is_no_and_a_key_that_was_on_its_way_is_none(
     async with working(tmp_path, "a.txt 1") as desk:
         await desk.type("%restore")
         await desk.pilot.press("y")
-        assert isinstance(desk.app.screen, Confirm)
+        assert isinstance(desk.app.screen, ConfirmDialog)
         await desk.pilot.press("n")
         assert (tmp_path / "a.txt").read_text() == "1"
 

@@ -8,7 +8,7 @@ import pytest
 
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.storage import journal
-from oi_tui.screens.navigator.screen import Navigator
+from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.widgets.conversation.blocks import NoticeBlock, UserBlock
 from tests.fakes import call
 from tests.pilot.test_cells import marked
@@ -257,7 +257,7 @@ async def test_what_is_found_by_its_output_is_shown_where_it_stands() -> None:
         id_ = desk.workspace._journal.id
         await desk.type("%new")
         await desk.pilot.press("ctrl+r")
-        await desk.until(lambda: isinstance(desk.app.screen, Navigator))
+        await desk.until(lambda: isinstance(desk.app.screen, NavigatorScreen))
         await desk.pilot.press(*"out of", "enter")
         await desk.until(lambda: desk.workspace._journal.id == id_)
         await desk.until(lambda: desk.bench.find_line.display)

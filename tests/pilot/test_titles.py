@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from oi_tui.engine.llm import titles
-from oi_tui.engine.llm.base import Fault, Text, Usage
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.screens.chat import view
 from oi_tui.workspace import Workspace
 from tests.pilot.test_chat import Desk, sitting
@@ -83,8 +83,8 @@ async def test_a_turn_does_not_wait_for_a_title() -> None:
 
 
 async def test_a_fault_is_silent_and_a_spent_budget_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Workspace, "_facts", lambda *_: ModelFacts(prompt_price=1e-6))
-    broken = [Fault("server", "It broke.")]
+    monkeypatch.setattr(Workspace, "_facts", lambda *_: ModelInfo(prompt_price=1e-6))
+    broken = [ErrorInfo("server", "It broke.")]
     async with sitting([Text("One.")], broken, model_titles=True) as desk:
         await desk.type("count")
         await desk.until(lambda: len(desk.llm.requests) == 2 and desk.workspace._naming is None)

@@ -10,10 +10,10 @@ from textual.pilot import Pilot
 
 from oi_tui.app import OiTui
 from oi_tui.runtimes.variables import Detail, Memory, Variable
-from oi_tui.screens.pager import Reader
-from oi_tui.screens.variables import Variables
+from oi_tui.screens.pager import PagerScreen
+from oi_tui.screens.variables import VariablesScreen
 from oi_tui.themes import DARK
-from oi_tui.widgets.footer import KeyLine
+from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.variable_list import VariableList, rows, size_of
 from tests.fakes import Computer
 from tests.pilot.test_chat import sitting
@@ -46,7 +46,7 @@ class Stage(App[None]):
         self.chosen: list[str | None] = []
 
     def on_mount(self) -> None:
-        self.push_screen(Variables(self.computer, lambda: self.busy), self.chosen.append)
+        self.push_screen(VariablesScreen(self.computer, lambda: self.busy), self.chosen.append)
 
     @property
     def shown(self) -> str:
@@ -63,7 +63,7 @@ async def looking(
     app = Stage(*memories)
     async with app.run_test(size=size) as pilot:
         reached = partial(until, pilot)
-        await reached(lambda: isinstance(app.screen, Variables) and "asking" not in app.shown)
+        await reached(lambda: isinstance(app.screen, VariablesScreen) and "asking" not in app.shown)
         yield app, pilot, reached
 
 
@@ -95,10 +95,10 @@ async def test_escape_empties_the_field_before_it_closes() -> None:
     async with looking(PYTHON) as (app, pilot, until):
         await pilot.press(*"zebra")
         await until(lambda: "Nothing like “zebra”" in app.shown)
-        assert "escape empty the field" in str(app.screen.query_one(KeyLine).render())
+        assert "escape empty the field" in str(app.screen.query_one(KeyFooter).render())
         await pilot.press("enter", "escape")
         await until(lambda: "df" in app.shown)
-        assert "escape back" in str(app.screen.query_one(KeyLine).render())
+        assert "escape back" in str(app.screen.query_one(KeyFooter).render())
         assert app.chosen == []
         await pilot.press("escape")
         await until(lambda: app.chosen == [None])
@@ -107,9 +107,9 @@ async def test_escape_empties_the_field_before_it_closes() -> None:
 async def test_a_variable_can_be_looked_into_and_one_that_is_gone_is_said_to_be() -> None:
     async with looking(PYTHON) as (app, pilot, until):
         await pilot.press("ctrl+o")
-        await until(lambda: isinstance(app.screen, Reader))
+        await until(lambda: isinstance(app.screen, PagerScreen))
         await pilot.press("escape")
-        await until(lambda: isinstance(app.screen, Variables))
+        await until(lambda: isinstance(app.screen, VariablesScreen))
         await pilot.press("down", "ctrl+o")
         await until(lambda: any("cannot be shown now" in str(each.message) for each in app._notifications))
 
@@ -157,14 +157,14 @@ async def test_the_key_and_the_command_open_the_screen_and_the_name_goes_into_th
         desk.computer.remembered = (PYTHON,)
         desk.chat.prompt.insert("plot ")
         await desk.pilot.press("f4")
-        await desk.until(lambda: isinstance(desk.app.screen, Variables))
+        await desk.until(lambda: isinstance(desk.app.screen, VariablesScreen))
         list_ = desk.app.screen.query_one(VariableList)
         await desk.until(lambda: list_.selected)
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.prompt == "plot @df ")
         await desk.pilot.press("ctrl+u")
         await desk.type("%variables na")
-        await desk.until(lambda: isinstance(desk.app.screen, Variables))
+        await desk.until(lambda: isinstance(desk.app.screen, VariablesScreen))
         list_ = desk.app.screen.query_one(VariableList)
         await desk.until(lambda: list_.selected)
         await desk.pilot.press("enter")

@@ -17,9 +17,9 @@ from textual.widget import Widget
 from oi_tui.app import OiTui
 from oi_tui.engine.events import Event
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.screens.chat.commands import ChatDesk
-from oi_tui.screens.chat.screen import Chat
-from oi_tui.screens.chat.view import Workbench
+from oi_tui.screens.chat.commands import ChatCommands
+from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.screens.chat.view import ChatView
 from oi_tui.text import prose
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm
@@ -78,15 +78,15 @@ class Stage:
         self._count = 0
 
     @property
-    def chat(self) -> Chat:
-        return next(each for each in self.app.screen_stack if isinstance(each, Chat))
+    def chat(self) -> ChatScreen:
+        return next(each for each in self.app.screen_stack if isinstance(each, ChatScreen))
 
     @property
-    def bench(self) -> Workbench:
+    def bench(self) -> ChatView:
         return self.chat.workbench
 
     @property
-    def desk(self) -> ChatDesk:
+    def desk(self) -> ChatCommands:
         return self.chat.desk
 
     def fresh(self) -> str:
@@ -121,7 +121,7 @@ class Stage:
 
     async def clear(self) -> None:
         """As it was before."""
-        while not isinstance(self.app.screen, Chat):
+        while not isinstance(self.app.screen, ChatScreen):
             self.app.pop_screen()
             await self.pilot.pause()
         bench = self.bench
@@ -179,6 +179,6 @@ async def stage(folder: Path) -> AsyncIterator[Stage]:
     app.driver_class = Wire
     async with app.run_test(headless=False, size=(WIDTH, HEIGHT), notifications=True) as pilot:
         one = Stage(pilot, workspace, computer, folder)
-        await one.until(lambda: app.screen.query("Workbench #conversation") and one.chat.is_ready)
+        await one.until(lambda: app.screen.query("ChatView #conversation") and one.chat.is_ready)
         await one.settle()
         yield one

@@ -26,29 +26,29 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.files.snapshots import Change, Step
 from oi_tui.engine.models.local_servers import LocalModel
-from oi_tui.engine.models.model_check import Finding
-from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.models.model_check import CheckResult
+from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import InputRequested, Message
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.screens import keymap
-from oi_tui.screens.chat.screen import Chat
-from oi_tui.screens.confirm import Confirm
-from oi_tui.screens.diff import Changes
-from oi_tui.screens.help import Help
-from oi_tui.screens.llamafile import Starting
-from oi_tui.screens.models import ModelChoice, Models
-from oi_tui.screens.navigator.screen import Navigator
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.screens.confirm import ConfirmDialog
+from oi_tui.screens.diff import DiffScreen
+from oi_tui.screens.help import HelpScreen
+from oi_tui.screens.llamafile import LlamafileScreen
+from oi_tui.screens.models import ModelChoice, ModelsScreen
+from oi_tui.screens.navigator.screen import NavigatorScreen
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.profile.editor import ProfileEditor
-from oi_tui.screens.profile.menu import Differences, NameQuestion, ProfileMenu
+from oi_tui.screens.profile.menu import DifferencesDialog, NameDialog, ProfileMenu
 from oi_tui.screens.profile.model_test import ModelTest
-from oi_tui.screens.profile.yaml import ProfileText
-from oi_tui.screens.terminal import Program
-from oi_tui.screens.variables import Variables
+from oi_tui.screens.profile.yaml import ProfileYaml
+from oi_tui.screens.terminal import ProgramScreen
+from oi_tui.screens.variables import VariablesScreen
 from oi_tui.widgets.pager.long_text import LongText
-from oi_tui.widgets.prompt.completion_list import Offer
+from oi_tui.widgets.prompt.completion_list import CompletionOffer
 from tests.pilot.untrusted_text_app import Place, Stage
 
 #: "SEEN" is seen with the brackets before it, or the brackets acted; nothing that begins with "EVIL" is ever
@@ -138,8 +138,8 @@ def one_row(text: str) -> str:
 async def granted(stage: Stage, text: str, *, listed: bool = False) -> None:
     grants = stage.bench.session.grants
     grants.clear()
-    grants.give(Grant("code", "python", text))
-    grants.give(Grant("language", text[:500]))
+    grants.give(Permission("code", "python", text))
+    grants.give(Permission("language", text[:500]))
     if listed:
         stage.desk.open_permissions()
     stage.chat._tell()
@@ -188,7 +188,7 @@ async def mentioned(stage: Stage, text: str) -> None:
 
 
 async def offered(stage: Stage, text: str) -> None:
-    stage.post(type(stage.chat.prompt).Offered([Offer(text, text, text)] * 3, 1, text))
+    stage.post(type(stage.chat.prompt).Offered([CompletionOffer(text, text, text)] * 3, 1, text))
     await stage.pilot.pause()
 
 
@@ -208,7 +208,7 @@ async def navigated(stage: Stage, text: str, *keys: str) -> None:
         journal.put(_message(text, "computer", "console", format="output"))
         journal.close()
     (store.folder / "broken.jsonl").write_bytes(b'{"v": 99, "id": "' + text.encode("utf-8", "replace"))
-    navigator = Navigator(store, folder=stage.folder)
+    navigator = NavigatorScreen(store, folder=stage.folder)
     stage.open(navigator)
     await stage.settle()
     await stage.pilot.pause(0.15)
@@ -234,7 +234,7 @@ async def seen_variable(stage: Stage, text: str, *, look: bool = False, gone: bo
         Memory(text, "silent"),
     )
     stage.computer.details = {} if gone else {("python", text): Detail(text, text)}
-    stage.open(Variables(stage.computer))
+    stage.open(VariablesScreen(stage.computer))
     await stage.settle()
     if look:
         stage.app.screen.action_look()
@@ -274,14 +274,14 @@ async def wrong_value(stage: Stage, text: str) -> None:
 async def profile_file(stage: Stage, text: str) -> None:
     path = stage.folder / "odd.yaml"
     path.write_bytes(f"llm: {one_row(text)}\n{text}: 1\n".encode("utf-8", "replace"))
-    stage.open(ProfileText(path))
+    stage.open(ProfileYaml(path))
     await stage.pilot.pause()
     stage.app.screen.query_one(TextArea).text = f"auto_run: '{one_row(text)}'\n"
     await stage.pilot.pause()
 
 
 async def models(stage: Stage, text: str, *, wanted: bool = False) -> None:
-    screen = Models(text, wanted=ModelChoice(text) if wanted else None, local=wanted)
+    screen = ModelsScreen(text, wanted=ModelChoice(text) if wanted else None, local=wanted)
     stage.open(screen)
     await stage.settle()
     screen.post_message(screen.Found([LocalModel(text, text, text, 5)]))
@@ -291,15 +291,15 @@ async def models(stage: Stage, text: str, *, wanted: bool = False) -> None:
 
 
 async def starting(stage: Stage, text: str) -> None:
-    screen = Starting("no-such-file.llamafile")
+    screen = LlamafileScreen("no-such-file.llamafile")
     stage.open(screen)
     await stage.pilot.pause()
     if stage.app.screen is screen:
-        screen.handle_went(Starting.Went(text))
+        screen.handle_went(LlamafileScreen.Went(text))
 
 
 async def read(stage: Stage, text: str) -> None:
-    reader = Reader(text, LongText.of(f"{text}\n{text}"), text)
+    reader = PagerScreen(text, LongText.of(f"{text}\n{text}"), text)
     stage.open(reader)
     await stage.pilot.pause()
     reader.action_where()
@@ -309,7 +309,7 @@ async def read(stage: Stage, text: str) -> None:
 
 
 async def program(stage: Stage, text: str) -> None:
-    screen = Program(text, 0.0, typed=lambda _: None, resized=lambda *_: None)
+    screen = ProgramScreen(text, 0.0, typed=lambda _: None, resized=lambda *_: None)
     stage.open(screen)
     await stage.pilot.pause()
     screen.view.feed(f"\x1b[?1049h\x1b[1;31m{text}\r\n{text}")
@@ -320,7 +320,7 @@ async def keys_of_the_profile(stage: Stage, text: str) -> None:
     changed, told = keymap.chosen(f"command.help: {one_row(text)}\n{one_row(text)}: f3\n{text}")
     for problem in told:
         stage.desk.tell(problem, warning=True)
-    stage.open(Help("At the prompt", [(text, text), *changed.items()]))
+    stage.open(HelpScreen("At the prompt", [(text, text), *changed.items()]))
 
 
 async def trusted(stage: Stage, text: str) -> None:
@@ -355,8 +355,8 @@ async def resumed(stage: Stage, text: str) -> None:
 
 async def elsewhere(stage: Stage, text: str) -> None:
     """The window's title, and the call of a person who looks elsewhere."""
-    stage.post(Chat.Titled(text))
-    stage.post(Chat.Called("desktop", text))
+    stage.post(ChatScreen.Titled(text))
+    stage.post(ChatScreen.Called("desktop", text))
     await stage.pilot.pause()
 
 
@@ -438,7 +438,7 @@ PLACES: dict[str, Place] = {
     "the code in the editor": editing,
     "find in code": lambda s, t: replacing(s, one_row(t), "#replace-text"),
     "replace in code": lambda s, t: replacing(s, one_row(t), "#replace-with"),
-    "changes": lambda s, t: s.open(Changes(t, f"a\n{t}", f"{t}\nb")),
+    "changes": lambda s, t: s.open(DiffScreen(t, f"a\n{t}", f"{t}\nb")),
     "the mode, with grants": granted,
     "the list of grants": lambda s, t: granted(s, t, listed=True),
     "the palette": palette,
@@ -461,7 +461,7 @@ PLACES: dict[str, Place] = {
     "the log": logged,
     # other screens
     "reader": read,
-    "a question on a page": lambda s, t: s.open(Confirm(t, [t, t])),
+    "a question on a page": lambda s, t: s.open(ConfirmDialog(t, [t, t])),
     "a folder's settings": trusted,
     "navigator": navigated,
     "navigator, renaming": lambda s, t: navigated(s, t, "r"),
@@ -475,12 +475,12 @@ PLACES: dict[str, Place] = {
     "the profile": profile,
     "the profile, wrong": wrong_value,
     "the profile's menu": lambda s, t: s.open(ProfileMenu(t, ["text"])),
-    "a profile's name": lambda s, t: s.open(NameQuestion(t, one_row(t))),
-    "a profile's differences": lambda s, t: s.open(Differences([t, t])),
+    "a profile's name": lambda s, t: s.open(NameDialog(t, one_row(t))),
+    "a profile's differences": lambda s, t: s.open(DifferencesDialog([t, t])),
     "the profile as text": profile_file,
     "models": models,
     "a model that is not there": lambda s, t: models(s, t, wanted=True),
-    "the test of a model": lambda s, t: s.open(ModelTest(t, iter([Finding("host", False, t, t)]))),
+    "the test of a model": lambda s, t: s.open(ModelTest(t, iter([CheckResult("host", False, t, t)]))),
     "a model that is fetched": starting,
     "keys of one's own": keys_of_the_profile,
     # what commands answer

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.custom_languages import OwnLanguages
+from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine.credentials.trust import Trust
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes import Computer
@@ -67,8 +67,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def own(folder: Path, *entries: str) -> OwnLanguages:
-    return OwnLanguages(entries, Choices(), folder, Trust(folder / "config" / "trusted.json"))
+def own(folder: Path, *entries: str) -> CustomLanguages:
+    return CustomLanguages(entries, Choices(), folder, Trust(folder / "config" / "trusted.json"))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import proxy, sandbox
-from oi_tui.runtimes.sandbox.proxy import Gateway
+from oi_tui.runtimes.sandbox.proxy import HostProxy
 from tests.runtimes.playing import play
 
 walls = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
@@ -51,12 +51,12 @@ NAMES = {
 @pytest.fixture
 def ask(tmp_path: Path) -> Iterator[Ask]:
     """Sends a request through a gateway for certain hosts; the whole answer."""
-    made: list[Gateway] = []
+    made: list[HostProxy] = []
 
     def asked(request: str, *hosts: str, refused: list[str] | None = None) -> bytes:
         path = tmp_path / f"gateway{len(made)}"
         told = [] if refused is None else refused
-        made.append(Gateway(path, hosts, told.append, lambda host, _: NAMES.get(host, [host])))
+        made.append(HostProxy(path, hosts, told.append, lambda host, _: NAMES.get(host, [host])))
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(20)
             client.connect(str(path))

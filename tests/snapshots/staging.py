@@ -8,10 +8,10 @@ from textual.strip import Strip
 
 from oi_tui.app import OiTui
 from oi_tui.engine.llm.base import Text, Usage
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.screens.chat.screen import Chat
-from oi_tui.screens.chat.view import Workbench
+from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.screens.chat.view import ChatView
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
 from tests.pilot import waiting
@@ -50,8 +50,8 @@ class Folder(Computer):
 class Priced(Workspace):
     """Knows what its model costs, as a budget wants it."""
 
-    def _facts(self, profile: Profile) -> ModelFacts:
-        return ModelFacts(prompt_price=2.5e-7, completion_price=1e-6)
+    def _facts(self, profile: Profile) -> ModelInfo:
+        return ModelInfo(prompt_price=2.5e-7, completion_price=1e-6)
 
 
 def screen(*replies: object, theme: str = "oi-dark", **settings: object) -> OiTui:
@@ -61,8 +61,8 @@ def screen(*replies: object, theme: str = "oi-dark", **settings: object) -> OiTu
     return OiTui(lambda: workspace, theme=theme)
 
 
-def bench(pilot: Pilot[None]) -> Workbench:
-    return next(each for each in pilot.app.screen_stack if isinstance(each, Chat)).workbench
+def bench(pilot: Pilot[None]) -> ChatView:
+    return next(each for each in pilot.app.screen_stack if isinstance(each, ChatScreen)).workbench
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
@@ -116,7 +116,7 @@ async def ended(pilot: Pilot[None]) -> None:
 
 async def ready(pilot: Pilot[None]) -> None:
     """The workbench comes after the first frame."""
-    await waiting.until(pilot, lambda: isinstance(pilot.app.screen, Chat) and pilot.app.screen.is_ready)
+    await waiting.until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and pilot.app.screen.is_ready)
 
 
 def by_size(size: tuple[int, int]) -> str:

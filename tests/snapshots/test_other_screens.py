@@ -16,11 +16,11 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, Variable
-from oi_tui.screens.navigator.screen import Navigator
+from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.profile.editor import ProfileEditor
-from oi_tui.screens.profile.menu import Differences, NameQuestion
-from oi_tui.screens.profile.yaml import ProfileText
-from oi_tui.screens.variables import Variables
+from oi_tui.screens.profile.menu import DifferencesDialog, NameDialog
+from oi_tui.screens.profile.yaml import ProfileYaml
+from oi_tui.screens.variables import VariablesScreen
 from oi_tui.themes import DARK, LIGHT
 from oi_tui.widgets.setting_field import SettingField
 from tests.fakes import Computer
@@ -90,7 +90,7 @@ def by_size(size: tuple[int, int]) -> str:
 def test_the_navigator_looks_as_it_did(
     snap_compare: Callable[..., bool], size: tuple[int, int], theme: str
 ) -> None:
-    app = Stage(Navigator(saved(), clock=lambda: NOON), theme)
+    app = Stage(NavigatorScreen(saved(), clock=lambda: NOON), theme)
     assert snap_compare(app, terminal_size=size, run_before=settled)
 
 
@@ -98,7 +98,7 @@ def test_the_navigator_looks_as_it_did(
 def test_the_empty_navigator_looks_as_it_did(
     snap_compare: Callable[..., bool], size: tuple[int, int]
 ) -> None:
-    app = Stage(Navigator(Store(paths.conversations()), clock=lambda: NOON), DARK.name)
+    app = Stage(NavigatorScreen(Store(paths.conversations()), clock=lambda: NOON), DARK.name)
     assert snap_compare(app, terminal_size=size, run_before=settled)
 
 
@@ -130,7 +130,7 @@ def test_the_variables_look_as_they_did(snap_compare: Callable[..., bool], size:
         Memory("javascript", "unstarted"),
         Memory("perl", "silent"),
     )
-    assert snap_compare(Stage(Variables(computer), DARK.name), terminal_size=size, run_before=settled)
+    assert snap_compare(Stage(VariablesScreen(computer), DARK.name), terminal_size=size, run_before=settled)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=by_size)
@@ -148,16 +148,16 @@ def test_the_profile_editor_looks_so_in_its_states(
             case "menu":
                 editor.action_menu()
             case "name":
-                pilot.app.push_screen(NameQuestion("Name of the copy", "work copy"))
+                pilot.app.push_screen(NameDialog("Name of the copy", "work copy"))
             case "text" | "wrong_text":
-                pilot.app.push_screen(ProfileText(path))
+                pilot.app.push_screen(ProfileYaml(path))
                 await pilot.pause()
                 if state == "wrong_text":
                     pilot.app.screen.query_one(TextArea).text = "auto_run: maybe\n"
                 pilot.app.screen.query_one(TextArea).cursor_blink = False
             case "differences":
                 pilot.app.push_screen(
-                    Differences(
+                    DifferencesDialog(
                         ["llm.model: gpt-4o-mini   (default: gpt-4o)", "loop: true   (default: false)"]
                     )
                 )

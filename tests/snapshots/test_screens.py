@@ -7,15 +7,15 @@ from textual.pilot import Pilot
 
 from oi_tui import log, paths
 from oi_tui.app import OiTui
-from oi_tui.engine.llm.base import Fault, Text
-from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.llm.base import ErrorInfo, Text
+from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
-from oi_tui.screens.chat.first_run import FirstRun
-from oi_tui.screens.diff import Changes
-from oi_tui.screens.help import Help
-from oi_tui.screens.permissions import Permissions
-from oi_tui.screens.themes import Themes
+from oi_tui.screens.chat.first_run import FirstRunScreen
+from oi_tui.screens.diff import DiffScreen
+from oi_tui.screens.help import HelpScreen
+from oi_tui.screens.permissions import PermissionsScreen
+from oi_tui.screens.themes import ThemesScreen
 from tests.fakes import call
 from tests.snapshots.staging import (
     CODE,
@@ -55,7 +55,7 @@ async def replacing(pilot: Pilot[None]) -> None:
 async def comparing(pilot: Pilot[None]) -> None:
     await editing(pilot)
     await pilot.press("f8")
-    await until(pilot, lambda: isinstance(pilot.app.screen, Changes))
+    await until(pilot, lambda: isinstance(pilot.app.screen, DiffScreen))
 
 
 async def edited(pilot: Pilot[None]) -> None:
@@ -85,13 +85,13 @@ async def wanting_the_word(pilot: Pilot[None]) -> None:
 async def with_permissions(pilot: Pilot[None]) -> None:
     await ready(pilot)
     for grant in (
-        Grant("code", "python", CODE),
-        Grant("count", "python", left=3),
-        Grant("language", "shell"),
+        Permission("code", "python", CODE),
+        Permission("count", "python", left=3),
+        Permission("language", "shell"),
     ):
         bench(pilot).session.grants.give(grant)
     pilot.app.screen.desk.open_permissions()
-    await until(pilot, lambda: isinstance(pilot.app.screen, Permissions))
+    await until(pilot, lambda: isinstance(pilot.app.screen, PermissionsScreen))
 
 
 async def waiting_for_input(pilot: Pilot[None]) -> None:
@@ -102,7 +102,7 @@ async def waiting_for_input(pilot: Pilot[None]) -> None:
 async def helped(pilot: Pilot[None]) -> None:
     await ready(pilot)
     await pilot.press("f1")
-    await until(pilot, lambda: isinstance(pilot.app.screen, Help))
+    await until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen))
 
 
 async def choosing(pilot: Pilot[None]) -> None:
@@ -113,14 +113,14 @@ async def choosing(pilot: Pilot[None]) -> None:
 
 async def rehearsing(pilot: Pilot[None]) -> None:
     await ready(pilot)
-    FirstRun(pilot.app.screen.desk, bench(pilot))._explain(None)
+    FirstRunScreen(pilot.app.screen.desk, bench(pilot))._explain(None)
     await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
 
 
 async def colours(pilot: Pilot[None]) -> None:
     await ended(pilot)
-    pilot.app.push_screen(Themes(welcome=True))
-    await until(pilot, lambda: isinstance(pilot.app.screen, Themes))
+    pilot.app.push_screen(ThemesScreen(welcome=True))
+    await until(pilot, lambda: isinstance(pilot.app.screen, ThemesScreen))
     await pilot.press("down")
     await calm(pilot)
 
@@ -159,7 +159,9 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     "failed": (lambda: screen([call("fail")], [Text("It failed.")], auto_run=True), ended),
     "waiting for input": (lambda: screen([call("ask")], auto_run=True), waiting_for_input),
     "no model": (
-        lambda: screen([Fault("no_key", "There is no key for OpenAI. Set OPENAI_API_KEY.", "llm.api_key")]),
+        lambda: screen(
+            [ErrorInfo("no_key", "There is no key for OpenAI. Set OPENAI_API_KEY.", "llm.api_key")]
+        ),
         ended,
     ),
     "help": (lambda: screen(), helped),

@@ -15,12 +15,12 @@ from oi_tui import log
 from oi_tui.app import OiTui
 from oi_tui.engine.events import FilesChanged, Noticed, RunReported
 from oi_tui.engine.files.snapshots import Change, Step
-from oi_tui.engine.llm.base import CallPiece, Delta, Fault, Reasoning, Text, Usage
+from oi_tui.engine.llm.base import Delta, ErrorInfo, Reasoning, Text, ToolCallPiece, Usage
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded, Stopping
-from oi_tui.screens.images import Pictures
-from oi_tui.screens.pager import Reader
-from oi_tui.screens.terminal import Program
+from oi_tui.screens.images import ImagesScreen
+from oi_tui.screens.pager import PagerScreen
+from oi_tui.screens.terminal import ProgramScreen
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm, call
 from tests.snapshots import test_screens
@@ -210,13 +210,13 @@ async def full_screen(pilot: Pilot[None]) -> None:
     await ask(pilot)
     await until(pilot, lambda: bench(pilot).progress.doing.startswith("running"))
     await pilot.press("ctrl+o")
-    await at_a_screen(pilot, Program)
+    await at_a_screen(pilot, ProgramScreen)
 
 
 async def reading(pilot: Pilot[None]) -> None:
     await ended(pilot)
     pilot.app.screen.desk.read_output(None)
-    await at_a_screen(pilot, Reader)
+    await at_a_screen(pilot, PagerScreen)
     await pilot.press("slash", *"row 7", "enter")
     await seen(pilot, "“row 7” in line", "lines", " of 30")
 
@@ -224,7 +224,7 @@ async def reading(pilot: Pilot[None]) -> None:
 async def looking_at_a_picture(pilot: Pilot[None]) -> None:
     await ended(pilot)
     await pilot.press("ctrl+up", "up", "p")
-    await at_a_screen(pilot, Pictures)
+    await at_a_screen(pilot, ImagesScreen)
 
 
 async def palette(pilot: Pilot[None]) -> None:
@@ -239,14 +239,14 @@ async def reading_the_log(pilot: Pilot[None]) -> None:
     log.file().parent.mkdir(parents=True, exist_ok=True)
     log.file().write_text(LOG)
     pilot.app.screen.desk.open_log()
-    await at_a_screen(pilot, Reader)
+    await at_a_screen(pilot, PagerScreen)
     await seen(pilot, "lines 1-")
 
 
 async def seeing_what_the_model_saw(pilot: Pilot[None]) -> None:
     await ended(pilot)
     await pilot.press("ctrl+up", "up", "w")
-    await at_a_screen(pilot, Reader)
+    await at_a_screen(pilot, PagerScreen)
     await seen(pilot, "lines 1-")
 
 
@@ -267,7 +267,7 @@ FILES = Step(
     (Change("report.md", "created"), Change("sales.csv", "changed"), Change("old.csv", "deleted")),
 )
 FINISHED = RunEnded("finished", 2.14)
-BUSY = Fault("rate", "OpenAI is busy (429).", retryable=True, retry_after=20.0)
+BUSY = ErrorInfo("rate", "OpenAI is busy (429).", retryable=True, retry_after=20.0)
 LOG = "".join(
     f"10:02:{second:02}  {words}\n"
     for second, words in enumerate(
@@ -296,7 +296,9 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
         shown("thought for", "customer"),
     ),
     "writing code": (
-        lambda: writing(Text("I add it up.\n\n"), CallPiece(0, "c1", "execute", call(CODE).arguments[:150])),
+        lambda: writing(
+            Text("I add it up.\n\n"), ToolCallPiece(0, "c1", "execute", call(CODE).arguments[:150])
+        ),
         shown("DictReader"),
     ),
     "an answer": (lambda: screen([Text(ANSWER)]), ended),
@@ -353,7 +355,9 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     ),
     "trying again": (lambda: screen([BUSY], REPLY), shown("Trying again")),
     "broken off": (
-        lambda: screen([Text("The sum is "), Fault("connection", "The connection to OpenAI was lost.", "")]),
+        lambda: screen(
+            [Text("The sum is "), ErrorInfo("connection", "The connection to OpenAI was lost.", "")]
+        ),
         ended,
     ),
     "queue": (lambda: played(LOOP, LineReached(4), Printed("  1 Ada\n")), queueing),
@@ -378,7 +382,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     ),
     "the keys": (
         lambda: screen(),
-        then(ready, *"%keys", "enter", wait=lambda p: isinstance(p.app.screen, Reader)),
+        then(ready, *"%keys", "enter", wait=lambda p: isinstance(p.app.screen, PagerScreen)),
     ),
     "the budget is spent": (
         lambda: screen([*REPLY[:2], Usage(1_200_000, 3_400, 1.02)], auto_run=True, max_budget=1.0),

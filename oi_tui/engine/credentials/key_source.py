@@ -16,7 +16,7 @@ _OF_THE_PROFILE = {
 
 
 @dataclass(frozen=True, slots=True)
-class KeyPlace:
+class KeySource:
     """Whether there is a key, and where.
 
     `name` is the name under which it is, or would be, kept; None where it has none. `kept` says that it was
@@ -29,7 +29,7 @@ class KeyPlace:
     words: str
 
 
-def key_place(profile: Profile, secrets: Secrets) -> KeyPlace:
+def key_place(profile: Profile, secrets: Secrets) -> KeySource:
     """Look for the key of the profile's model; asks a keyring, which may take its time."""
     name = name_for(profile.model, profile.api_base)
     found = secrets.find(name) if name else None
@@ -39,16 +39,16 @@ def key_place(profile: Profile, secrets: Secrets) -> KeyPlace:
         told = _OF_THE_PROFILE.get(origin, "The key was typed, and is used until you leave.")
         if kept and found and found.value == profile.api_key:
             told = f"{name} is kept in {_where(found.origin, secrets)}."
-        return KeyPlace(name, True, kept, told)
+        return KeySource(name, True, kept, told)
     if name is None:
-        return KeyPlace(None, False, False, _without_name(profile.model))
+        return KeySource(None, False, False, _without_name(profile.model))
     shown = one_line(name, 100)
     if found is None:
         told = f"There is no {shown} yet; one that you type goes to {secrets.place()}."
-        return KeyPlace(name, False, False, told)
+        return KeySource(name, False, False, told)
     if not kept:
-        return KeyPlace(name, True, False, f"{shown} is in the environment.")
-    return KeyPlace(name, True, True, f"{shown} is kept in {_where(found.origin, secrets)}.")
+        return KeySource(name, True, False, f"{shown} is in the environment.")
+    return KeySource(name, True, True, f"{shown} is kept in {_where(found.origin, secrets)}.")
 
 
 def _where(origin: str, secrets: Secrets) -> str:

@@ -30,7 +30,7 @@ IGNORED = frozenset(
 
 
 @dataclass(slots=True)
-class Listing:
+class FolderListing:
     """What was found in a folder and below it, by paths relative to it; "" is the folder itself.
 
     `files` are files, links, and folders that hold nothing.
@@ -56,12 +56,12 @@ def scan(
     *,
     avoid: Path | None = None,
     shallow: bool = False,
-) -> Listing:
+) -> FolderListing:
     """List files, links and empty folders, from the top down and never through links, until it is too much.
 
     `shallow`: those of the folder itself only. The folder `avoid` is let be.
     """
-    found = Listing(seen={""})
+    found = FolderListing(seen={""})
     end = time.monotonic() + SCAN_SECONDS
     #: Folders, each with what is known of it: one that turns out to hold nothing is listed itself.
     waiting: deque[tuple[str, os.stat_result | None]] = deque([("", None)])
@@ -112,7 +112,7 @@ class _Known:
     why: str
 
 
-class Witness:
+class FileWatcher:
     """Looks at a folder before and after each run, and keeps what files were.
 
     What could not be looked at, or not kept, is said; nothing here raises, and nothing takes longer than the
@@ -124,7 +124,7 @@ class Witness:
         self.folder = folder
         self._lock = threading.Lock()
         self._known: dict[str, _Known] = {}
-        self._before: Listing | None = None
+        self._before: FolderListing | None = None
         self._told = False
         self._kept = 0
         # A person's home, and whatever is above it, is no place of work: it holds everything.
@@ -161,7 +161,7 @@ class Witness:
                     return Step(id, step.folder, step.changes, f"{step.note} {lost}".strip())
             return step
 
-    def _looked(self, stopped: Callable[[], bool]) -> Listing:
+    def _looked(self, stopped: Callable[[], bool]) -> FolderListing:
         found = scan(self.folder, stopped, avoid=paths.data(), shallow=self._shallow)
         end = time.monotonic() + KEEP_SECONDS
         known: dict[str, _Known] = {}
@@ -188,7 +188,7 @@ class Witness:
         self._known = known
         return found
 
-    def _changes(self, before: Listing, known: dict[str, _Known], now: Listing) -> list[Change]:
+    def _changes(self, before: FolderListing, known: dict[str, _Known], now: FolderListing) -> list[Change]:
         changes: list[Change] = []
         for path, new in self._known.items():
             old = known.get(path) if path in before.files else None
@@ -208,7 +208,7 @@ class Witness:
                 changes.append(Change(path, "deleted", old.content, None, old.mode, old.why))
         return sorted(changes, key=lambda change: change.path)
 
-    def _partly(self, now: Listing) -> str:
+    def _partly(self, now: FolderListing) -> str:
         folder = paths.short(self.folder)
         return (
             f"{folder} holds more than is looked at: changes of files outside the first {len(now.folders):,} "

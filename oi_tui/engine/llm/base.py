@@ -38,7 +38,7 @@ class Reasoning:
 
 
 @dataclass(frozen=True, slots=True)
-class CallPiece:
+class ToolCallPiece:
     """A piece of a tool call. `id` and `name` come with the first piece of a call, where they come at all."""
 
     index: int
@@ -74,11 +74,11 @@ class Gap:
     lines: int
 
 
-Delta = Text | Reasoning | CallPiece | Usage | Finish | Gap
+Delta = Text | Reasoning | ToolCallPiece | Usage | Finish | Gap
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ErrorInfo:
     """Why there is no (whole) reply, in a sentence for a person.
 
     `setting` names the profile's setting that would help, `retry_after` is in seconds, `retryable` says
@@ -115,7 +115,7 @@ class Fault:
 class LlmError(Exception):
     """Raised while a reply is read when it cannot go on."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: ErrorInfo) -> None:
         super().__init__(fault.sentence)
         self.fault = fault
 

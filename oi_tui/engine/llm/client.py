@@ -16,9 +16,9 @@ from typing import Any, Self
 
 from oi_tui.engine.credentials import child_environment
 from oi_tui.engine.llm import errors
-from oi_tui.engine.llm.base import Delta, Fault, LlmError, Request
+from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request
 from oi_tui.engine.llm.wire import delta_of
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 
 #: Imports nothing from the current folder: our own package is found last, and by its full path.
 _BOOT = (
@@ -140,7 +140,7 @@ class ModelReply:
         self._answers = child.ask(number, {"do": "reply", "request": asdict(request)})
 
     def __iter__(self) -> Iterator[Delta]:
-        fault: Fault | None = None
+        fault: ErrorInfo | None = None
         while not self._ended and not self._cancelled.is_set():
             try:
                 record = self._answers.get(timeout=self._limit)
@@ -157,7 +157,7 @@ class ModelReply:
                 fault = errors.process_ended("ended unexpectedly")
                 break
             if "fault" in record:
-                fault = Fault(**record["fault"])
+                fault = ErrorInfo(**record["fault"])
             elif delta := delta_of(record):
                 yield delta
         if self._cancelled.is_set():
@@ -224,7 +224,7 @@ class ModelProcess:
             request = replace(request, api_key=self._keys(request.model, request.api_base))
         return ModelReply(self._living(), next(self._numbers), request)
 
-    def facts(self, model: str, timeout: float = _LOADING) -> ModelFacts | None:
+    def facts(self, model: str, timeout: float = _LOADING) -> ModelInfo | None:
         """What is known of a model without asking its provider; None if it takes longer than `timeout`."""
         child = self._living()
         number = next(self._numbers)
@@ -233,7 +233,7 @@ class ModelProcess:
         except queue.Empty:
             child.forget(number)
             return None
-        return ModelFacts(**record["facts"]) if "facts" in record else None
+        return ModelInfo(**record["facts"]) if "facts" in record else None
 
     def count(self, model: str, texts: Sequence[str], timeout: float = 5.0) -> list[int] | None:
         """How many tokens each text is to a model, by its own tokenizer where LiteLLM brings it along.

@@ -26,7 +26,7 @@ _NAMES = {"user": "User", "assistant": "Assistant", "computer": "Computer"}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CompactionPlan:
     """The summary to ask for: it will stand for `count` messages, the last of which is `covers`."""
 
     request: Request
@@ -38,7 +38,7 @@ class Plan:
 
 def plan(
     messages: Sequence[Message], profile: Profile, window: int | None, *, assumed: bool = False
-) -> Plan | None:
+) -> CompactionPlan | None:
     """What to summarise: all but the newest part of the conversation; None when there is too little of it.
 
     Code and all that came of it stay on the same side. A window that is only `assumed` is not sent along.
@@ -72,7 +72,7 @@ def plan(
         context_window=None if assumed else window,
     )
     size = sum(weight(message.content) for message in seen)
-    return Plan(request, messages[boundary - 1].id, len(seen) + bool(summary), size)
+    return CompactionPlan(request, messages[boundary - 1].id, len(seen) + bool(summary), size)
 
 
 def latest(messages: Sequence[Message]) -> Message | None:

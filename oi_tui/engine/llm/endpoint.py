@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from oi_tui.engine.credentials.keys import provider_of
 from oi_tui.engine.llm import errors, urls
-from oi_tui.engine.llm.base import Fault
+from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.hosts import is_near as is_near
 from oi_tui.engine.llm.hosts import is_this_machine as is_this_machine
 from oi_tui.engine.settings.profile import Profile
@@ -40,7 +40,7 @@ def base(profile: Profile) -> str | None:
     return own[1] if own else profile.api_base
 
 
-def misled(profile: Profile) -> Fault | None:
+def misled(profile: Profile) -> ErrorInfo | None:
     """What is wrong with the address in the provider's own variable; None when nothing is."""
     own = _own_base(profile)
     must = urls.wanted(own[1]) if own else None
@@ -48,7 +48,7 @@ def misled(profile: Profile) -> Fault | None:
         return None
     name, value = own
     told = f"The environment variable {name} must be {must}, not {urls.shown(value)}."
-    return Fault("address", f"{told} Correct it, or set api_base, which goes before it.", "api_base")
+    return ErrorInfo("address", f"{told} Correct it, or set api_base, which goes before it.", "api_base")
 
 
 def server(profile: Profile) -> str | None:
@@ -70,7 +70,7 @@ def is_home(profile: Profile) -> bool:
     return kind and not profile.completions and is_this_machine(server(profile))
 
 
-def refusal(profile: Profile) -> Fault | None:
+def refusal(profile: Profile) -> ErrorInfo | None:
     """Why a request may not be sent as the profile stands; None when it may."""
     if profile.completions:
         return _refused_function(profile)
@@ -81,14 +81,14 @@ def refusal(profile: Profile) -> Fault | None:
     host = server(profile)
     where = host or f"the servers of {provider_of(profile.model) or 'its provider'}"
     if profile.local and not is_this_machine(host):
-        return Fault(
+        return ErrorInfo(
             "address",
             f"local is on, and {profile.model} would be asked at {where}. Choose a model of this machine "
             f"(%model lists them), or switch local off.",
             "local",
         )
     if profile.offline and not is_near(host):
-        return Fault(
+        return ErrorInfo(
             "address",
             f"offline is on, and {profile.model} would be asked at {where}. Choose a model of this machine "
             f"or the local network, or switch offline off.",
@@ -97,10 +97,10 @@ def refusal(profile: Profile) -> Fault | None:
     return None
 
 
-def _refused_function(profile: Profile) -> Fault | None:
+def _refused_function(profile: Profile) -> ErrorInfo | None:
     """Say that nobody can tell which servers a function asks, where that matters."""
     if not (profile.local or profile.offline):
         return None
     setting = "local" if profile.local else "offline"
     told = f"{setting} is on, and the profile's function llm.completions could ask any server."
-    return Fault("address", f"{told} Switch {setting} off to use the function.", setting)
+    return ErrorInfo("address", f"{told} Switch {setting} off to use the function.", setting)

@@ -77,7 +77,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ErrorPattern:
     """One trouble: how it is recognised, and what is said of it; of several that fit, the first counts.
 
     A `setting` of "base" is `api_base` if that is set, else `model`.
@@ -102,13 +102,13 @@ _CLIENT = (None, 400, 404, 405, 413, 415, 422, 500, 501)
 #: From the most specific to the most general; the last one fits everything.
 TROUBLES = (
     # Found before anything was sent.
-    Trouble(
+    ErrorPattern(
         "model",
         "model",
         "“{model}” does not say whose model it is. {advice}",
         r"LLM Provider NOT provided|LiteLLMUnknownProvider",
     ),
-    Trouble(
+    ErrorPattern(
         "no_key",
         "api_key",
         "There is no key for {provider}. Set api_key, or the environment variable {variable}.",
@@ -117,14 +117,14 @@ TROUBLES = (
         r"|Unable to locate credentials|default credentials were not found",
         when=lambda attempt: not attempt.api_key,
     ),
-    Trouble(
+    ErrorPattern(
         "no_key",
         "api_key",
         "There is no key for {provider}. Set api_key, or the environment variable {variable}.",
         statuses=(None, 401, 403),
         when=lambda attempt: bool(attempt.missing) and not attempt.api_key,
     ),
-    Trouble(
+    ErrorPattern(
         "address",
         "api_base",
         "The address of the server cannot be called. It should look like http://127.0.0.1:8080/v1; "
@@ -132,7 +132,7 @@ TROUBLES = (
         r"Unsupported(?:Protocol|URL)|Invalid ?URL|NonHttpUrl|missing an 'http|No host supplied"
         r"|Port out of range|Cannot combine AUTHORIZATION|label (?:is )?(?:empty|too long)|Invalid IPv6",
     ),
-    Trouble(
+    ErrorPattern(
         "model",
         "model",
         "{model} needs the Python package {module}, which is not installed. Install it where oi-tui is "
@@ -140,14 +140,14 @@ TROUBLES = (
         MISSING_MODULE.pattern,
     ),
     # On the way.
-    Trouble(
+    ErrorPattern(
         "network",
         "base",
         "The proxy did not let the request through. Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
         r"ProxyError|ProxyConnection|\bproxy\b.*(?:error|refused|failed|required)",
         retryable=True,
     ),
-    Trouble(
+    ErrorPattern(
         "timeout",
         "timeout",
         "{host} did not answer within {timeout:g} s. A slow model needs a longer timeout.",
@@ -155,7 +155,7 @@ TROUBLES = (
         (None, 408),
         retryable=True,
     ),
-    Trouble(
+    ErrorPattern(
         "network",
         None,
         "The way to {host} is closed: there seems to be no network. Check the connection.",
@@ -163,55 +163,55 @@ TROUBLES = (
         retryable=True,
         when=_remote,
     ),
-    Trouble(
+    ErrorPattern(
         "address",
         "api_base",
         "There is no host {host}, or no network. Check the connection, and api_base.",
         _NO_NAME,
     ),
-    Trouble(
+    ErrorPattern(
         "refused",
         "api_base",
         "Ollama is not running at {place}. Start it with: ollama serve",
         _REFUSED,
         when=lambda attempt: attempt.provider.startswith("ollama") and attempt.is_here,
     ),
-    Trouble(
+    ErrorPattern(
         "refused",
         "api_base",
         "Nothing answers at {place}. Start the model server, or correct api_base.",
         _REFUSED,
         when=lambda attempt: attempt.is_here,
     ),
-    Trouble(
+    ErrorPattern(
         "refused",
         "api_base",
         "Nothing answers at {host}. Start the model server, or correct api_base.",
         _REFUSED,
         retryable=True,
     ),
-    Trouble(
+    ErrorPattern(
         "network",
         "base",
         "There is no way through to {host}. Check the network.",
         r"Network is unreachable|No route to host|Host is down",
         retryable=True,
     ),
-    Trouble(
+    ErrorPattern(
         "network",
         "api_base",
         "The certificate of {host} cannot be trusted. If it is your own, point SSL_CERT_FILE at its "
         "authority; otherwise check api_base.",
         r"CERTIFICATE_VERIFY_FAILED|certificate verify failed",
     ),
-    Trouble(
+    ErrorPattern(
         "network",
         "api_base",
         "No secure connection to {host} could be made. If the server speaks plain HTTP, api_base must begin "
         "with http:// instead of https://.",
         r"\[SSL|SSLError|ssl\.c:|TLSV1|WRONG_VERSION_NUMBER",
     ),
-    Trouble(
+    ErrorPattern(
         "address",
         "base",
         "{host} sends the request round in circles, or wants it elsewhere: at {led}. Check api_base.",
@@ -219,21 +219,21 @@ TROUBLES = (
             bool(attempt.led) and urlsplit(attempt.api_base or "")[:2] == urlsplit(attempt.led)[:2]
         ),
     ),
-    Trouble(
+    ErrorPattern(
         "address",
         "base",
         "{host} sends the request on to {led}, which oi-tui does not follow: your words and your key are for "
         "the server that you named. If that is the one you want, set api_base to {led}.",
         when=lambda attempt: bool(attempt.led),
     ),
-    Trouble(
+    ErrorPattern(
         "empty",
         "base",
         "{host} answered with nothing that could be read. Check api_base and model.",
         r"body decoded to no events",
         when=lambda attempt: not attempt.begun,
     ),
-    Trouble(
+    ErrorPattern(
         "network",
         "base",
         "{host} does not answer as a model server does: what came is no valid HTTP. Check api_base.",
@@ -241,7 +241,7 @@ TROUBLES = (
         r"|Got more than|Too many headers|TransferEncodingError|ContentEncodingError|LineTooLong",
         when=lambda attempt: not attempt.begun,
     ),
-    Trouble(
+    ErrorPattern(
         "cut",
         "base",
         "The connection broke in the middle of the reply. What had arrived is kept.",
@@ -252,9 +252,11 @@ TROUBLES = (
         retryable=True,
         when=lambda attempt: attempt.begun,
     ),
-    Trouble("network", "base", "{host} closed the connection without an answer.", _BROKEN, retryable=True),
+    ErrorPattern(
+        "network", "base", "{host} closed the connection without an answer.", _BROKEN, retryable=True
+    ),
     # What the provider's own words say more clearly than its status.
-    Trouble(
+    ErrorPattern(
         "server",
         None,
         "{host} is still loading the model.{wait}",
@@ -263,7 +265,7 @@ TROUBLES = (
         (None, *range(400, 600)),
         retryable=True,
     ),
-    Trouble(
+    ErrorPattern(
         "cut",
         None,
         "The reply broke off: {detail}",
@@ -271,40 +273,40 @@ TROUBLES = (
         retryable=True,
         when=lambda attempt: attempt.begun,
     ),
-    Trouble(
+    ErrorPattern(
         "model",
         "model",
         "{host} has no model loaded. Load one there, or choose another model.",
         r"no models? (?:is |are )?(?:currently )?loaded",
     ),
-    Trouble(
+    ErrorPattern(
         "model",
         "model",
         "This model is too large for the machine that runs it: {detail}. Choose a smaller one.",
         r"requires more system memory|out of memory|insufficient memory|not enough memory|failed to allocate",
     ),
-    Trouble(
+    ErrorPattern(
         "key",
         "model",
         "{host} does not offer this where you are: {detail}",
         r"(?:country|region|territory|location)\W+(?:\w+\W+){0,4}(?:not|un)\s?(?:supported|available)"
         r"|user location is not",
     ),
-    Trouble(
+    ErrorPattern(
         "key",
         "api_key",
         "{host} wants more of the organisation that the key belongs to: {detail}",
         r"organi[sz]ation.{0,40}(?:verified|missing|not found|required|member)|member of an organi[sz]ation"
         r"|no such organi[sz]ation|mismatched_organization",
     ),
-    Trouble(
+    ErrorPattern(
         "request",
         "model",
         "{host} refused the request for its content: {detail}",
         r"content.?(?:policy|management policy|filter)|safety system|responsible ?ai|flagged as|moderation",
         (400, 403, 422),
     ),
-    Trouble(
+    ErrorPattern(
         "request",
         "supports_vision",
         "{model} takes no images. With supports_vision off they are described by their paths.",
@@ -312,7 +314,7 @@ TROUBLES = (
         r"|does(?: not|n't) support (?:image|vision)|unsupported.{0,20}image_url",
         _CLIENT,
     ),
-    Trouble(
+    ErrorPattern(
         "context",
         "context_window",
         "The conversation is longer than this model takes. Set context_window to its limit, so that old "
@@ -322,14 +324,14 @@ TROUBLES = (
         r"|reduce the length|context limit|maximum model length|tokens\W+must (?:be <=|have less than)",
         _CLIENT,
     ),
-    Trouble(
+    ErrorPattern(
         "quota",
         "model",
         "The account at {host} has no credit or quota left. Top it up, or choose another model.",
         r"insufficient.?quota|exceeded your current quota|credit balance|billing|payment required"
         r"|insufficient (?:credits|balance|funds)",
     ),
-    Trouble(
+    ErrorPattern(
         "tools",
         "supports_functions",
         "{model} takes no tool calls. With supports_functions off it writes its code as text.",
@@ -344,7 +346,7 @@ TROUBLES = (
         _CLIENT,
         when=lambda attempt: attempt.tools,
     ),
-    Trouble(
+    ErrorPattern(
         "model",
         "model",
         "Ollama has no model “{name}”. Get it with: ollama pull {name}. Or choose another model.",
@@ -355,95 +357,97 @@ TROUBLES = (
         _CLIENT,
         when=lambda attempt: attempt.provider.startswith("ollama"),
     ),
-    Trouble(
+    ErrorPattern(
         "model", "model", "{host} knows no model “{name}”. Check the spelling of model.", _NO_MODEL, _CLIENT
     ),
     # What the status says.
-    Trouble(
+    ErrorPattern(
         "key",
         "api_key",
         "{host} did not accept the key. Check api_key: is it whole, current, and for this host?",
         statuses=(401,),
     ),
-    Trouble(
+    ErrorPattern(
         "quota",
         "model",
         "The account at {host} has no credit left. Top it up, or choose another model.",
         statuses=(402,),
     ),
-    Trouble(
+    ErrorPattern(
         "key",
         "api_key",
         "{host} refused: the key is not allowed to use {model}, or not from here. Check api_key and model.",
         statuses=(403,),
     ),
-    Trouble(
+    ErrorPattern(
         "model",
         "model",
         "{host} knows no such model or path. Check model.",
         statuses=(404, 405),
         when=_remote,
     ),
-    Trouble(
+    ErrorPattern(
         "address",
         "api_base",
         "{host} answers, but not at this path. Check api_base. It usually ends in /v1.",
         statuses=(404, 405),
         when=lambda attempt: not (attempt.api_base or "").rstrip("/").endswith("/v1"),
     ),
-    Trouble(
+    ErrorPattern(
         "address", "api_base", "{host} answers, but not at this path. Check api_base.", statuses=(404, 405)
     ),
-    Trouble(
+    ErrorPattern(
         "timeout",
         "model",
         "{host} gave up waiting for the model ({status}).",
         statuses=(408, 504, 524),
         retryable=True,
     ),
-    Trouble(
+    ErrorPattern(
         "context",
         "context_window",
         "The request is larger than the server takes. Set context_window or max_output lower.",
         statuses=(413,),
     ),
-    Trouble(
+    ErrorPattern(
         "server", None, "{host} cannot do this just now ({status}).", statuses=(409, 423, 425), retryable=True
     ),
-    Trouble("model", "model", "{host} no longer has this model ({status}). Choose another.", statuses=(410,)),
-    Trouble(
+    ErrorPattern(
+        "model", "model", "{host} no longer has this model ({status}). Choose another.", statuses=(410,)
+    ),
+    ErrorPattern(
         "key", "model", "{host} may not answer from here, for reasons of law ({status}).", statuses=(451,)
     ),
-    Trouble(
+    ErrorPattern(
         "network", None, "This network wants you to log in first ({status}). Open any page.", statuses=(511,)
     ),
-    Trouble(
+    ErrorPattern(
         "address",
         "base",
         "{host} points somewhere else ({status}). Check api_base.",
         statuses=range(300, 400),
     ),
-    Trouble(
+    ErrorPattern(
         "rate",
         "model",
         "{host} has too many requests from this key at the moment (429).{wait}",
         statuses=(429,),
         retryable=True,
     ),
-    Trouble(
+    ErrorPattern(
         "server", None, "{host} is overloaded or down ({status}).{wait}", statuses=(503, 529), retryable=True
     ),
-    Trouble(
+    ErrorPattern(
         "server",
         None,
         "{host} had a fault of its own ({status}): {detail}",
         statuses=range(500, 600),
         retryable=True,
     ),
-    Trouble(
+    ErrorPattern(
         "request", "model", "{host} did not accept the request ({status}): {detail}", statuses=range(400, 500)
     ),
-    Trouble(
+    ErrorPattern(
         "server",
         None,
         "{host} broke off: {detail}",
@@ -451,7 +455,7 @@ TROUBLES = (
         retryable=True,
         when=lambda attempt: not attempt.begun,
     ),
-    Trouble(
+    ErrorPattern(
         "network",
         "base",
         "No connection to {host} could be made: {reason}",
@@ -459,14 +463,14 @@ TROUBLES = (
         retryable=True,
         when=lambda attempt: not attempt.begun and attempt.on_the_way,
     ),
-    Trouble(
+    ErrorPattern(
         "server",
         "base",
         "What {host} answered could not be read ({broke}). It may be no model server, or of another kind.",
         CONNECTION.pattern,
         when=lambda attempt: not attempt.begun,
     ),
-    Trouble(
+    ErrorPattern(
         "cut",
         None,
         "The reply broke off: {detail}",
@@ -474,12 +478,12 @@ TROUBLES = (
         retryable=True,
         when=lambda attempt: attempt.begun,
     ),
-    Trouble(
+    ErrorPattern(
         "cut",
         None,
         "The reply broke off: the server sent something that is no reply.",
         retryable=True,
         when=lambda attempt: attempt.begun,
     ),
-    Trouble("unknown", None, "The request failed: {detail}"),
+    ErrorPattern("unknown", None, "The request failed: {detail}"),
 )

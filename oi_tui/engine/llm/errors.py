@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from oi_tui.engine.credentials.keys import name_for
 from oi_tui.engine.credentials.redaction import redact
-from oi_tui.engine.llm.base import Fault
+from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.chunk_repair import error_words
 from oi_tui.engine.llm.error_table import CONNECTION, MISSING_MODULE, TROUBLES, Attempt
 from oi_tui.engine.llm.urls import shown
@@ -51,7 +51,7 @@ _PACKAGES = {"google": "google-cloud-aiplatform", "vertexai": "google-cloud-aipl
 _PREFIX = re.compile(r"^\s*(?:litellm\.)?[A-Z]\w*(?:Error|Exception|Timeout)?\s*(?::|-)\s+(?=\S)")
 
 
-def explain(error: BaseException, attempt: Attempt) -> Fault:
+def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
     """The fault that an exception stands for."""
     chain = list(_chain(error))
     # Whole pages and dumps come as the words of an error.
@@ -88,12 +88,12 @@ def explain(error: BaseException, attempt: Attempt) -> Fault:
         variable=" or ".join(attempt.missing) or name_for(attempt.model) or "of its provider",
         wait="" if not retry_after else f" It asks to wait {_duration(retry_after)}.",
     )
-    return Fault(
+    return ErrorInfo(
         trouble.kind, redact(sentence, attempt.api_key), setting, trouble.retryable, retry_after, detail
     )
 
 
-def timed_out(attempt: Attempt) -> Fault:
+def timed_out(attempt: Attempt) -> ErrorInfo:
     """Nothing came for as long as the profile allows."""
     silence = f"{attempt.timeout:g} s"
     sentence = (
@@ -101,7 +101,7 @@ def timed_out(attempt: Attempt) -> Fault:
         if attempt.begun
         else f"{attempt.host} did not answer within {silence}."
     )
-    return Fault("timeout", f"{sentence} A slow model needs a longer timeout.", "timeout", retryable=True)
+    return ErrorInfo("timeout", f"{sentence} A slow model needs a longer timeout.", "timeout", retryable=True)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -217,7 +217,7 @@ def _seconds(text: str) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
-def told(words: str, code: int | None, attempt: Attempt) -> Fault | None:
+def told(words: str, code: int | None, attempt: Attempt) -> ErrorInfo | None:
     """The fault that a server told of in a body with a status of success; None if it is of no known kind."""
     fault = explain(_Told(words, code), attempt)
     return None if fault.kind == "unknown" else fault
@@ -270,50 +270,50 @@ def _detail(error: BaseException, attempt: Attempt) -> str:
     return flat if len(flat) <= _DETAIL else flat[: _DETAIL - 1] + "…"
 
 
-def empty(attempt: Attempt, finish: str | None, instead: str = "") -> Fault:
+def empty(attempt: Attempt, finish: str | None, instead: str = "") -> ErrorInfo:
     """A reply that ended without a word, a call or a thought; `instead` is what came in its place."""
     if finish == "length":
-        return Fault(
+        return ErrorInfo(
             "empty",
             "The reply was cut off before its first word: max_tokens is too small, or the conversation fills "
             "the model's window.",
             "max_tokens",
         )
     if finish == "content_filter":
-        return Fault("empty", f"{attempt.host} held the reply back (content filter).", "model")
+        return ErrorInfo("empty", f"{attempt.host} held the reply back (content filter).", "model")
     base = attempt.api_base
     if instead:
         words = redact(instead, attempt.api_key)
         told = f"{attempt.host} answered with something that is no reply: {words.rstrip('.')}."
-        return Fault("empty", told, "api_base" if base else "model", detail=words)
+        return ErrorInfo("empty", told, "api_base" if base else "model", detail=words)
     if base and not re.search(r"/v\d", urlsplit(base).path) and attempt.provider == "openai":
         hint = f"If {base} is not the address of its API, correct api_base: it usually ends in /v1."
     else:
         hint = "Ask again, or choose another model."
-    return Fault(
+    return ErrorInfo(
         "empty", f"{attempt.host} answered with nothing in it. {hint}", "api_base" if base else "model"
     )
 
 
-def not_an_address(base: str, wanted: str) -> Fault:
+def not_an_address(base: str, wanted: str) -> ErrorInfo:
     """The base is none that can be called; `wanted` is what it must be, in words."""
-    return Fault("address", f"api_base must be {wanted}, not {shown(base)}.", "api_base")
+    return ErrorInfo("address", f"api_base must be {wanted}, not {shown(base)}.", "api_base")
 
 
-def no_provider(model: str) -> Fault:
+def no_provider(model: str) -> ErrorInfo:
     """The name of a model does not say, or not rightly, whose model it is."""
-    return Fault("model", f"“{model}” does not say whose model it is. {advice(model)}", "model")
+    return ErrorInfo("model", f"“{model}” does not say whose model it is. {advice(model)}", "model")
 
 
-def our_own(error: Exception) -> Fault:
+def our_own(error: Exception) -> ErrorInfo:
     """Something that was not foreseen went wrong on our side."""
     told = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
-    return Fault("unknown", f"The request failed within oi-tui. {told}", detail=told)
+    return ErrorInfo("unknown", f"The request failed within oi-tui. {told}", detail=told)
 
 
-def process_ended(reason: str) -> Fault:
+def process_ended(reason: str) -> ErrorInfo:
     """The process that talks to models is gone."""
-    return Fault(
+    return ErrorInfo(
         "process",
         f"The process that talks to models {reason}. It starts again with the next message.",
         None,

@@ -32,7 +32,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from oi_tui.engine.llm import errors, redirects, urls
-from oi_tui.engine.llm.base import Fault
+from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.error_table import Attempt
 from oi_tui.engine.llm.raw_stream import RawReply, pieces
 from oi_tui.engine.models.model_names import COMPATIBLE, family
@@ -109,7 +109,7 @@ class Provider:
             key = "none-needed"
         return model, base, key
 
-    def misnamed(self, model: str) -> Fault | None:
+    def misnamed(self, model: str) -> ErrorInfo | None:
         """Why a name without a provider leads to nobody, or to another one than its maker; else None."""
         if "/" in model or model == "demo":
             return None

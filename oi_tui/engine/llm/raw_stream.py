@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from oi_tui.engine.llm.chunk_repair import error_code, error_words, put_right, words
-from oi_tui.engine.llm.sse_filter import Sieve
+from oi_tui.engine.llm.sse_filter import SseFilter
 
 #: How many bytes are kept to find out what they are.
 _KEPT = 1_000_000
@@ -26,7 +26,7 @@ class RawReply:
         self._alive = alive
         self._beginning = bytearray()
         self._events = False
-        self._sieve = Sieve()
+        self._sieve = SseFilter()
         source = getattr(stream, "completion_stream", None)
         make = getattr(stream, "make_call", None)
         if source is not None or make is None:

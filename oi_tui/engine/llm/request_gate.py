@@ -12,12 +12,12 @@ from oi_tui.engine.credentials.redaction import known_secrets, take_out
 from oi_tui.engine.llm import endpoint
 from oi_tui.engine.llm.base import Llm, LlmError, Reply, Request
 from oi_tui.engine.llm.context_window import tokens
-from oi_tui.engine.llm.usage_report import Account
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.llm.usage_report import UsageTracker
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
 
-def send(llm: Llm, request: Request, profile: Profile, account: Account, facts: ModelFacts) -> Reply:
+def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, facts: ModelInfo) -> Reply:
     """Send a request that the profile allows, without known keys and passwords in its messages.
 
     Raises LlmError where the model's server must not be asked, and OverBudget where it would cost too much.

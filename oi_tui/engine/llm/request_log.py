@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 
-from oi_tui.engine.llm.base import CallPiece, Delta, Llm, LlmError, Reasoning, Reply, Request, Text
+from oi_tui.engine.llm.base import Delta, Llm, LlmError, Reasoning, Reply, Request, Text, ToolCallPiece
 
 _steps = logging.getLogger("oi_tui.steps")
 _words = logging.getLogger("oi_tui.words")
@@ -79,14 +79,14 @@ def _joined(pieces: Iterable[Delta]) -> Iterator[str]:
 
 
 def _kind(piece: Delta) -> tuple[str, int]:
-    return type(piece).__name__, piece.index if isinstance(piece, CallPiece) else 0
+    return type(piece).__name__, piece.index if isinstance(piece, ToolCallPiece) else 0
 
 
 def _said(piece: Delta) -> str:
     match piece:
         case Text() | Reasoning():
             return piece.text
-        case CallPiece():
+        case ToolCallPiece():
             return (f"{piece.name} " if piece.name else "") + piece.arguments
     return ""
 

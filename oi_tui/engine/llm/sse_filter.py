@@ -9,7 +9,7 @@ from oi_tui.engine.llm.chunk_repair import is_chunk, put_right
 _ABOUT = ("event:", "id:", "retry:", ":")
 
 
-class Sieve:
+class SseFilter:
     """Takes lines and gives back those that can be read, odd values in them put right.
 
     A line that is no JSON would end the reply with every client, although the next one may well be good. So

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from oi_tui.engine.llm import request_gate
 from oi_tui.engine.llm.base import Llm, LlmError, Reply, Request, Text, Usage
-from oi_tui.engine.llm.usage_report import Account
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.llm.usage_report import UsageTracker
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 from oi_tui.text import one_line
@@ -31,8 +31,8 @@ class TitleRequest:
         llm: Llm,
         profile: Profile,
         messages: Sequence[Message],
-        account: Account,
-        facts: ModelFacts,
+        account: UsageTracker,
+        facts: ModelInfo,
     ) -> None:
         """Send the request. Raises LlmError or OverBudget where that is not allowed."""
         self.used: Usage | None = None

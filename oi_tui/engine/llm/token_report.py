@@ -6,8 +6,8 @@ from typing import Any
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, weight
 from oi_tui.engine.llm.request import Written
-from oi_tui.engine.llm.usage import Ledger
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.llm.usage import UsageTotals
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
 #: Counts the tokens of texts for a model; None when nobody can.
@@ -43,9 +43,9 @@ def parts(request: Request) -> dict[str, tuple[list[str], int]]:
 
 def report(
     written: Written,
-    facts: ModelFacts,
+    facts: ModelInfo,
     profile: Profile,
-    ledger: Ledger,
+    ledger: UsageTotals,
     count: Count | None,
     prompt: str = "",
 ) -> str:
@@ -78,7 +78,7 @@ def report(
     return "\n".join(lines)
 
 
-def window(tokens: int | None, facts: ModelFacts, profile: Profile) -> str:
+def window(tokens: int | None, facts: ModelInfo, profile: Profile) -> str:
     """The window in use, who said so, and what of it is kept free."""
     if tokens is None:
         return "Window: not known. context_window sets it."
@@ -92,7 +92,7 @@ def _share(tokens: int, window: int | None) -> str:
     return f" of {window:,} ({tokens / window:.0%})" if window else ""
 
 
-def _spent(ledger: Ledger, profile: Profile) -> list[str]:
+def _spent(ledger: UsageTotals, profile: Profile) -> list[str]:
     if not ledger.requests:
         return ["Nothing was sent yet in this session."]
     lines = []

@@ -6,7 +6,7 @@ from oi_tui.engine.llm.base import Usage
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class UsageTotals:
     """The sums so far. Every request sends the conversation again, and is counted again.
 
     `cost` is in USD; requests without a known price count nothing in it, and are `unpriced`. `unreported` are
@@ -22,10 +22,10 @@ class Ledger:
     unreported: int = 0
     last: Usage | None = None
 
-    def sent(self, usage: Usage | None) -> "Ledger":
+    def sent(self, usage: Usage | None) -> "UsageTotals":
         """The sums after another request."""
         used = usage or Usage(0, 0, None)
-        return Ledger(
+        return UsageTotals(
             self.requests + 1,
             self.prompt_tokens + used.prompt_tokens,
             self.cached_tokens + used.cached_tokens,

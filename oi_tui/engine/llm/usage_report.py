@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from oi_tui.engine.events import Event, Noticed, UsageReported
 from oi_tui.engine.llm.base import Usage
 from oi_tui.engine.llm.request import Written
-from oi_tui.engine.llm.usage import Ledger
+from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.known_windows import KnownWindows
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
 #: A server that read less of a request than this share of its estimated size has left out some of it; of
@@ -20,13 +20,13 @@ class OverBudget(Exception):  # noqa: N818 -- it is what would happen, not an er
     """The next request would exceed the budget; the text is a sentence."""
 
 
-class Account:
+class UsageTracker:
     """The books of a session. `ledger` says what all requests so far took."""
 
     def __init__(self) -> None:
         #: What was learned of how much models take in; the Python API keeps it from chat to chat.
         self.windows = KnownWindows()
-        self.ledger = Ledger()
+        self.ledger = UsageTotals()
         #: The estimated price of the request that was checked last, and of those that nobody reported.
         self._estimate = self._unreported = 0.0
         #: How many messages were left out when that was last told, and models whose servers cut requests.
@@ -46,7 +46,7 @@ class Account:
         if usage:
             yield UsageReported(usage.prompt_tokens, usage.completion_tokens, usage.cost, usage.cached_tokens)
 
-    def keep_to_budget(self, tokens: int, profile: Profile, facts: ModelFacts) -> None:
+    def keep_to_budget(self, tokens: int, profile: Profile, facts: ModelInfo) -> None:
         """Raise OverBudget before a request of so many tokens that would cost more than there is left.
 
         Its price is estimated from its size, and from the length of the replies so far. Where the price is

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from oi_tui.engine.llm.base import CallPiece, Delta, Finish, Gap, Reasoning, Text, Usage
+from oi_tui.engine.llm.base import Delta, Finish, Gap, Reasoning, Text, ToolCallPiece, Usage
 
 
 def record_of(delta: Delta) -> dict[str, Any]:
@@ -13,7 +13,7 @@ def record_of(delta: Delta) -> dict[str, Any]:
             return {"text": text}
         case Reasoning(text):
             return {"reasoning": text}
-        case CallPiece(index, id, name, arguments):
+        case ToolCallPiece(index, id, name, arguments):
             return {"call": [index, id, name, arguments]}
         case Usage(prompt, completion, cost, cached):
             return {"usage": [prompt, completion, cost, cached]}
@@ -31,7 +31,7 @@ def delta_of(record: Mapping[str, Any]) -> Delta | None:
         case {"reasoning": str(text)}:
             return Reasoning(text)
         case {"call": [int(index), call, name, str(arguments)]}:
-            return CallPiece(index, call, name, arguments)
+            return ToolCallPiece(index, call, name, arguments)
         case {"usage": [int(prompt), int(completion), cost, int(cached)]}:
             return Usage(prompt, completion, cost, cached)
         case {"finish": str(reason)}:

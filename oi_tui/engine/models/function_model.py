@@ -9,7 +9,17 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
 from oi_tui.engine.credentials.redaction import redact
-from oi_tui.engine.llm.base import CallPiece, Delta, Fault, Finish, LlmError, Reasoning, Request, Text, Usage
+from oi_tui.engine.llm.base import (
+    Delta,
+    ErrorInfo,
+    Finish,
+    LlmError,
+    Reasoning,
+    Request,
+    Text,
+    ToolCallPiece,
+    Usage,
+)
 from oi_tui.engine.llm.raw_stream import pieces
 
 #: Takes `messages`, and of `model`, `stream`, `tools`, `max_tokens`, `temperature`, `api_base`, `api_key` and
@@ -37,7 +47,7 @@ class FunctionReply:
         self._completions = completions
         self._request = request
         self._cancelled = threading.Event()
-        self._came: queue.SimpleQueue[Delta | Fault | None] = queue.SimpleQueue()
+        self._came: queue.SimpleQueue[Delta | ErrorInfo | None] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="completions", daemon=True).start()
 
     def __iter__(self) -> Iterator[Delta]:
@@ -46,18 +56,18 @@ class FunctionReply:
             each = self._came.get()
             if self._cancelled.is_set():
                 return
-            if isinstance(each, Fault):
+            if isinstance(each, ErrorInfo):
                 raise LlmError(each)
             if each is None:
                 break
             begun = (
                 begun
-                or isinstance(each, CallPiece)
+                or isinstance(each, ToolCallPiece)
                 or (isinstance(each, Text | Reasoning) and bool(each.text.strip()))
             )
             yield each
         if not begun and not self._cancelled.is_set():
-            raise LlmError(Fault("empty", f"{self._name} gave nothing: no text and no call.", "model"))
+            raise LlmError(ErrorInfo("empty", f"{self._name} gave nothing: no text and no call.", "model"))
 
     def cancel(self) -> None:
         """End the reply, from any thread: the iteration stops at once."""
@@ -141,7 +151,7 @@ class FunctionReply:
                     case "reasoning":
                         self._came.put(Reasoning(value))
                     case _:
-                        self._came.put(CallPiece(int(value[0]), value[1], value[2], value[3]))
+                        self._came.put(ToolCallPiece(int(value[0]), value[1], value[2], value[3]))
             if reason := _get(choice, "finish_reason"):
                 self._came.put(Finish(str(reason)))
         usage = _get(chunk, "usage")
@@ -149,13 +159,13 @@ class FunctionReply:
         if isinstance(prompt, int) and isinstance(completion, int):
             self._came.put(Usage(prompt, completion))
 
-    def _fault(self, error: BaseException) -> Fault:
+    def _fault(self, error: BaseException) -> ErrorInfo:
         """What broke, and on which line of the function's file."""
         steps = traceback.extract_tb(error.__traceback__)
         own = [step for step in steps if step.filename != __file__]
         where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
         said = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-        return Fault("unknown", redact(f"{self._name} failed: {said}{where}.", self._request.api_key))
+        return ErrorInfo("unknown", redact(f"{self._name} failed: {said}{where}.", self._request.api_key))
 
 
 def _get(holder: Any, name: str) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from oi_tui.engine.llm.base import Fault, LlmError, Request
+from oi_tui.engine.llm.base import ErrorInfo, LlmError, Request
 from oi_tui.engine.llm.wire import record_of
 from oi_tui.engine.models.function_model import FunctionModel, FunctionReply
 from oi_tui.environment import close_to_others
@@ -85,7 +85,7 @@ class _Service:
         try:
             if self._function is None:
                 told = f"The profile's llm.completions cannot be used: {self._broken}."
-                raise LlmError(Fault("unknown", told))
+                raise LlmError(ErrorInfo("unknown", told))
             reply = self._replies[number] = FunctionModel(self._function).reply(Request(**request))
             for delta in reply:
                 self._say(id=number, **record_of(delta))

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from oi_tui.engine.llm.base import Fault, LlmError
+from oi_tui.engine.llm.base import ErrorInfo, LlmError
 from oi_tui.engine.llm.request import Written
 from oi_tui.engine.llm.stated_limit import stated_limit
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
 #: Sizes are estimates, so a request is refused here only where it is so many times too large.
@@ -21,7 +21,7 @@ class KnownWindows:
     def __init__(self) -> None:
         self._learned: dict[tuple[str, str | None], int] = {}
 
-    def completed(self, facts: ModelFacts, profile: Profile) -> ModelFacts:
+    def completed(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
         """Return the facts with a window in every case."""
         learned = self._learned.get((profile.model, profile.api_base))
         known = profile.context_window or facts.context_window
@@ -34,7 +34,7 @@ class KnownWindows:
             )
         return facts
 
-    def learn(self, profile: Profile, fault: Fault, written: Written) -> str | None:
+    def learn(self, profile: Profile, fault: ErrorInfo, written: Written) -> str | None:
         """Take a model's window from its refusal. Returns what to say; None where nothing was learned."""
         stated = stated_limit(fault.detail) if fault.kind == "context" else None
         if stated is None:
@@ -52,7 +52,7 @@ class KnownWindows:
         )
 
 
-def check_size(written: Written, facts: ModelFacts, model: str) -> None:
+def check_size(written: Written, facts: ModelInfo, model: str) -> None:
     """Raise LlmError where what must be sent is much longer than the model takes in."""
     window = written.window
     if window is None or written.tokens <= window * _CERTAINLY:
@@ -64,7 +64,7 @@ def check_size(written: Written, facts: ModelFacts, model: str) -> None:
         else f"{model} takes in {window:,}."
     )
     raise LlmError(
-        Fault(
+        ErrorInfo(
             "context",
             f"The newest message is too long: the request is about {written.tokens:,} tokens, and {takes} "
             f"{'shorten' if facts.window_assumed else 'Shorten'} the message, or save the text to a file and "

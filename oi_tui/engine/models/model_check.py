@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from oi_tui.engine.llm import request_gate
-from oi_tui.engine.llm.base import CallPiece, Fault, Llm, LlmError, Reasoning, Reply, Request, Text
+from oi_tui.engine.llm.base import ErrorInfo, Llm, LlmError, Reasoning, Reply, Request, Text, ToolCallPiece
 from oi_tui.engine.llm.request import tool
-from oi_tui.engine.llm.usage_report import Account, OverBudget
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
 #: Enough for the beginning of a call; some models refuse less.
@@ -24,7 +24,7 @@ Step = Literal["host", "key", "model", "reply", "tools", "streaming", "window"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """One step of the test. `good` is None where nothing can be said; `setting` is the one that helps."""
 
     step: Step
@@ -34,19 +34,19 @@ class Finding:
 
 
 def check(
-    llm: Llm, profile: Profile, account: Account | None = None, facts: ModelFacts | None = None
-) -> Iterator[Finding]:
+    llm: Llm, profile: Profile, account: UsageTracker | None = None, facts: ModelInfo | None = None
+) -> Iterator[CheckResult]:
     """Ask the model for a few tokens; yields what is found, until something fails.
 
     `account` holds what was spent so far: a test costs money like any other request.
 
     Blocks while the model answers, at most about twice half a minute.
     """
-    account, facts = account or Account(), facts or ModelFacts()
+    account, facts = account or UsageTracker(), facts or ModelInfo()
     try:
         request_gate.check(profile)
     except LlmError as error:
-        yield Finding("host", False, error.fault.sentence, error.fault.setting)
+        yield CheckResult("host", False, error.fault.sentence, error.fault.setting)
         return
     request = Request(
         model=profile.model,
@@ -59,7 +59,7 @@ def check(
         timeout=min(profile.timeout, _TIMEOUT),
     )
 
-    def ask(request: Request) -> tuple[int, int, Fault | None]:
+    def ask(request: Request) -> tuple[int, int, ErrorInfo | None]:
         return _read(lambda: request_gate.send(llm, request, profile, account, facts))
 
     try:
@@ -68,7 +68,7 @@ def check(
         if refused_tools:
             calls, pieces, fault = ask(replace(request, tools=()))
     except OverBudget as over:
-        yield Finding("host", False, str(over), "max_budget")
+        yield CheckResult("host", False, str(over), "max_budget")
         return
     steps: tuple[tuple[Step, Sequence[str], str], ...] = (
         ("host", _UNREACHED, f"{profile.api_base or 'The provider'} answers."),
@@ -77,48 +77,50 @@ def check(
     )
     for step, kinds, good in steps:
         if fault is not None and fault.kind in kinds:
-            yield Finding(step, False, fault.sentence, fault.setting)
+            yield CheckResult(step, False, fault.sentence, fault.setting)
             return
-        yield Finding(step, True, good)
+        yield CheckResult(step, True, good)
     # A thinking model may well spend so few tokens without a word.
     if fault is not None and not (fault.kind == "empty" and fault.setting == "max_tokens"):
-        yield Finding("reply", False, fault.sentence, fault.setting)
+        yield CheckResult("reply", False, fault.sentence, fault.setting)
         return
-    yield Finding("reply", True, "It replies.")
+    yield CheckResult("reply", True, "It replies.")
     yield _tools(refused=refused_tools, calls=calls)
     if pieces > 1:
-        yield Finding("streaming", True, f"The reply came in {pieces} pieces.")
+        yield CheckResult("streaming", True, f"The reply came in {pieces} pieces.")
     else:
-        yield Finding("streaming", None, "The reply came in one piece: it was short, or is not streamed.")
+        yield CheckResult("streaming", None, "The reply came in one piece: it was short, or is not streamed.")
     yield _window(profile, facts)
 
 
-def _read(send: Callable[[], Reply]) -> tuple[int, int, Fault | None]:
+def _read(send: Callable[[], Reply]) -> tuple[int, int, ErrorInfo | None]:
     """How many pieces of calls came, how many pieces in all, and what went wrong."""
     calls = pieces = 0
     try:
         for delta in send():
-            calls += isinstance(delta, CallPiece)
-            pieces += isinstance(delta, CallPiece | Text | Reasoning)
+            calls += isinstance(delta, ToolCallPiece)
+            pieces += isinstance(delta, ToolCallPiece | Text | Reasoning)
     except LlmError as error:
         return calls, pieces, error.fault
     return calls, pieces, None
 
 
-def _tools(*, refused: bool, calls: int) -> Finding:
+def _tools(*, refused: bool, calls: int) -> CheckResult:
     if refused:
         sentence = "It takes no tool calls, and will be asked for code as text."
-        return Finding("tools", False, sentence, "supports_functions")
+        return CheckResult("tools", False, sentence, "supports_functions")
     if calls:
-        return Finding("tools", True, "It calls tools.")
-    return Finding("tools", None, "It takes tools, but called none this time.", "supports_functions")
+        return CheckResult("tools", True, "It calls tools.")
+    return CheckResult("tools", None, "It takes tools, but called none this time.", "supports_functions")
 
 
-def _window(profile: Profile, facts: ModelFacts) -> Finding:
+def _window(profile: Profile, facts: ModelInfo) -> CheckResult:
     if profile.context_window:
-        return Finding(
+        return CheckResult(
             "window", True, f"Its window is {profile.context_window:,} tokens, as the profile says."
         )
     if facts.context_window:
-        return Finding("window", True, f"Its window is {facts.context_window:,} tokens.")
-    return Finding("window", None, "How much it takes in is not known; set context_window.", "context_window")
+        return CheckResult("window", True, f"Its window is {facts.context_window:,} tokens.")
+    return CheckResult(
+        "window", None, "How much it takes in is not known; set context_window.", "context_window"
+    )

@@ -17,7 +17,7 @@ _BEARABLE = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ModelInfo:
     """What is known of a model; None where nothing is. Hints, not gates.
 
     `window_from` says in words who told the window. `longest_reply` is what to ask for where the profile says
@@ -42,13 +42,13 @@ class ModelFacts:
 class KnownModels:
     """Remembers what was found out. `of` may block for a moment; it is for worker threads."""
 
-    def __init__(self, table: Callable[[str], ModelFacts | None]) -> None:
+    def __init__(self, table: Callable[[str], ModelInfo | None]) -> None:
         """`table` asks LiteLLM; None means that it gave no answer yet."""
         self._table = table
         self._lock = threading.Lock()
-        self._known: dict[tuple[str, str | None], ModelFacts] = {}
+        self._known: dict[tuple[str, str | None], ModelInfo] = {}
 
-    def of(self, profile: Profile) -> ModelFacts:
+    def of(self, profile: Profile) -> ModelInfo:
         """What is known of the profile's model."""
         key = (profile.model, profile.api_base)
         with self._lock:
@@ -67,10 +67,10 @@ class KnownModels:
             )
         return known
 
-    def _find(self, profile: Profile) -> tuple[ModelFacts, bool]:
+    def _find(self, profile: Profile) -> tuple[ModelInfo, bool]:
         """What can be found out now, and whether it is worth remembering."""
         answer = self._table(profile.model)
-        table = replace(answer or ModelFacts(), free=endpoint.is_home(profile))
+        table = replace(answer or ModelInfo(), free=endpoint.is_home(profile))
         own = local_servers.ask(profile.model, profile.api_base)
         if own is None:
             # A server of this machine that does not answer now may well do so later, as LiteLLM does.

@@ -31,7 +31,7 @@ _DECLINED = "I have declined to run this code."
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ImportReport:
     """What became of the files: how many came in, how many were there before, what is wrong with others."""
 
     brought: int
@@ -73,7 +73,9 @@ def waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
     return [each.path for each in _files(sources) if not store.knows(each.id) and each.mark not in refused]
 
 
-def bring_in(store: Store, sources: Sequence[Path], stopped: Callable[[], bool] = lambda: False) -> Report:
+def bring_in(
+    store: Store, sources: Sequence[Path], stopped: Callable[[], bool] = lambda: False
+) -> ImportReport:
     """Copy the original's conversations into the store, each once. Raises OSError when that cannot be.
 
     What cannot be read is told once, and tried again when it changed.
@@ -107,7 +109,7 @@ def bring_in(store: Store, sources: Sequence[Path], stopped: Callable[[], bool] 
         with contextlib.suppress(OSError):
             paths.make_private(store.folder)
             yaml_file.replace_file(store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused)))
-    return Report(brought, known, tuple(problems))
+    return ImportReport(brought, known, tuple(problems))
 
 
 def _refused(store: Store) -> set[str]:
@@ -118,14 +120,14 @@ def _refused(store: Store) -> set[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundConversations:
     """What a file says, and what is odd about it, in words."""
 
     contents: Contents
     problems: tuple[str, ...] = ()
 
 
-def read(path: Path) -> Found:
+def read(path: Path) -> FoundConversations:
     """The messages of one of the original's files. Raises ValueError in words when it has none.
 
     A list that is cut off, as the original leaves it behind when it is killed, is read as far as it goes.
@@ -165,7 +167,7 @@ def read(path: Path) -> Found:
     if count := sum(map(is_odd, contents.messages.values())):
         some = "1 entry is no message" if count == 1 else f"{count:,} entries are no messages"
         problems.append(f"{some} and shown as stored")
-    return Found(contents, tuple(problems))
+    return FoundConversations(contents, tuple(problems))
 
 
 def _whole_entries(raw: bytes) -> list[Any]:

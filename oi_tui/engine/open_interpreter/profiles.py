@@ -12,7 +12,7 @@ from oi_tui.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedProfiles:
     """What became of one of the original's profiles: its name here, or why it was not taken, in words."""
 
     source: Path
@@ -36,7 +36,7 @@ def folder() -> Path:
     return Path(platformdirs.user_config_dir("open-interpreter")) / "profiles"
 
 
-def bring_in(source: Path, target: Path) -> Iterator[Imported]:
+def bring_in(source: Path, target: Path) -> Iterator[ImportedProfiles]:
     """Copy the original's YAML profiles, each as `oi-NAME`; one that is here already is left as it is.
 
     Nothing of ours is replaced, nothing becomes the default, and Python profiles are not run. Raises
@@ -46,21 +46,23 @@ def bring_in(source: Path, target: Path) -> Iterator[Imported]:
         if path.suffix in (".yaml", ".yml", ".json"):
             yield _copied(path, target)
         elif path.suffix == ".py":
-            yield Imported(path, None, f"it is a program: use it with --profile {path}, which shows it first")
+            yield ImportedProfiles(
+                path, None, f"it is a program: use it with --profile {path}, which shows it first"
+            )
 
 
-def _copied(path: Path, target: Path) -> Imported:
+def _copied(path: Path, target: Path) -> ImportedProfiles:
     try:
         text, changes = migration.brought_up_to_date(yaml_file.read_text(path), path.name)
         found = Profile.from_entries(yaml_file.parse(text, path.name), path.name)
     except ProfileError as error:
-        return Imported(path, None, str(error))
+        return ImportedProfiles(path, None, str(error))
     except OSError as error:
-        return Imported(path, None, error.strerror or str(error))
+        return ImportedProfiles(path, None, error.strerror or str(error))
     name = f"oi-{path.stem}"
     place = target / f"{name}.yaml"
     if place.exists():
-        return Imported(path, None, f"there is a profile {name} already")
+        return ImportedProfiles(path, None, f"there is a profile {name} already")
     paths.make_private(target)
     yaml_file.replace_file(place, text)
-    return Imported(path, name, None, (*changes, *found.unknown))
+    return ImportedProfiles(path, name, None, (*changes, *found.unknown))

@@ -19,7 +19,7 @@ _LINES, _COLUMNS = 500, 4_000
 _Cell = tuple[str, str]
 
 
-class Drawing:
+class ScreenText:
     """A sheet that grows downwards, on which a program draws.
 
     The first move to a place makes what follows a screen: its first line is where the place is counted from.
@@ -160,6 +160,6 @@ def _line(row: list[_Cell]) -> str:
 
 def drawn(text: str) -> str:
     """Text with moves between lines as a terminal would have left it, without colours."""
-    drawing = Drawing()
+    drawing = ScreenText()
     drawing.feed(text)
     return "\n".join(drawing.lines(colours=False))

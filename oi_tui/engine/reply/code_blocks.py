@@ -8,7 +8,7 @@ from oi_tui.engine.reply.console_sessions import unprompted
 from oi_tui.engine.reply.cursor import Cursor
 from oi_tui.engine.reply.fences import Fence, Strings
 from oi_tui.engine.reply.markers import STRAY, TRAILING
-from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, Said, guess, without_prompts
+from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, TextPart, guess, without_prompts
 from oi_tui.engine.reply.tool_call_recovery import from_python
 
 #: What at the end of a line may be the beginning of a fence or of a template token, and how long it can be.
@@ -50,7 +50,7 @@ class ProseBlock:
         line = cursor.line()
         if line is None:
             if not (self._line_begins and self._fence.might_close(cursor.rest)):
-                parts.append(Said(cursor.rest))
+                parts.append(TextPart(cursor.rest))
                 cursor.at = len(cursor.text)
                 self._line_begins = False
             return False
@@ -59,7 +59,7 @@ class ProseBlock:
             self._depth -= 1
         elif self._line_begins and self._fence.reopened_by(bare):
             self._depth += 1
-        parts.append(Said(line))
+        parts.append(TextPart(line))
         cursor.at += len(line)
         self._line_begins = True
         self.over = not self._depth
@@ -124,7 +124,7 @@ class CodeBlock:
         word = rest.strip()
         if word.isalnum() and self.resolve(word):
             rest = f"{self._fence.character * self._fence.length}{rest}"
-            parts.append(Said("\n"))
+            parts.append(TextPart("\n"))
         cursor.restart(rest + cursor.rest)
 
     def _part_of_line(self, cursor: Cursor, parts: list[Part]) -> None:
@@ -176,7 +176,7 @@ class CodeBlock:
         held, self._doubt = self._doubt or (), None
         for text in held:
             self._grow(text, True, parts)
-        parts += [CodeEnded(True), Said(line_break(line))]
+        parts += [CodeEnded(True), TextPart(line_break(line))]
         self.over = True
 
     def _end(self, cursor: Cursor, parts: list[Part], *, complete: bool) -> None:
@@ -242,11 +242,11 @@ class UntaggedBlock:
         code = code.removesuffix("\n") if closed else TRAILING.sub("", code).removesuffix("\n")
         found = self._found(code)
         if not found:
-            parts.append(Said(self._opening + body + closing))
+            parts.append(TextPart(self._opening + body + closing))
             return
         for word, text in found:
             parts += [CodeStarted(word, None), CodeGrew(text), CodeEnded(closed)]
-        parts.append(Said(line_break(closing)))
+        parts.append(TextPart(line_break(closing)))
 
     def _found(self, code: str) -> list[tuple[str, str]]:
         """The languages and the codes in a block."""

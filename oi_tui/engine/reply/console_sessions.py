@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 _LONGEST_HEAD = 2000
 
 
-class Unprompted:
+class ConsoleSession:
     """Takes prompts, and what is printed between them, out of code in the shell or in Python as it comes."""
 
     def __init__(self, language: str | None) -> None:
@@ -105,7 +105,7 @@ class Unprompted:
 
 def unprompted(language: str | None, code: str) -> str | None:
     """The commands of a session that is complete; None where no prompt is in it."""
-    reader = Unprompted(language)
+    reader = ConsoleSession(language)
     text = reader.feed(code) + reader.finish()
     return None if text == code else text
 

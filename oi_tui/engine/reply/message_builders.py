@@ -11,16 +11,16 @@ from oi_tui.engine.reply.parts import (
     CodeGrew,
     CodeStarted,
     Part,
-    Said,
-    Thought,
-    ThoughtsClosed,
-    Unreadable,
+    ReasoningEnded,
+    ReasoningPart,
+    TextPart,
+    UnreadableCall,
 )
 from oi_tui.messages import Displayed, Message, MessageType, Printed, new_id
 from oi_tui.text import whole
 
 
-class ReplyWriter:
+class ReplyBuilder:
     """Writes one reply of the model down as messages. `codes` are its pieces of code, in order."""
 
     def __init__(self, resolve: Callable[[str], str | None], model: str | None = None) -> None:
@@ -47,11 +47,11 @@ class ReplyWriter:
     def take(self, part: Part) -> Iterator[Event]:
         """The events that follow from the next part of the reply."""
         match part:
-            case Said(text):
+            case TextPart(text):
                 yield from self._say("message", text)
-            case Thought(text):
+            case ReasoningPart(text):
                 yield from self._say("reasoning", text)
-            case ThoughtsClosed():
+            case ReasoningEnded():
                 yield from self._close()
                 yield from self._withdraw()
             case CodeStarted(language, call):
@@ -71,7 +71,7 @@ class ReplyWriter:
                 yield from self._grow(text)
             case CodeEnded(complete):
                 yield from self._close(complete=complete)
-            case Unreadable(raw):
+            case UnreadableCall(raw):
                 self.unreadable += 1
                 yield from self._close()
                 yield from self._say("message", raw)
@@ -136,7 +136,7 @@ def _as_thought(message: Message) -> Message:
     )
 
 
-class RunWriter:
+class RunBuilder:
     """Writes what one run shows down as messages: console text, broken by pictures where they came."""
 
     def __init__(self, code: Message, folder: Path | None) -> None:

@@ -18,22 +18,22 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
-from oi_tui.engine.llm.base import CallPiece, Delta, Finish, Reasoning, Text
-from oi_tui.engine.reply.console_sessions import Unprompted
+from oi_tui.engine.llm.base import Delta, Finish, Reasoning, Text, ToolCallPiece
+from oi_tui.engine.reply.console_sessions import ConsoleSession
 from oi_tui.engine.reply.markers import TRAILING
 from oi_tui.engine.reply.parts import (
     CodeEnded,
     CodeGrew,
     CodeStarted,
     Part,
-    Said,
-    Thought,
-    ThoughtsClosed,
-    Unreadable,
+    ReasoningEnded,
+    ReasoningPart,
+    TextPart,
+    UnreadableCall,
     join,
 )
-from oi_tui.engine.reply.text_parser import TextReader
-from oi_tui.engine.reply.tool_call_parser import CallReader, tool_name
+from oi_tui.engine.reply.text_parser import TextParser
+from oi_tui.engine.reply.tool_call_parser import ToolCallParser, tool_name
 from oi_tui.engine.reply.tool_call_recovery import second_look
 
 __all__ = [
@@ -41,11 +41,11 @@ __all__ = [
     "CodeGrew",
     "CodeStarted",
     "Part",
+    "ReasoningEnded",
+    "ReasoningPart",
     "ReplyParser",
-    "Said",
-    "Thought",
-    "ThoughtsClosed",
-    "Unreadable",
+    "TextPart",
+    "UnreadableCall",
     "join",
 ]
 
@@ -60,13 +60,13 @@ _LEFT_OVER = " \t\r\n]})>\"'`;,|/<."
 class _Call:
     """One native call: its pieces as they come, and as many calls as its arguments turn out to hold."""
 
-    def __init__(self, resolve: Callable[[str], str | None], piece: CallPiece, number: int) -> None:
+    def __init__(self, resolve: Callable[[str], str | None], piece: ToolCallPiece, number: int) -> None:
         self.index = piece.index
         self.id = piece.id or None
         self.name = piece.name or ""
         self._resolve = resolve
         self._identity = piece.id or f"call_{number}"
-        self._reader: CallReader | None = None
+        self._reader: ToolCallParser | None = None
         #: The texts of the calls so far; one that comes once more is an echo of the provider's.
         self._seen: set[str] = set()
         self._current: list[str] = []
@@ -108,7 +108,7 @@ class _Call:
         self._waiting += text
         while self._waiting.strip() or (self._waiting and self._reader and not self._reader.done):
             if self._reader is None:
-                self._reader = CallReader(self._resolve, name=self.name, call=self._identity, native=True)
+                self._reader = ToolCallParser(self._resolve, name=self.name, call=self._identity, native=True)
             elif self._reader.done:
                 if self._after or self._waiting.lstrip()[0] != "{":
                     self._after.append(self._waiting)
@@ -116,7 +116,7 @@ class _Call:
                     break
                 begun = self._found or any(isinstance(part, CodeStarted) for part in parts)
                 identity = None if begun else self._identity
-                self._reader = CallReader(self._resolve, name=self.name, call=identity, native=True)
+                self._reader = ToolCallParser(self._resolve, name=self.name, call=identity, native=True)
                 self._held = []
             text, self._waiting = self._waiting, ""
             found = self._reader.feed(text)
@@ -153,7 +153,7 @@ class _Call:
             unread = [
                 part
                 for part in self._unread
-                if not (isinstance(part, Unreadable) and part.raw.endswith("({})"))
+                if not (isinstance(part, UnreadableCall) and part.raw.endswith("({})"))
             ]
             parts, self._unread = unread + parts, []
         return parts
@@ -161,7 +161,7 @@ class _Call:
     def finish(self, *, whole: bool) -> list[Part]:
         """Nothing more comes for this call."""
         if self._reader is None:
-            self._reader = CallReader(self._resolve, name=self.name, call=self._identity, native=True)
+            self._reader = ToolCallParser(self._resolve, name=self.name, call=self._identity, native=True)
         held, self._held = self._held or [], None
         whole = whole or self._reader.done
         parts = self._known(held + self._reader.finish(whole=whole))
@@ -172,7 +172,9 @@ class _Call:
         for number, found in enumerate(looked):
             call = None if number else self._identity
             parts += [CodeStarted(found.language, call), CodeGrew(found.code), CodeEnded(whole)]
-        return parts or [Unreadable(f"{tool_name(self.name)}({raw.strip()})" if self.name else raw.strip())]
+        return parts or [
+            UnreadableCall(f"{tool_name(self.name)}({raw.strip()})" if self.name else raw.strip())
+        ]
 
     def _afterwards(self) -> list[Part]:
         """Words after the arguments; not what is left of a template, or the function's name once more."""
@@ -181,7 +183,7 @@ class _Call:
         words = TRAILING.sub("", "".join(self._after) + self._waiting)
         bare = words.strip(_LEFT_OVER).lower()
         again = bare and " " not in bare and ("execute" in bare or tool_name(self.name) in bare)
-        return [Said(words)] if bare and not again else []
+        return [TextPart(words)] if bare and not again else []
 
 
 class ReplyParser:
@@ -189,23 +191,23 @@ class ReplyParser:
 
     def __init__(self, resolve: Callable[[str], str | None], fences: bool) -> None:
         self._resolve = resolve
-        self._text = TextReader(resolve, fences=fences)
+        self._text = TextParser(resolve, fences=fences)
         self._call: _Call | None = None
         self._by_index: dict[int, _Call] = {}
         #: Where a provider gives several calls the same index: the one that we give each, by index and id.
         self._own_index: dict[tuple[int, str], int] = {}
         self._last_index: dict[int, int] = {}
         #: Pieces that name a complete call once more, by their index: what follows tells what they mean.
-        self._named_again: dict[int, CallPiece] = {}
+        self._named_again: dict[int, ToolCallPiece] = {}
         self._calls = 0
         #: What came while a call was open; it follows when that call is over.
         self._later: deque[Delta] = deque()
         self._finish: str | None = None
-        self._unprompted = Unprompted(None)
+        self._unprompted = ConsoleSession(None)
 
     def feed(self, delta: Delta) -> list[Part]:
         """Read the next piece; returns the parts that are certain now."""
-        if isinstance(delta, CallPiece):
+        if isinstance(delta, ToolCallPiece):
             delta = self._told_apart(delta)
         return self._without_prompts(self._feed(delta))
 
@@ -218,7 +220,7 @@ class ReplyParser:
         found: list[Part] = []
         for part in parts:
             if isinstance(part, CodeStarted):
-                self._unprompted = Unprompted(self._resolve(part.language))
+                self._unprompted = ConsoleSession(self._resolve(part.language))
             elif isinstance(part, CodeGrew):
                 part = CodeGrew(self._unprompted.feed(part.text))
             elif isinstance(part, CodeEnded) and (rest := self._unprompted.finish()):
@@ -227,7 +229,7 @@ class ReplyParser:
                 found.append(part)
         return found
 
-    def _told_apart(self, piece: CallPiece) -> CallPiece:
+    def _told_apart(self, piece: ToolCallPiece) -> ToolCallPiece:
         """The piece with an index of its own call, which an id tells where it comes with a name."""
         known = self._own_index.get((piece.index, piece.id or ""))
         if known is None and piece.id and piece.name:
@@ -243,7 +245,7 @@ class ReplyParser:
             self._finish = delta.reason
             return []
         call = self._call
-        if call and not (isinstance(delta, CallPiece) and delta.index == call.index):
+        if call and not (isinstance(delta, ToolCallPiece) and delta.index == call.index):
             if not call.settled:
                 self._later.append(delta)
                 return []
@@ -267,7 +269,7 @@ class ReplyParser:
         later, self._later = self._later, deque()
         return [part for delta in later for part in self._feed(delta)]
 
-    def _begins(self, call: _Call, piece: CallPiece) -> bool:
+    def _begins(self, call: _Call, piece: ToolCallPiece) -> bool:
         """Whether a piece of a call begins another one.
 
         Some providers give every call the index 0, some repeat the name with every piece, some a new id.
@@ -285,17 +287,17 @@ class ReplyParser:
             case Reasoning(text):
                 if self._text.code_open:
                     return self._text.hold_thought(text)
-                return [Thought(text)]
-            case CallPiece():
+                return [ReasoningPart(text)]
+            case ToolCallPiece():
                 return self._take_piece(delta)
         return []
 
-    def _take_piece(self, piece: CallPiece) -> list[Part]:
+    def _take_piece(self, piece: ToolCallPiece) -> list[Part]:
         parts: list[Part] = []
         call = self._by_index.get(piece.index)
         if again := self._named_again.pop(piece.index, None):
             arguments = again.arguments + piece.arguments
-            piece = CallPiece(piece.index, piece.id, piece.name or again.name, arguments)
+            piece = ToolCallPiece(piece.index, piece.id, piece.name or again.name, arguments)
         if call and piece.name == call.name and call.done and not piece.id and not piece.arguments.strip():
             self._named_again[piece.index] = piece
             return []

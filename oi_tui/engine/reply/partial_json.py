@@ -28,7 +28,7 @@ _DEEPEST = 40
 Path = tuple[str, ...]
 
 
-class Event(NamedTuple):
+class JsonEvent(NamedTuple):
     """Something found at a path of keys, in lower case ("[]" stands for an element of an array).
 
     `object`, `array` and `close` are brackets, `text` is a piece of a string, `string` its end, `literal`
@@ -40,7 +40,7 @@ class Event(NamedTuple):
     text: str = ""
 
 
-class JsonReader:
+class PartialJsonParser:
     """One JSON value, read incrementally; every character is looked at a bounded number of times.
 
     What is found is told at once, so that whoever listens can `stop` the reading there. `done`: the value is
@@ -50,7 +50,12 @@ class JsonReader:
     """
 
     def __init__(
-        self, keys: frozenset[str], tell: Callable[[Event], None], *, alone: bool = True, patient: bool = True
+        self,
+        keys: frozenset[str],
+        tell: Callable[[JsonEvent], None],
+        *,
+        alone: bool = True,
+        patient: bool = True,
     ) -> None:
         self.patient = patient
         self.done = False
@@ -322,4 +327,4 @@ class JsonReader:
         return False
 
     def _say(self, kind: Kind, text: str = "") -> None:
-        self._tell(Event(kind, self._path, text))
+        self._tell(JsonEvent(kind, self._path, text))

@@ -7,21 +7,21 @@ from itertools import groupby
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TextPart:
     """Words for the person."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Thought:
+class ReasoningPart:
     """What the model thinks before it speaks."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class ThoughtsClosed:
+class ReasoningEnded:
     """A thought ends that nobody saw begin: all text of the reply before this was part of it."""
 
 
@@ -48,21 +48,23 @@ class CodeEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableCall:
     """Something that looks like a call but cannot be understood, as it came."""
 
     raw: str
 
 
-Part = Said | Thought | ThoughtsClosed | CodeStarted | CodeGrew | CodeEnded | Unreadable
+Part = TextPart | ReasoningPart | ReasoningEnded | CodeStarted | CodeGrew | CodeEnded | UnreadableCall
 
 
 def join(parts: Iterable[Part]) -> list[Part]:
     """The parts with neighbours of the same kind put together, and empty ones left out."""
     joined: list[Part] = []
     for kind, group in groupby(parts, type):
-        if kind is Said or kind is Thought or kind is CodeGrew:
-            text = "".join(part.text for part in group if isinstance(part, Said | Thought | CodeGrew))
+        if kind is TextPart or kind is ReasoningPart or kind is CodeGrew:
+            text = "".join(
+                part.text for part in group if isinstance(part, TextPart | ReasoningPart | CodeGrew)
+            )
             if text:
                 joined.append(kind(text))
         else:

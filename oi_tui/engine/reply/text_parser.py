@@ -26,10 +26,10 @@ from oi_tui.engine.reply.markers import (
     THOUGHT_END,
     THOUGHT_END_PERHAPS,
 )
-from oi_tui.engine.reply.parts import Part, Said, Thought, ThoughtsClosed
+from oi_tui.engine.reply.parts import Part, ReasoningEnded, ReasoningPart, TextPart
 from oi_tui.engine.reply.tool_call_formats import FORMS, HEADERS, LONGEST_HEADER
-from oi_tui.engine.reply.tool_call_parser import CallReader
-from oi_tui.engine.reply.tool_call_text import WrittenCall
+from oi_tui.engine.reply.tool_call_parser import ToolCallParser
+from oi_tui.engine.reply.tool_call_text import TextToolCall
 
 #: Info strings of blocks that may show a session, and the languages of those.
 _SESSIONS = dict.fromkeys(
@@ -54,7 +54,7 @@ _PARENTHESIS = re.compile(r"\s{0,20}\)[ \t;]{0,20}")
 Resolve = Callable[[str], str | None]
 
 
-class TextReader:
+class TextParser:
     """Reads the text of a reply: prose, thoughts between tags, fenced blocks, calls printed as text."""
 
     def __init__(self, resolve: Resolve, *, fences: bool) -> None:
@@ -78,7 +78,7 @@ class TextReader:
         self._heard = ""
         self._block: Block | None = None
         self._trusting = True
-        self._call: CallReader | None = None
+        self._call: ToolCallParser | None = None
         #: Characters from the cursor on that the call has already been given.
         self._given = 0
         self._fenced: Fence | None = None
@@ -87,7 +87,7 @@ class TextReader:
         self._no_call_at = -1
         #: What only closes a call that was printed as text, and the characters it consists of.
         self._closing: tuple[re.Pattern[str], str] | None = None
-        self._written: WrittenCall | None = None
+        self._written: TextToolCall | None = None
         self._thought_end = THOUGHT_END
 
     @property
@@ -97,7 +97,7 @@ class TextReader:
 
     def hold_thought(self, text: str) -> list[Part]:
         """A thought that came in the middle of code follows after it."""
-        self._thoughts.append(Thought(text))
+        self._thoughts.append(ReasoningPart(text))
         return []
 
     def feed(self, text: str) -> list[Part]:
@@ -124,7 +124,7 @@ class TextReader:
     def _say(self, text: str) -> None:
         if not text:
             return
-        self._parts.append(Said(text))
+        self._parts.append(TextPart(text))
         *lines, last = text.split("\n")
         for line in lines:
             lead = (self._lead or "") + line[:_LEAD]
@@ -174,7 +174,7 @@ class TextReader:
             elif kind == "think":
                 self._state, self._thought_end = self._thought, THOUGHT_END
             elif kind == "close":
-                self._parts.append(ThoughtsClosed())
+                self._parts.append(ReasoningEnded())
         return True
 
     def _unsure(self, match: re.Match[str]) -> bool:
@@ -194,7 +194,7 @@ class TextReader:
             if match["way"] == "analysis":
                 self._state, self._thought_end = self._thought, CHANNEL_END
             return
-        self._written = WrittenCall(kind, match, self._resolve)
+        self._written = TextToolCall(kind, match, self._resolve)
         cursor.at = match.start() if kind == "written" else match.end()
         self._state = self._in_written
 
@@ -223,7 +223,7 @@ class TextReader:
         cursor = self._cursor
         match = self._thought_end.search(cursor.text, cursor.at)
         if match:
-            self._parts.append(Thought(cursor.text[cursor.at : match.start()]))
+            self._parts.append(ReasoningPart(cursor.text[cursor.at : match.start()]))
             cursor.at = match.end()
             self._back_to_prose()
             return True
@@ -232,7 +232,7 @@ class TextReader:
             tail = THOUGHT_END_PERHAPS.search(cursor.text, max(cursor.at, end - LONGEST_END))
             end = tail.start() if tail else end
         if end > cursor.at:
-            self._parts.append(Thought(cursor.text[cursor.at : end]))
+            self._parts.append(ReasoningPart(cursor.text[cursor.at : end]))
         cursor.at = end
         return False
 
@@ -303,7 +303,7 @@ class TextReader:
         word = self._language(info) if self._fences else None
         kind = (words(info) or [""])[-1]
         if not self._fences or only_shown(info) or not (word or kind in _UNTAGGED or kind in _SESSIONS):
-            self._parts.append(Said(opening))
+            self._parts.append(TextPart(opening))
             return ProseBlock(fence)
         if kind in _SESSIONS or prompt:
             return UntaggedBlock(fence, opening, self._resolve, word=_SESSIONS.get(kind) or word or "")
@@ -341,7 +341,7 @@ class TextReader:
 
     def _begin_call(self, start: int, name: str = "", *, fenced: Fence | None = None) -> None:
         """Try what begins at `start` as a call; the text from the cursor on is kept until that is decided."""
-        self._call = CallReader(self._resolve, name=name, native=False)
+        self._call = ToolCallParser(self._resolve, name=name, native=False)
         self._given = start - self._cursor.at
         self._fenced, self._prefixed = fenced, bool(name)
         self._state = self._in_call

@@ -16,7 +16,7 @@ _CALL_WRITTEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class CallFormat:
     """One form. In `closes`, names in braces stand for what the groups of `opens` matched.
 
     `soft`: what cannot be read in between is prose after all. `line`: it begins a line. `open`: the end of
@@ -32,42 +32,46 @@ class Form:
 
 
 FORMS = {
-    "tags": Form(
+    "tags": CallFormat(
         r"<(?P<tag>(?:[a-z]{2,12}:)?(?:tool_calls?|function_calls?|tool_use)|TOOLCALL)>",
         r"</{tag}>",
     ),
-    "function": Form(r"<function=(?P<named>[\w.-]{1,40})>", r"</function>"),
-    "invoke": Form(
+    "function": CallFormat(r"<function=(?P<named>[\w.-]{1,40})>", r"</function>"),
+    "invoke": CallFormat(
         r"<(?:[a-z]{2,12}:)?invoke name=[\"']?(?P<invoked>[\w.-]{1,40})[\"']?>", r"</(?:[a-z]{2,12}:)?invoke>"
     ),
-    "deepseek": Form(
+    "deepseek": CallFormat(
         rf"<{_BAR}tool{_LOW}calls?{_LOW}begin{_BAR}>",
         rf"<{_BAR}tool{_LOW}calls{_LOW}end{_BAR}>|<{_BAR}end{_LOW}of{_LOW}sentence{_BAR}>",
     ),
-    "dsml": Form("<\uff5cDSML\uff5c(?:function|tool)_calls>", "</\uff5cDSML\uff5c(?:function|tool)_calls>"),
-    "section": Form(
+    "dsml": CallFormat(
+        "<\uff5cDSML\uff5c(?:function|tool)_calls>", "</\uff5cDSML\uff5c(?:function|tool)_calls>"
+    ),
+    "section": CallFormat(
         r"<\|tool_calls_section_begin\|>|<\|tool_call_(?:begin|start)\|>|<\|START_ACTION\|>"
         r"|<\|tools_prefix\|>|<start_function_call>",
         r"<\|tool_calls_section_end\|>|<\|tool_call_end\|>(?!\s{0,20}<\|tool_call)|<\|END_ACTION\|>"
         r"|<\|tools_suffix\|>|<end_function_call>",
         ahead=40,
     ),
-    "python": Form(r"<\|python_tag\|>", r"<\|(?:eom_id|eot_id|im_end|end_of_text|endoftext)\|>", open=True),
-    "channel": Form(
+    "python": CallFormat(
+        r"<\|python_tag\|>", r"<\|(?:eom_id|eot_id|im_end|end_of_text|endoftext)\|>", open=True
+    ),
+    "channel": CallFormat(
         r"(?:<\|start\|>(?:assistant)?)?(?P<recipient> ?to=[\w.]{1,40} ?)?"
         r"<\|channel\|>(?P<way>[a-z]{1,20})"
         r"(?: to=(?P<to>[\w.]{1,40}))?[^<\n]{0,20}(?:<\|constrain\|>[^<\n]{0,20})?<\|message\|>",
         r"<\|(?:call|end|return)\|>|(?=<\|(?:start|channel)\|>)",
         open=True,
     ),
-    "execute": Form(
+    "execute": CallFormat(
         r"<(?P<run>execute(?:_[a-z]{2,12})?|run_code|code_interpreter|tool_code|bash|python|shell)"
         r"(?P<attributes>\s[^<>\n]{1,60})?>",
         r"</{run}>",
         soft=True,
         line=True,
     ),
-    "react": Form(
+    "react": CallFormat(
         r"Action:[ \t]{0,5}(?P<action>[\w.]{1,40})[ \t]{0,5}\n[ \t]{0,5}Action Input:",
         r"(?=\n[ \t]{0,5}(?:Observation|Thought|Final Answer|Action)\b)",
         soft=True,
@@ -75,7 +79,7 @@ FORMS = {
         open=True,
         ahead=30,
     ),
-    "written": Form(rf"(?:\[\s{{0,5}})?{_TOOLS}\({_CALL_WRITTEN}", "", soft=True, line=True),
+    "written": CallFormat(rf"(?:\[\s{{0,5}})?{_TOOLS}\({_CALL_WRITTEN}", "", soft=True, line=True),
 }
 #: Any of them; the outermost group that matched has the name of the form.
 OPENING = "|".join(f"(?P<{name}>{form.opens})" for name, form in FORMS.items())
@@ -93,7 +97,7 @@ HEADERS = ("<|start|>", "<|channel|>")
 LONGEST_HEADER = 240
 
 
-def closing(form: Form, match: re.Match[str]) -> re.Pattern[str]:
+def closing(form: CallFormat, match: re.Match[str]) -> re.Pattern[str]:
     """What ends the form that a match began."""
     groups = {name: re.escape(text or "") for name, text in match.groupdict().items()}
     pattern = re.sub(r"\{([a-z]+)\}", lambda name: groups[name[1]], form.closes)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from oi_tui.engine.reply.code_text import CodeText
-from oi_tui.engine.reply.partial_json import Event, JsonReader, Path
-from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, Unreadable, clean_word
+from oi_tui.engine.reply.partial_json import JsonEvent, PartialJsonParser, Path
+from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, UnreadableCall, clean_word
 from oi_tui.engine.reply.tool_call_recovery import CODE, LANGUAGE, command_line, language_of
 
 _CODE = frozenset(CODE)
@@ -76,10 +76,10 @@ def is_tool(name: str, resolve: Resolve) -> bool:
     return name in _TOOL or resolve(name) is not None
 
 
-class CallReader:
+class ToolCallParser:
     """Reads one JSON value that is, or may be, a call or several.
 
-    A native call is known to be one: what cannot be understood is `Unreadable`. Text may be other JSON:
+    A native call is known to be one: what cannot be understood is `UnreadableCall`. Text may be other JSON:
     `decided` says when it is a call, `refused` that it is none; nothing is given out before.
     """
 
@@ -92,11 +92,11 @@ class CallReader:
         self._given_name = self._name = name
         self._call = call
         # Only what is known to be a call is read with patience: prose holds many braces and quotes.
-        self._json = JsonReader(_FOLLOWING, self._event, alone=native, patient=native)
+        self._json = PartialJsonParser(_FOLLOWING, self._event, alone=native, patient=native)
         #: Arguments that are a string hold a call in JSON, or just the code.
         self._argument: Literal["call", "code"] | None = None
         self._blanks = ""
-        self._inner: JsonReader | None = None
+        self._inner: PartialJsonParser | None = None
         self._parts: list[Part] = []
         self._raw: list[str] = []
         #: Arguments that are no JSON: the code itself, or a riddle.
@@ -177,7 +177,7 @@ class CallReader:
         elif self._json.failed and not self._over:
             self._gave_up()
 
-    def _event(self, event: Event) -> None:
+    def _event(self, event: JsonEvent) -> None:
         if self.refused or self._over:
             return
         path = event.path
@@ -217,7 +217,7 @@ class CallReader:
             return
         self._scalar(event, path, key)
 
-    def _scalar(self, event: Event, path: Path, key: str) -> None:
+    def _scalar(self, event: JsonEvent, path: Path, key: str) -> None:
         if key in _CODE:
             if self._code_path is None:
                 self._code_path = path
@@ -277,10 +277,10 @@ class CallReader:
         if self._inner is None:
             within = path or ("arguments",)
 
-            def tell(event: Event) -> None:
+            def tell(event: JsonEvent) -> None:
                 self._event(event._replace(path=within + event.path))
 
-            self._inner = JsonReader(_CODE | _LANGUAGE, tell, patient=self.decided)
+            self._inner = PartialJsonParser(_CODE | _LANGUAGE, tell, patient=self.decided)
         self._inner.feed(text)
 
     def _argument_ended(self) -> None:
@@ -293,7 +293,7 @@ class CallReader:
 
     # -- the code ---------------------------------------------------------------------------------
 
-    def _command_word(self, event: Event) -> None:
+    def _command_word(self, event: JsonEvent) -> None:
         """A piece of a word of a command that is given as a list."""
         if event.kind == "text":
             self._string += event.text
@@ -342,7 +342,7 @@ class CallReader:
     def _unwrapped(self) -> bool:
         """Take the code for what it is: a further call. False if it is none."""
         text = "".join(self._held).strip().removeprefix("functions.execute(")
-        inner = CallReader(self._resolve, call=self._call, native=False)
+        inner = ToolCallParser(self._resolve, call=self._call, native=False)
         parts = inner.feed(text) + inner.finish(whole=True)
         if not inner.found:
             return False
@@ -402,7 +402,7 @@ class CallReader:
             self._ended = False
             return
         if not self.found and self.decided:
-            self._parts.append(Unreadable(self._shown()))
+            self._parts.append(UnreadableCall(self._shown()))
         elif not self.found:
             self._refuse()
 

@@ -53,14 +53,14 @@ _PAIRS = re.compile(
 _WORDS = re.compile(r"[^a-z0-9+#]+")
 
 
-class Found(NamedTuple):
+class RecoveredCall(NamedTuple):
     """A piece of code, and the word for its language."""
 
     language: str
     code: str
 
 
-def second_look(raw: str, name: str, resolve: Resolve) -> list[Found]:
+def second_look(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     """The pieces of code in what a model gave to a function of this name; none when there is no telling."""
     raw = _UNSEEN.sub("", raw[:_LONGEST]).strip() if len(raw) <= _LONGEST else ""
     if not raw:
@@ -80,18 +80,18 @@ def spoken(name: str, resolve: Resolve) -> str | None:
     return next((word for word in words if len(word) > 1 and resolve(word) is not None), None)
 
 
-def language_of(code: str, said: str | None, name: str, key: str, resolve: Resolve) -> Found | None:
+def language_of(code: str, said: str | None, name: str, key: str, resolve: Resolve) -> RecoveredCall | None:
     """The code with its language: said outright, guessed, or told by a name; None if it is unknown."""
     if said is not None:
-        return Found(said, code)
+        return RecoveredCall(said, code)
     if resolve(name.strip().lower()) is not None:
-        return Found(name.strip().lower(), code)
+        return RecoveredCall(name.strip().lower(), code)
     if guessed := guess(code):
-        return Found(*guessed)
+        return RecoveredCall(*guessed)
     word = spoken(name, resolve)
     if word is None and key in ("command", "cmd"):
         word = "shell"
-    return Found(word, code) if word is not None and code.strip() else None
+    return RecoveredCall(word, code) if word is not None and code.strip() else None
 
 
 def unfenced(text: str) -> tuple[str, str] | None:
@@ -123,7 +123,7 @@ def command_line(words: list[str]) -> str:
 # -- JSON, and what was meant to be JSON ----------------------------------------------------------
 
 
-def _as_value(raw: str, name: str, resolve: Resolve) -> list[Found]:
+def _as_value(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     for text in _readings(raw):
         value = _value(text)
         for _ in range(4):
@@ -182,13 +182,15 @@ def _value(text: str) -> Any:
         return None
 
 
-def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list[Found]:
+def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list[RecoveredCall]:
     if depth > 6:
         return []
     if isinstance(value, list):
         if len(value) == 2 and all(isinstance(each, str) for each in value):
             word, code = value
-            return [Found(clean_word(word), code)] if resolve(clean_word(word)) and code.strip() else []
+            return (
+                [RecoveredCall(clean_word(word), code)] if resolve(clean_word(word)) and code.strip() else []
+            )
         return [each for item in value[:50] for each in _from_value(item, name, resolve, depth + 1)]
     if not isinstance(value, dict):
         return []
@@ -202,7 +204,7 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
     if said is not None:
         others = [each for key, each in keyed.items() if key not in LANGUAGE and isinstance(each, str)]
         if len(others) == 1 and others[0].strip() and resolve(said):
-            return [Found(said, others[0])]
+            return [RecoveredCall(said, others[0])]
     inner = next(
         (keyed[key] for key in ("name", "tool", "function") if isinstance(keyed.get(key), str)), name
     )
@@ -244,7 +246,7 @@ def _code(value: Any, key: str) -> str | None:
 # -- other ways to write a call ---------------------------------------------------------------------
 
 
-def _as_tags(raw: str, name: str, resolve: Resolve) -> list[Found]:
+def _as_tags(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     """Parameters as elements of XML, or as pairs of keys and values."""
     if "<" not in raw:
         return []
@@ -259,7 +261,7 @@ def _as_tags(raw: str, name: str, resolve: Resolve) -> list[Found]:
     return []
 
 
-def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[Found]:
+def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     """One call or several as Python writes them, or only their arguments."""
     if "=" not in raw and "(" not in raw:
         return []
@@ -270,7 +272,7 @@ def _as_python_call(raw: str, name: str, resolve: Resolve) -> list[Found]:
     return []
 
 
-def from_python(text: str, resolve: Resolve) -> list[Found]:
+def from_python(text: str, resolve: Resolve) -> list[RecoveredCall]:
     """The code of calls like `execute(language="python", code="1")`, on their own, printed or in a list."""
     if len(text) > 200_000:
         return []
@@ -280,7 +282,7 @@ def from_python(text: str, resolve: Resolve) -> list[Found]:
             tree = ast.parse(text.strip())
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    found: list[Found] = []
+    found: list[RecoveredCall] = []
     for statement in tree.body:
         if not isinstance(statement, ast.Expr):
             return []
@@ -294,7 +296,7 @@ def from_python(text: str, resolve: Resolve) -> list[Found]:
     return found
 
 
-def _from_call(node: ast.expr, resolve: Resolve) -> Found | None:
+def _from_call(node: ast.expr, resolve: Resolve) -> RecoveredCall | None:
     if not isinstance(node, ast.Call):
         return None
     function = ast.unparse(node.func).rpartition(".")[2]
@@ -313,17 +315,17 @@ def _from_call(node: ast.expr, resolve: Resolve) -> Found | None:
     if len(given) != len(node.args):
         return None
     if len(given) == 2 and not values and resolve(given[0].strip().lower()):
-        return Found(clean_word(given[0]), given[1])
+        return RecoveredCall(clean_word(given[0]), given[1])
     said = next((clean_word(values[key]) for key in LANGUAGE if key in values), None)
     for key in CODE:
         if key in values:
             return language_of(values[key], said, function, key, resolve)
     if len(given) == 1 and said is not None:
-        return Found(said, given[0])
+        return RecoveredCall(said, given[0])
     return None
 
 
-def _as_yaml(raw: str, name: str, resolve: Resolve) -> list[Found]:
+def _as_yaml(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     code = _YAML.search(raw)
     if code is None or raw.lstrip()[:1] in "{[<":
         return []
@@ -339,7 +341,7 @@ def _as_yaml(raw: str, name: str, resolve: Resolve) -> list[Found]:
     return [found] if found else []
 
 
-def _as_code(raw: str, name: str, resolve: Resolve) -> list[Found]:
+def _as_code(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     """The code itself, with nothing around it but perhaps a fence."""
     if raw[0] in "{[":
         return []
@@ -348,5 +350,5 @@ def _as_code(raw: str, name: str, resolve: Resolve) -> list[Found]:
         found = language_of(code, word if resolve(word) else None, name, "", resolve)
     else:
         guessed = guess(raw)
-        found = Found(*guessed) if guessed else None
+        found = RecoveredCall(*guessed) if guessed else None
     return [found] if found else []

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from oi_tui.engine.reply.cursor import Cursor
-from oi_tui.engine.reply.parts import Part, Said, Unreadable
+from oi_tui.engine.reply.parts import Part, TextPart, UnreadableCall
 from oi_tui.engine.reply.tool_call_formats import FORMS, Brackets, closing
 from oi_tui.engine.reply.tool_call_wrappers import read_wrapped
 
@@ -12,7 +12,7 @@ from oi_tui.engine.reply.tool_call_wrappers import read_wrapped
 _LONGEST_CLOSER = 60
 
 
-class WrittenCall:
+class TextToolCall:
     """Collects what the form holds; only when it is closed, or the reply is over, can it be read."""
 
     def __init__(self, kind: str, match: re.Match[str], resolve: Callable[[str], str | None]) -> None:
@@ -41,9 +41,9 @@ class WrittenCall:
             parts += read
         elif self._form.soft or not (ended or re.search(r"[{\[<=]", body)):
             # A tag that only is talked about is never closed, and nothing like a call follows it.
-            parts.append(Said(self._opening + body + closed))
+            parts.append(TextPart(self._opening + body + closed))
         else:
-            parts.append(Unreadable(self._opening + body + closed))
+            parts.append(UnreadableCall(self._opening + body + closed))
         return True
 
     def _take(self, cursor: Cursor) -> tuple[str, bool]:

@@ -5,9 +5,15 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 
-from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, Said, clean_word
-from oi_tui.engine.reply.tool_call_parser import CallReader, tool_name
-from oi_tui.engine.reply.tool_call_recovery import Found, from_python, language_of, second_look, unfenced
+from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, TextPart, clean_word
+from oi_tui.engine.reply.tool_call_parser import ToolCallParser, tool_name
+from oi_tui.engine.reply.tool_call_recovery import (
+    RecoveredCall,
+    from_python,
+    language_of,
+    second_look,
+    unfenced,
+)
 
 Resolve = Callable[[str], str | None]
 
@@ -45,11 +51,13 @@ def read_wrapped(
     if form == "react":
         return _read_react(groups["action"] or "", body, resolve, whole=whole)
     if form == "python":
-        return _read_call(body, "", resolve, whole=whole) or _parts([Found("python", body)], whole=whole)
+        return _read_call(body, "", resolve, whole=whole) or _parts(
+            [RecoveredCall("python", body)], whole=whole
+        )
     if form == "channel":
         name = tool_name((groups["to"] or (groups["recipient"] or "").partition("=")[2]).strip())
         parts = _read_call(body, name, resolve, whole=whole)
-        return parts or (_parts([Found(name, body)], whole=whole) if resolve(name) else None)
+        return parts or (_parts([RecoveredCall(name, body)], whole=whole) if resolve(name) else None)
     name = groups["named"] or groups["invoked"] or ""
     body = body.replace("\uff5cDSML\uff5c", "")
     parts = []
@@ -100,14 +108,14 @@ def _read_json(body: str, name: str, resolve: Resolve, *, whole: bool) -> list[P
         body = inner[1]
     parts: list[Part] = []
     while body.strip(" \n\r\t,;]"):
-        reader = CallReader(resolve, name=name, native=True)
+        reader = ToolCallParser(resolve, name=name, native=True)
         found = reader.feed(body) + reader.finish(whole=whole)
         if not reader.found:
             break
         parts += found
         body = reader.rest if reader.done else ""
     if parts and body.strip(" \n\r\t,;]`"):
-        parts.append(Said(body))
+        parts.append(TextPart(body))
     return parts
 
 
@@ -135,11 +143,11 @@ def _read_react(action: str, body: str, resolve: Resolve, *, whole: bool) -> lis
     if parts := _read_json(body, name, resolve, whole=whole):
         return parts
     if resolve(name) and not body.startswith("`"):
-        return _parts([Found(name, body)] if body else [], whole=whole)
+        return _parts([RecoveredCall(name, body)] if body else [], whole=whole)
     return _parts(second_look(body, name, resolve), whole=whole)
 
 
-def _parts(calls: list[Found], *, whole: bool) -> list[Part]:
+def _parts(calls: list[RecoveredCall], *, whole: bool) -> list[Part]:
     return [
         part
         for found in calls

@@ -18,7 +18,7 @@ SO_MANY = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class Permission:
     """Code of one language that needs no question; it is kept nowhere, and ends with the session."""
 
     scope: Scope
@@ -77,27 +77,27 @@ class Grant:
                 return False
 
 
-def offers(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> tuple[Grant, ...]:
+def offers(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> tuple[Permission, ...]:
     """What a person may grant when asked for this code, from narrow to wide; auto-run comes last."""
-    unremarkable = Grant("unremarkable", language)
+    unremarkable = Permission("unremarkable", language)
     return (
-        Grant("code", language, code),
-        Grant("count", language, left=SO_MANY),
+        Permission("code", language, code),
+        Permission("count", language, left=SO_MANY),
         *([unremarkable] if unremarkable.covers(language, code, cwd, earlier) else []),
-        Grant("language", language),
-        Grant("everything", language),
+        Permission("language", language),
+        Permission("everything", language),
     )
 
 
-class Grants:
+class Permissions:
     """The grants of a session, from any thread; `everything` is auto-run."""
 
     def __init__(self, *, everything: bool = False) -> None:
         self.everything = everything
         self._lock = threading.Lock()
-        self._given: list[Grant] = []
+        self._given: list[Permission] = []
 
-    def __iter__(self) -> Iterator[Grant]:
+    def __iter__(self) -> Iterator[Permission]:
         with self._lock:
             return iter(tuple(self._given))
 
@@ -105,11 +105,11 @@ class Grants:
         return bool(self._given)
 
     @property
-    def in_force(self) -> tuple[Grant, ...]:
+    def in_force(self) -> tuple[Permission, ...]:
         """What runs without a question now, auto-run first."""
-        return (*((Grant("everything", ""),) if self.everything else ()), *self)
+        return (*((Permission("everything", ""),) if self.everything else ()), *self)
 
-    def give(self, grant: Grant) -> None:
+    def give(self, grant: Permission) -> None:
         """Let code through from now on; of two that say the same the newer one stays."""
         if grant.scope == "everything":
             self.everything = True
@@ -117,7 +117,7 @@ class Grants:
         with self._lock:
             self._given = [each for each in self._given if not _alike(each, grant)] + [grant]
 
-    def revoke(self, grant: Grant) -> bool:
+    def revoke(self, grant: Permission) -> bool:
         """Ask for that code again; False when the grant is gone already, or was used up."""
         if grant.scope == "everything":
             before, self.everything = self.everything, False
@@ -132,7 +132,9 @@ class Grants:
         with self._lock:
             self._given = []
 
-    def use(self, language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> Grant | None:
+    def use(
+        self, language: str, code: str, cwd: Path, earlier: EarlierCode | None = None
+    ) -> Permission | None:
         """The narrowest grant that covers the code; one for a number of pieces is used for one of them."""
         with self._lock:
             order = {"code": 0, "unremarkable": 1, "language": 2, "count": 3}
@@ -142,10 +144,10 @@ class Grants:
                 if grant.scope == "count":
                     at = self._given.index(grant)
                     left = grant.left - 1
-                    self._given[at : at + 1] = [Grant("count", language, left=left)] if left else []
+                    self._given[at : at + 1] = [Permission("count", language, left=left)] if left else []
                 return grant
         return None
 
 
-def _alike(first: Grant, second: Grant) -> bool:
+def _alike(first: Permission, second: Permission) -> bool:
     return (first.scope, first.language, first.code) == (second.scope, second.language, second.code)

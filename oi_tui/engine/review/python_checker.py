@@ -89,7 +89,7 @@ def read(code: str, cwd: Path, earlier: Earlier | None = None) -> Seen:
         # Functions may be called above the place where they are defined.
         names = {each.name: _FUNCTION for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
         for _ in range(_MOST_ROUNDS):
-            reader = _Reader(cwd, before, names)
+            reader = _Checker(cwd, before, names)
             reader.statements(tree.body)
             if reader.bound == names:
                 return Seen(reader.findings, reader.bound, reader.keeps_meanings, reader.relied_on)
@@ -109,7 +109,7 @@ def _tree(code: str) -> ast.Module | None:
         return None
 
 
-class _Reader:
+class _Checker:
     """Goes through a tree once, with what names stood for the last time."""
 
     def __init__(self, cwd: Path, before: Mapping[str, str], last: Mapping[str, str]) -> None:

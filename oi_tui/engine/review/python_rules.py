@@ -75,7 +75,7 @@ def look(code: str) -> list[Finding] | None:
     tree, found = _parsed(code)
     if tree is None:
         return None
-    reader = _Reader()
+    reader = _Visitor()
     reader.visit(tree)
     return sorted([*found, *reader.found], key=lambda each: each.line)
 
@@ -109,7 +109,7 @@ def _tree(code: str) -> ast.AST | None:
         return None
 
 
-class _Reader:
+class _Visitor:
     """Goes through a tree and notes calls, by the names that imports gave."""
 
     def __init__(self) -> None:

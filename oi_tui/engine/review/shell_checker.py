@@ -59,10 +59,10 @@ def read(code: str) -> list[Command]:
         raise NotUnderstood("code of this length", 1)
     if any("\ud800" <= each <= "\udfff" for each in code):
         raise NotUnderstood("characters that are no text", 1)
-    return list(_Reader(code).commands())
+    return list(_Parser(code).commands())
 
 
-class _Reader:
+class _Parser:
     """Splits code into commands, character by character."""
 
     def __init__(self, code: str) -> None:

@@ -27,7 +27,7 @@ def variable_pattern(text: str) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
-class RunningSettings:
+class ExecutionSettings:
     """How code is approved and run."""
 
     # ---- Running code

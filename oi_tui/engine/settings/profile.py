@@ -12,10 +12,10 @@ from typing import Any, Literal, Self
 from oi_tui import paths
 from oi_tui.engine.settings import presets, yaml_file
 from oi_tui.engine.settings.application import ApplicationSettings
-from oi_tui.engine.settings.execution import RunningSettings
+from oi_tui.engine.settings.execution import ExecutionSettings
 from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.model import ModelSettings
-from oi_tui.engine.settings.prompts import WordingSettings
+from oi_tui.engine.settings.prompts import PromptSettings
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
 from oi_tui.engine.settings.unknown_keys import refuse_misspelt_limit, why_unknown
 
@@ -26,7 +26,7 @@ Origin = Literal["default", "profile", "environment", "flag", "changed"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Profile(ApplicationSettings, WordingSettings, RunningSettings, ModelSettings):
+class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSettings):
     """What a person set, and the defaults for the rest. Immutable; `with_changes` makes another one."""
 
     #: Keys of the file that are not settings, each with its line and what may be meant, in words.

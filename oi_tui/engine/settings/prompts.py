@@ -10,7 +10,7 @@ def _with_content(text: str) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
-class WordingSettings:
+class PromptSettings:
     """What stands in a request besides what was said."""
 
     # ---- Instructions

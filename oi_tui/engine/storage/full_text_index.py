@@ -52,7 +52,7 @@ SELECT id, time, size FROM seen WHERE id NOT IN (SELECT id FROM conversations) O
 """
 
 
-class WordIndex:
+class FullTextIndex:
     """Finds conversations by the beginnings of words. Every method may be called from any thread.
 
     A conversation that changed is given a new row; the words of its old one stay behind until the index is

@@ -25,7 +25,7 @@ from oi_tui.engine.storage.append_file import (
     why_not_saved,
 )
 from oi_tui.engine.storage.records import Contents, encoded, title_of
-from oi_tui.engine.storage.undo_history import MOST, TakenBack, taken_back
+from oi_tui.engine.storage.undo_history import MOST, UndoHistory, taken_back
 from oi_tui.messages import Message, new_id
 
 #: How long after a failed attempt the next one is made by itself, in seconds.
@@ -162,7 +162,7 @@ class Journal:
                 self._flush(sync=True)
 
     @property
-    def taken_back(self) -> tuple[TakenBack, ...]:
+    def taken_back(self) -> tuple[UndoHistory, ...]:
         """What was taken out of the conversation's end, step by step, also before it was opened."""
         with self._lock:
             return tuple(self._taken_back)

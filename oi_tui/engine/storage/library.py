@@ -12,7 +12,7 @@ from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.store import Store
 
 
-class Shelf:
+class Library:
     """A list of conversations that stays right through what is done with it. Methods raise OSError."""
 
     def __init__(self, store: Store) -> None:
@@ -73,7 +73,7 @@ class Shelf:
         self.listing = self.store.listing()
         return copy
 
-    def bring_in(self, stopped: Callable[[], bool]) -> conversations.Report:
+    def bring_in(self, stopped: Callable[[], bool]) -> conversations.ImportReport:
         """Copy the conversations of Open Interpreter, and say what became of them."""
         return conversations.bring_in(self.store, conversations.folders(), stopped)
 

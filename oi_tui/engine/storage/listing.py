@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from oi_tui.engine.storage.packed_texts import Texts
+from oi_tui.engine.storage.packed_texts import PackedTexts
 
 #: What stands where a conversation has no title.
 UNTITLED = "(no request)"
@@ -34,10 +34,10 @@ class Listing:
     """
 
     def __init__(self) -> None:
-        self._ids = Texts()
-        self._titles = Texts()
+        self._ids = PackedTexts()
+        self._titles = PackedTexts()
         #: The titles in lower case, as they are searched.
-        self._lowered = Texts()
+        self._lowered = PackedTexts()
         self._times = array("d")
         self._counts = array("I")
         #: Folder and model of each, as a number: there are few of them among many conversations.

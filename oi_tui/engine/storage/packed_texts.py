@@ -8,7 +8,7 @@ from itertools import accumulate, islice
 _END = b"\n"
 
 
-class Texts:
+class PackedTexts:
     """Texts by their place. A line end in a text becomes a blank."""
 
     def __init__(self) -> None:

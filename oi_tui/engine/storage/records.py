@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, cast, get_args
 
-from oi_tui.engine.storage.undo_history import MOST, TakenBack, taken_back
+from oi_tui.engine.storage.undo_history import MOST, UndoHistory, taken_back
 from oi_tui.messages import Decision, Message, MessageType, Role, State, new_id
 from oi_tui.text import one_line
 
@@ -58,7 +58,7 @@ class Contents:
     header: dict[str, Any] = field(default_factory=dict)
     messages: dict[str, Message] = field(default_factory=dict)
     #: What was taken back, step by step.
-    taken_back: list[TakenBack] = field(default_factory=list)
+    taken_back: list[UndoHistory] = field(default_factory=list)
     #: Records that this version does not know, as they stand in the file.
     foreign: list[bytes] = field(default_factory=list)
     #: How many lines are not as they were written.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from oi_tui.engine.storage import records
-from oi_tui.engine.storage.full_text_index import WordIndex
+from oi_tui.engine.storage.full_text_index import FullTextIndex
 from oi_tui.engine.storage.store import Store, StoreError
 from oi_tui.messages import Message
 from oi_tui.text import one_line
@@ -40,7 +40,7 @@ def search(
     query: str,
     ids: Sequence[str],
     stopped: Callable[[], bool] = lambda: False,
-    index: WordIndex | None = None,
+    index: FullTextIndex | None = None,
 ) -> Iterator[Hit | None]:
     """Look through the conversations; one result for each, None where there is no hit.
 

@@ -20,7 +20,7 @@ from oi_tui.engine.storage.journal import COMING, Journal, fresh_id, new_header
 from oi_tui.engine.storage.list_index import Facts, ListIndex
 from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.records import Contents
-from oi_tui.engine.storage.titles import Catalogue
+from oi_tui.engine.storage.titles import TitleIndex
 from oi_tui.messages import Message
 
 _SUFFIX = ".jsonl"
@@ -56,7 +56,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._trash = folder / "deleted"
-        self._catalogue = Catalogue(folder / f"{_CATALOGUE}{_SUFFIX}")
+        self._catalogue = TitleIndex(folder / f"{_CATALOGUE}{_SUFFIX}")
         #: The titles that people, or a model, gave to conversations that were opened or named here.
         self.given: dict[str, str] = {}
         self._index = ListIndex(folder / "list.sqlite3")

@@ -13,7 +13,7 @@ from oi_tui import paths
 _MAX_BYTES = 100_000_000
 
 
-class Catalogue:
+class TitleIndex:
     """A file of JSON lines that is only ever added to, and of which every readable line is used."""
 
     def __init__(self, path: Path) -> None:

@@ -10,21 +10,21 @@ MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class UndoHistory:
     """Messages that were dropped, and what was left: so many messages, the last one of this id."""
 
     dropped: tuple[Message, ...]
     left: tuple[int, str | None]
 
 
-def taken_back(dropped: Sequence[Message], count: int, last: str | None) -> TakenBack | None:
+def taken_back(dropped: Sequence[Message], count: int, last: str | None) -> UndoHistory | None:
     """A step back that left so many messages; None where only a summary, which nobody said, was dropped."""
     if all(message.covers is not None for message in dropped):
         return None
-    return TakenBack(tuple(dropped), (count, last))
+    return UndoHistory(tuple(dropped), (count, last))
 
 
-def can_be_brought_back(steps: Sequence[TakenBack], messages: Sequence[Message]) -> tuple[Message, ...]:
+def can_be_brought_back(steps: Sequence[UndoHistory], messages: Sequence[Message]) -> tuple[Message, ...]:
     """What the last step back dropped that is not in the conversation again; () once that went on.
 
     A step that is wholly undone makes room for the one before it.

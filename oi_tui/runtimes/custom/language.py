@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from oi_tui.runtimes.custom.runtime import ObjectRuntime
+from oi_tui.runtimes.custom.runtime import CustomRuntime
 from oi_tui.runtimes.language import Language, Start
 
 _MUST = ("run", "stop", "terminate")
@@ -45,7 +45,7 @@ def language_of(given: Any, computer: object = None) -> Language:
         describe=lambda _: f"{name.strip()}, by the class {label}",
         start=_no_program,
         note=note if isinstance(note, str) else "",
-        runtime=lambda language: ObjectRuntime(language, make),
+        runtime=lambda language: CustomRuntime(language, make),
         outside="it is a class that runs in this program itself",
         source=given,
     )

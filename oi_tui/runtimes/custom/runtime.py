@@ -79,7 +79,7 @@ class _Work:
         raise _Abandoned
 
 
-class ObjectRuntime:
+class CustomRuntime:
     """Runs the code of one language in an object with `run`, `stop` and `terminate`, made when it is needed.
 
     None of the three is waited for without a bound. An object that heeds neither `stop` nor `terminate` is

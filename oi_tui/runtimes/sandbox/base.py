@@ -20,7 +20,7 @@ class NoSandboxError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SandboxRequest:
     """A program that shall begin inside. All paths are real ones but those of `argv` and `programs`."""
 
     #: The path of the language's program, which `argv` may begin with something else to start.
@@ -45,7 +45,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Enclosed:
+class SandboxedCommand:
     """How to start it: arguments, environment, and descriptors that it has to inherit.
 
     Whoever starts it closes the descriptors afterwards.
@@ -65,5 +65,5 @@ class Mechanism(Protocol):
     def temporary(self, channel: Path) -> Path:
         """The folder inside for what may be lost."""
 
-    def enclose(self, wanted: Wanted) -> Enclosed:
+    def enclose(self, wanted: SandboxRequest) -> SandboxedCommand:
         """How to start it inside. Raises NoSandboxError or OSError."""

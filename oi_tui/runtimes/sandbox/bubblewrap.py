@@ -11,7 +11,7 @@ from oi_tui import paths
 from oi_tui.runtimes.installing import command_for
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.sandbox import readable_paths, seccomp
-from oi_tui.runtimes.sandbox.base import Enclosed, NoSandboxError, Wanted
+from oi_tui.runtimes.sandbox.base import NoSandboxError, SandboxedCommand, SandboxRequest
 from oi_tui.runtimes.sandbox.self_test import attempt
 
 #: Where bwrap is looked for; not on all of PATH, which code may have been able to write to.
@@ -92,7 +92,7 @@ def temporary(channel: Path) -> Path:  # noqa: ARG001
     return Path("/tmp")
 
 
-def enclose(wanted: Wanted) -> Enclosed:
+def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     """How to start it inside. Raises NoSandboxError or OSError."""
     bwrap = find()
     if bwrap is None:
@@ -103,7 +103,7 @@ def enclose(wanted: Wanted) -> Enclosed:
         number = str(_memory(seccomp.filter_program(), made))
         start = (sys.executable, "-I", "-S", "-c", _INSIDE, str(DRIVERS), "REPORT", *_settings(wanted))
         options = (*_NAMESPACES, *view.options, "--seccomp", number, "--chdir", str(wanted.cwd))
-        return Enclosed((bwrap, *options, "--", *start, *wanted.argv), wanted.env, tuple(made))
+        return SandboxedCommand((bwrap, *options, "--", *start, *wanted.argv), wanted.env, tuple(made))
     except BaseException:
         for each in made:
             os.close(each)
@@ -113,7 +113,7 @@ def enclose(wanted: Wanted) -> Enclosed:
 class _View:
     """The files that a program inside sees, as options of bwrap; what comes later lies on top."""
 
-    def __init__(self, wanted: Wanted, made: list[int]) -> None:
+    def __init__(self, wanted: SandboxRequest, made: list[int]) -> None:
         self.options: list[str] = []
         #: What is shown of the files outside: which, by its real name, as which, and whether to be changed.
         self._shown: list[tuple[Path, Path, bool]] = []
@@ -234,7 +234,7 @@ class _View:
                     self._add("--ro-bind", "/dev/null", str(place))
 
 
-def _readable(wanted: Wanted) -> tuple[list[Path], list[tuple[Path, str]]]:
+def _readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]]]:
     """What can be read and not changed, and the links that lead there."""
     home, cwd = Path.home(), wanted.cwd
     readable = [*readable_paths.of_people(home), DRIVERS, *own()]
@@ -288,18 +288,18 @@ def _memory(data: bytes, made: list[int]) -> int:
     return number
 
 
-def _settings(wanted: Wanted) -> tuple[str, str]:
+def _settings(wanted: SandboxRequest) -> tuple[str, str]:
     """What the first program inside is told: the kernel's limits, and where the proxy is."""
     limits = wanted.limits
     kernel = f"{limits.most_processes},{limits.memory},{limits.disk}"
     return kernel, str(wanted.gateway or "-")
 
 
-def _directly(wanted: Wanted) -> Enclosed:
+def _directly(wanted: SandboxRequest) -> SandboxedCommand:
     """As `enclose`, where there is no terminal to take and nobody to be told who runs."""
     enclosed = enclose(wanted)
     wrapper = enclosed.argv[: enclosed.argv.index("--") + 1]
-    return Enclosed((*wrapper, *wanted.argv), enclosed.env, enclosed.descriptors)
+    return SandboxedCommand((*wrapper, *wanted.argv), enclosed.env, enclosed.descriptors)
 
 
 def _fix(said: str) -> str:

@@ -53,7 +53,7 @@ _Fingerprint = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Protected:
+class ProtectedFiles:
     """What is read-only in the sandbox, and which folders must keep their names for it."""
 
     read_only: tuple[Path, ...]
@@ -64,7 +64,7 @@ class Protected:
     remarks: tuple[str, ...]
 
 
-def find(cwd: Path, writable: Sequence[str] = ()) -> Protected:
+def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     """Look for what must be read-only. `writable` are names or paths that a person let through."""
     _make_hooks(cwd)
     entries, complete = _entries(cwd, skip=frozenset({"objects"}))
@@ -80,7 +80,7 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> Protected:
         )
     named = named[:_MOST_GUARDED]
     pinned = {above for each in named for above in each.parents if _is_git(above) and above != cwd}
-    return Protected((*named, *linked), tuple(pinned), tuple(linked), tuple(remarks))
+    return ProtectedFiles((*named, *linked), tuple(pinned), tuple(linked), tuple(remarks))
 
 
 _INCOMPLETE = (
@@ -95,7 +95,7 @@ def _make_hooks(cwd: Path) -> None:
             (cwd / ".git" / "hooks").mkdir(exist_ok=True)
 
 
-class Watch:
+class ProtectedFileWatch:
     """Notices which of the files that matter a run makes or changes."""
 
     def __init__(self, cwd: Path, writable: Sequence[str] = ()) -> None:

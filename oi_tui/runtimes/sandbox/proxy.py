@@ -43,7 +43,7 @@ def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-class Gateway:
+class HostProxy:
     """Listens on a socket in the file system until it is closed. `refused` is told each host of that kind."""
 
     def __init__(

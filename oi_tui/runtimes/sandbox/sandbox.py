@@ -25,9 +25,9 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.environment import held_back
 from oi_tui.runtimes.sandbox import protected_files
-from oi_tui.runtimes.sandbox.base import Enclosed, Mechanism, NoSandboxError, Wanted
+from oi_tui.runtimes.sandbox.base import Mechanism, NoSandboxError, SandboxedCommand, SandboxRequest
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
-from oi_tui.runtimes.sandbox.proxy import Gateway
+from oi_tui.runtimes.sandbox.proxy import HostProxy
 
 #: Variables that lead to something outside, or to a folder that is not there.
 _OUTWARD = frozenset(
@@ -113,7 +113,9 @@ class Sandbox:
             return error.finding
         return finding()
 
-    def enclose(self, program: str, argv: Sequence[str], env: Mapping[str, str], channel: Path) -> Enclosed:
+    def enclose(
+        self, program: str, argv: Sequence[str], env: Mapping[str, str], channel: Path
+    ) -> SandboxedCommand:
         """How to start `argv`, by which `program` runs, inside. Raises NoSandboxError."""
         if problem := self.problem():
             raise NoSandboxError(problem)
@@ -129,7 +131,7 @@ class Sandbox:
         for name in ("CACHE", "CONFIG", "DATA", "STATE"):
             inside[f"XDG_{name}_HOME"] = str(mechanism.temporary(channel) / f".{name.lower()}")
         return mechanism.enclose(
-            Wanted(
+            SandboxRequest(
                 program,
                 tuple(argv),
                 inside,
@@ -144,9 +146,9 @@ class Sandbox:
             )
         )
 
-    def open_gateway(self, channel: Path) -> Gateway | None:
+    def open_gateway(self, channel: Path) -> HostProxy | None:
         """Let programs inside reach the hosts that are named; None where none is. Raises OSError."""
-        return Gateway(gateway_in(channel), self.hosts, self.refused) if self.hosts else None
+        return HostProxy(gateway_in(channel), self.hosts, self.refused) if self.hosts else None
 
     def folder(self) -> Path:
         """The working directory by its real name. Raises NoSandboxError where it is none for a sandbox."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from oi_tui import paths
 from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.sandbox import readable_paths
-from oi_tui.runtimes.sandbox.base import Enclosed, NoSandboxError, Wanted
+from oi_tui.runtimes.sandbox.base import NoSandboxError, SandboxedCommand, SandboxRequest
 from oi_tui.runtimes.sandbox.self_test import attempt
 
 #: Of several rules the last one that fits counts.
@@ -58,7 +58,7 @@ def temporary(channel: Path) -> Path:
     return channel / "tmp"
 
 
-def enclose(wanted: Wanted) -> Enclosed:
+def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     """How to start it inside. Raises NoSandboxError or OSError."""
     if not shutil.which(_PLACE):
         raise NoSandboxError(f"{_PLACE} is not there")
@@ -89,7 +89,7 @@ def enclose(wanted: Wanted) -> Enclosed:
     }
     profile.say("deny file-write-unlink", above, "literal")
     env = {**wanted.env, "TMPDIR": str(folder)}
-    return Enclosed((_PLACE, "-p", profile.text, *profile.parameters, *wanted.argv), env)
+    return SandboxedCommand((_PLACE, "-p", profile.text, *profile.parameters, *wanted.argv), env)
 
 
 class _Profile:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from oi_tui.runtimes.sandbox.base import Enclosed, NoSandboxError, Wanted
+from oi_tui.runtimes.sandbox.base import NoSandboxError, SandboxedCommand, SandboxRequest
 
 _TRIAL = """
 import sys, _socket
@@ -30,7 +30,7 @@ print(word)
 _PATIENCE = 10.0
 
 
-def attempt(enclose: Callable[[Wanted], Enclosed], more: str = "") -> str | None:
+def attempt(enclose: Callable[[SandboxRequest], SandboxedCommand], more: str = "") -> str | None:
     """Start a program inside that tries to get out, and does `more`; None when it could not.
 
     Otherwise what went wrong, in words; or, as `sys.exit` in `more` says it, what it could do.
@@ -48,7 +48,9 @@ def attempt(enclose: Callable[[Wanted], Enclosed], more: str = "") -> str | None
         port = str(server.getsockname()[1])
         argv = (sys.executable, "-I", "-S", "-c", trial, outside.name, port, word)
         try:
-            enclosed = enclose(Wanted(sys.executable, argv, os.environ, inside / "cwd", inside / "channel"))
+            enclosed = enclose(
+                SandboxRequest(sys.executable, argv, os.environ, inside / "cwd", inside / "channel")
+            )
         except (NoSandboxError, OSError) as error:
             return str(error)
         try:

@@ -9,26 +9,26 @@ from oi_tui.engine.llm.context_window import CHARACTERS, weight
 from oi_tui.engine.output.console import file_of
 from oi_tui.engine.output.plain import clip, plain
 from oi_tui.messages import Message
-from oi_tui.screens.diff import Changes
-from oi_tui.screens.images import Pictures
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.diff import DiffScreen
+from oi_tui.screens.images import ImagesScreen
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line, visible
 from oi_tui.widgets.conversation.blocks import Block, OutputBlock
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.commands import ChatDesk
-    from oi_tui.screens.chat.view import Workbench
+    from oi_tui.screens.chat.commands import ChatCommands
+    from oi_tui.screens.chat.view import ChatView
 
 #: A name is looked for with numbers up to this.
 _MOST_NAMES = 10_000
 
 
-class CellDesk:
+class CellActions:
     """Carries out what is wanted of a cell; each is the person's own key or command."""
 
-    def __init__(self, desk: "ChatDesk", bench: "Workbench") -> None:
+    def __init__(self, desk: "ChatCommands", bench: "ChatView") -> None:
         self._desk = desk
         self._bench = bench
 
@@ -97,14 +97,14 @@ class CellDesk:
         shown = self._bench.conversation.pictures
         first = next((number for number, (owner, _) in enumerate(shown) if owner == key), None)
         if first is not None:
-            self._bench.app.push_screen(Pictures([picture for _, picture in shown], first))
+            self._bench.app.push_screen(ImagesScreen([picture for _, picture in shown], first))
 
     def _view_changes(self, cell: CellBlock) -> None:
         proposed = cell.message.proposed
         if proposed is None:
             self._bench.notify("You changed nothing in it.", timeout=2)
         else:
-            self._bench.app.push_screen(Changes(f"What you changed in {_name(cell)}", proposed, cell.code))
+            self._bench.app.push_screen(DiffScreen(f"What you changed in {_name(cell)}", proposed, cell.code))
 
     def _read(self, block: Block) -> None:
         """All of a block: its text, or its code with its output, however much of it is folded."""
@@ -156,7 +156,7 @@ class CellDesk:
         return [message for message in messages if message.id in ids and message.type == "console"]
 
     def _open(self, title: str, text: LongText, where: str) -> None:
-        self._bench.app.push_screen(Reader(title, text, where))
+        self._bench.app.push_screen(PagerScreen(title, text, where))
 
     def _run(self, cell: CellBlock) -> None:
         if self._bench.busy:

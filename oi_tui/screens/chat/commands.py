@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, TypeVar
 from textual.screen import Screen
 
 from oi_tui import log
-from oi_tui.actions.base import ConversationDesk
+from oi_tui.actions.base import ConversationActions
 from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.export.plain_text import plain_text
 from oi_tui.engine.models.llamafile import is_source
-from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile, ProfileError
 from oi_tui.runtimes.availability import told
-from oi_tui.screens.chat.cell_actions import CellDesk
+from oi_tui.screens.chat.cell_actions import CellActions
 from oi_tui.screens.chat.first_run import NO_MODEL
-from oi_tui.screens.chat.switch_model import Choosing
-from oi_tui.screens.confirm import Confirm
-from oi_tui.screens.help import Help
+from oi_tui.screens.chat.switch_model import ModelSwitcher
+from oi_tui.screens.confirm import ConfirmDialog
+from oi_tui.screens.help import HelpScreen
 from oi_tui.screens.keymap import here
 from oi_tui.screens.models import DEMO, ModelChoice
-from oi_tui.screens.navigator.screen import Navigator
-from oi_tui.screens.pager import Reader
-from oi_tui.screens.permissions import Permissions
+from oi_tui.screens.navigator.screen import NavigatorScreen
+from oi_tui.screens.pager import PagerScreen
+from oi_tui.screens.permissions import PermissionsScreen
 from oi_tui.screens.profile.editor import ProfileEditor
-from oi_tui.screens.themes import Themes
+from oi_tui.screens.themes import ThemesScreen
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.idle import remapped
@@ -33,23 +33,23 @@ from oi_tui.widgets.mouse import use_mouse
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.screen import Chat
-    from oi_tui.screens.chat.view import Workbench
+    from oi_tui.screens.chat.screen import ChatScreen
+    from oi_tui.screens.chat.view import ChatView
 
 T = TypeVar("T")
 
 
-class ChatDesk(ConversationDesk):
+class ChatCommands(ConversationActions):
     """Carries commands out; `oi_tui.commands.Desk` lists them."""
 
-    def __init__(self, chat: "Chat", workbench: "Workbench") -> None:
+    def __init__(self, chat: "ChatScreen", workbench: "ChatView") -> None:
         super().__init__(workbench.workspace)
         self._chat = chat
         self._bench = workbench
         #: What a person does with a single cell.
-        self.cells = CellDesk(self, workbench)
+        self.cells = CellActions(self, workbench)
         #: Which model answers.
-        self.choosing = Choosing(self, workbench.workspace)
+        self.choosing = ModelSwitcher(self, workbench.workspace)
 
     @property
     def busy(self) -> bool:
@@ -67,11 +67,11 @@ class ChatDesk(ConversationDesk):
 
     def open_help(self) -> None:
         """Keys and commands."""
-        self._chat.app.push_screen(Help(*here(self._chat)))
+        self._chat.app.push_screen(HelpScreen(*here(self._chat)))
 
     def open_navigator(self) -> None:
         """Earlier conversations; the chosen one is shown at once."""
-        navigator = Navigator(self._workspace.store, folder=self._workspace.computer.cwd)
+        navigator = NavigatorScreen(self._workspace.store, folder=self._workspace.computer.cwd)
         self._chat.app.push_screen(navigator, lambda chosen: self._open(chosen, navigator.sought))
 
     def open_profile(self, name: str) -> None:
@@ -120,9 +120,9 @@ class ChatDesk(ConversationDesk):
     def open_variables(self, sought: str) -> None:
         """What the languages remember; the one that is chosen is named in the prompt."""
         # The screen comes with its own style sheet, which the first frame does not need.
-        from oi_tui.screens.variables import Variables
+        from oi_tui.screens.variables import VariablesScreen
 
-        screen = Variables(self._workspace.computer, lambda: self._bench.busy, sought)
+        screen = VariablesScreen(self._workspace.computer, lambda: self._bench.busy, sought)
         self._chat.app.push_screen(screen, self._mention)
 
     def _mention(self, mention: str | None) -> None:
@@ -158,7 +158,7 @@ class ChatDesk(ConversationDesk):
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Ask on a page of its own."""
-        self._chat.app.push_screen(Confirm(question, details), lambda yes: act() if yes else None)
+        self._chat.app.push_screen(ConfirmDialog(question, details), lambda yes: act() if yes else None)
 
     def restore_cell(self, key: str) -> None:
         """Put the files back that a cell changed."""
@@ -177,13 +177,13 @@ class ChatDesk(ConversationDesk):
 
         names = LongText.of(listed(remapped(self._chat.app)))
         where = "Other keys are set in the profile (f2), under keys: command.new: ctrl+t"
-        self._chat.app.push_screen(Reader("Keys and their names; * is one of yours", names, where))
+        self._chat.app.push_screen(PagerScreen("Keys and their names; * is one of yours", names, where))
 
     def open_permissions(self) -> None:
         """What runs without a question, to be taken back."""
-        self._chat.app.push_screen(Permissions(self._bench.session))
+        self._chat.app.push_screen(PermissionsScreen(self._bench.session))
 
-    def revoke(self, grant: Grant) -> None:
+    def revoke(self, grant: Permission) -> None:
         """Ask again for what was granted."""
         self._bench.session.revoke(grant)
         self.tell(f"Asked for again: {one_line(grant.words, 100)}.")
@@ -223,7 +223,7 @@ class ChatDesk(ConversationDesk):
             text = LongText.open(log.file())
         except OSError:
             text = LongText.of("\n".join(log.recent.lines))
-        self._chat.app.push_screen(Reader("Log", text, log.where()))
+        self._chat.app.push_screen(PagerScreen("Log", text, log.where()))
 
     def stop(self) -> None:
         """Stop what is in progress."""
@@ -281,7 +281,7 @@ class ChatDesk(ConversationDesk):
         if name:
             self.keep_theme(name)
         else:
-            self._chat.app.push_screen(Themes(), self._keep_chosen_theme)
+            self._chat.app.push_screen(ThemesScreen(), self._keep_chosen_theme)
 
     def keep_theme(self, name: str) -> None:
         """Take these colours, now and the next time."""

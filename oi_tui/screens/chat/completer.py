@@ -10,13 +10,13 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from oi_tui.input import mentions
-from oi_tui.input.file_index import Files
+from oi_tui.input.file_index import FileIndex
 from oi_tui.runtimes.variables import Memory, Variable
 from oi_tui.widgets.prompt.completion import Query
-from oi_tui.widgets.prompt.completion_list import Offer
+from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.view import Workbench
+    from oi_tui.screens.chat.view import ChatView
 
 #: Variables that are offered before anything of their names is typed.
 _UNASKED = 8
@@ -35,13 +35,13 @@ class Completer:
         """Offers for a query."""
 
         query: Query
-        offers: list[Offer]
+        offers: list[CompletionOffer]
         note: str
 
-    def __init__(self, bench: "Workbench") -> None:
+    def __init__(self, bench: "ChatView") -> None:
         self._bench = bench
         self._computer = bench.workspace.computer
-        self.files = Files(self._computer.cwd)
+        self.files = FileIndex(self._computer.cwd)
         self._memories: tuple[Memory, ...] = ()
         self._outdated = True
 
@@ -80,13 +80,13 @@ class Completer:
             end = "" if path.endswith("/") else " "
             # A path in quotes that leads on is open at its end.
             text = mentions.written(named) + end
-            offers.append(Offer(text.rstrip('"') if text.endswith('/"') else text, path))
+            offers.append(CompletionOffer(text.rstrip('"') if text.endswith('/"') else text, path))
         note = (
             "listing files…" if self.files.listing else "" if offers else "no file or variable of this name"
         )
         self._bench.post_message(self.Found(query, offers, note if query.text or offers else ""))
 
-    def _variables(self, typed: str) -> Iterator[tuple[str, Offer]]:
+    def _variables(self, typed: str) -> Iterator[tuple[str, CompletionOffer]]:
         """Variables by name: data before code, those that begin with what is typed before the others."""
         found: list[tuple[tuple[bool, bool], str, Variable]] = []
         count = Counter(variable.name for memory in self._memories for variable in memory.variables)
@@ -100,7 +100,10 @@ class Completer:
         found.sort(key=lambda each: each[0])
         for _, language, variable in found[: _MOST if typed else _UNASKED]:
             name = f"{language}:{variable.name}" if count[variable.name] > 1 else variable.name
-            yield variable.name, Offer(f"{mentions.written(name)} ", name, f"{language}  {variable.summary}")
+            yield (
+                variable.name,
+                CompletionOffer(f"{mentions.written(name)} ", name, f"{language}  {variable.summary}"),
+            )
 
 
 def _newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...]:

@@ -6,7 +6,7 @@ from textual.app import App
 
 from oi_tui.doctor.in_use import InUse
 from oi_tui.doctor.report import report
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.widgets.pager.long_text import LongText
 
 
@@ -16,7 +16,7 @@ def show(app: App[object], in_use: InUse) -> None:
     def examine() -> None:
         text, problems = report(in_use, ask_terminal=False)
         found = f"{problems} problem{'s' * (problems != 1)}" if problems else "no problem"
-        app.call_later(lambda: app.push_screen(Reader(f"Doctor: {found}", LongText.of(text), _WHERE)))
+        app.call_later(lambda: app.push_screen(PagerScreen(f"Doctor: {found}", LongText.of(text), _WHERE)))
 
     app.notify("Looking at languages, servers, folders and the terminal", timeout=2)
     threading.Thread(target=examine, name="doctor", daemon=True).start()

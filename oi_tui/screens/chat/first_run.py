@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from oi_tui import paths
 from oi_tui.engine.events import Event
-from oi_tui.screens.models import ModelChoice, Models
-from oi_tui.screens.themes import Themes
+from oi_tui.screens.models import ModelChoice, ModelsScreen
+from oi_tui.screens.themes import ThemesScreen
 from oi_tui.widgets.idle import last_key
 from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.commands import ChatDesk
-    from oi_tui.screens.chat.view import Workbench
+    from oi_tui.screens.chat.commands import ChatCommands
+    from oi_tui.screens.chat.view import ChatView
     from oi_tui.workspace import Workspace
 
 #: What a newcomer approves: harmless, and seen to be real.
@@ -51,16 +51,18 @@ def due(workspace: "Workspace") -> bool:
     return True
 
 
-class FirstRun:
+class FirstRunScreen:
     """Leads through the questions, one after the other, on top of the working screen."""
 
-    def __init__(self, desk: "ChatDesk", bench: "Workbench") -> None:
+    def __init__(self, desk: "ChatCommands", bench: "ChatView") -> None:
         self._desk = desk
         self._bench = bench
 
     def begin(self) -> None:
         """Ask for a model; what was found is chosen already."""
-        models = Models(self._bench.workspace.profile.model, self._bench.workspace.secrets, welcome=True)
+        models = ModelsScreen(
+            self._bench.workspace.profile.model, self._bench.workspace.secrets, welcome=True
+        )
         self._bench.app.push_screen(models, self._explain)
 
     def _explain(self, choice: ModelChoice | None) -> None:
@@ -86,7 +88,7 @@ class FirstRun:
         if told or bench.busy or bench.prompt.text or not bench.screen.is_current:
             self._desk.tell(_AFTER)
         elif quiet:
-            bench.app.push_screen(Themes(welcome=True), self._end)
+            bench.app.push_screen(ThemesScreen(welcome=True), self._end)
         else:
             later(bench, 0.1, self._choose_colours)
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, TurnEnded
 from oi_tui.messages import Message
 from oi_tui.text import one_line
-from oi_tui.widgets.emulator.history import RawOutput
+from oi_tui.widgets.emulator.history import OutputHistory
 from oi_tui.widgets.idle import last_key
 from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
-    from oi_tui.screens.chat.view import Workbench
-    from oi_tui.screens.terminal import Program
+    from oi_tui.screens.chat.view import ChatView
+    from oi_tui.screens.terminal import ProgramScreen
 
 #: A program is believed when it wants the whole screen, or no longer does, for so long, in seconds.
 _SETTLED = 0.15
@@ -29,13 +29,13 @@ class Foreground:
     Once the person went back, it is for them to look again: in that run nothing opens by itself any more.
     """
 
-    def __init__(self, bench: "Workbench") -> None:
+    def __init__(self, bench: "ChatView") -> None:
         self._bench = bench
         self._code: Message | None = None
         self._console = ""
         self._since = 0.0
-        self._output = RawOutput()
-        self._program: Program | None = None
+        self._output = OutputHistory()
+        self._program: ProgramScreen | None = None
         self._opened_by_itself = False
         self._left = False
         self._timer: TimerHandle | None = None
@@ -72,7 +72,7 @@ class Foreground:
     def end(self) -> None:
         """The run is over."""
         self._code, self._console, self._left = None, "", False
-        self._output = RawOutput()
+        self._output = OutputHistory()
         if self._timer:
             self._timer.cancel()
             self._timer = None
@@ -113,11 +113,11 @@ class Foreground:
 
     def _open(self, *, by_itself: bool) -> None:
         # The emulator is loaded when a program needs it.
-        from oi_tui.screens.terminal import Program
+        from oi_tui.screens.terminal import ProgramScreen
 
         assert self._code is not None
         first = next(filter(None, map(str.strip, self._code.content.splitlines())), "")
-        program = self._program = Program(
+        program = self._program = ProgramScreen(
             f"{one_line(self._code.format or '', 20)}: {one_line(first, 200)}",
             self._since,
             typed=self._bench.session.send_input,
@@ -135,7 +135,7 @@ class Foreground:
         program.dismiss(False)
         self._bench.tell_size()
 
-    def _go_back(self, program: "Program") -> None:
+    def _go_back(self, program: "ProgramScreen") -> None:
         if program is self._program:
             self._program = None
             self._left = True

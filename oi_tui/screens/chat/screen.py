@@ -17,17 +17,17 @@ from oi_tui import commands
 from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import History
 from oi_tui.screens.chat import status
-from oi_tui.screens.chat.view import Workbench
+from oi_tui.screens.chat.view import ChatView
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.conversation import Conversation
-from oi_tui.widgets.conversation.find_bar import FindLine
+from oi_tui.widgets.conversation.find_bar import FindBar
 from oi_tui.widgets.prompt.completion_list import Completions
 from oi_tui.widgets.prompt.prompt import Prompt
-from oi_tui.widgets.status_bar import StatusLine
+from oi_tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.commands import ChatDesk
-    from oi_tui.screens.chat.view import Workbench
+    from oi_tui.screens.chat.commands import ChatCommands
+    from oi_tui.screens.chat.view import ChatView
     from oi_tui.widgets.conversation.conversation import Conversation
     from oi_tui.workspace import Workspace
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TWICE = 2.0
 
 
-class Chat(Screen[None]):
+class ChatScreen(Screen[None]):
     """Takes what a person types, and shows how things stand.
 
     The workbench, with all that it imports, comes after the first frame; `Ready` is posted then. What was
@@ -81,16 +81,16 @@ class Chat(Screen[None]):
     def __init__(self, open_workspace: Callable[[], "Workspace"]) -> None:
         super().__init__(classes="-empty")
         self._open_workspace = open_workspace
-        self._workbench: Workbench | None = None
-        self._desk: ChatDesk | None = None
+        self._workbench: ChatView | None = None
+        self._desk: ChatCommands | None = None
         self._early: list[str] = []
         self._hint = self._title = ""
         self._interrupted_at = 0.0
-        self._headline = StatusLine(id="headline", keeps_right=True)
+        self._headline = StatusBar(id="headline", keeps_right=True)
         history = History()
         self.prompt = Prompt(history.load(), remember=history.add, id="prompt")
         self._completions = Completions(id="completions")
-        self._status = StatusLine(id="status")
+        self._status = StatusBar(id="status")
 
     def compose(self) -> ComposeResult:
         """What a person needs to begin."""
@@ -113,11 +113,11 @@ class Chat(Screen[None]):
 
     async def furnish(self) -> None:
         """Put the workbench in its place; to be called once the first frame is on the screen."""
-        from oi_tui.screens.chat.commands import ChatDesk
-        from oi_tui.screens.chat.view import Workbench
+        from oi_tui.screens.chat.commands import ChatCommands
+        from oi_tui.screens.chat.view import ChatView
 
-        workbench = Workbench(self._open_workspace(), self.prompt)
-        self._desk = ChatDesk(self, workbench)
+        workbench = ChatView(self._open_workspace(), self.prompt)
+        self._desk = ChatCommands(self, workbench)
         await self.mount(workbench, before="#completions")
         self._workbench = workbench
         self.prompt.folder = workbench.workspace.computer.cwd
@@ -134,13 +134,13 @@ class Chat(Screen[None]):
         return self._workbench is not None
 
     @property
-    def workbench(self) -> "Workbench":
+    def workbench(self) -> "ChatView":
         """The conversation at work; only there once the screen is ready."""
         assert self._workbench is not None
         return self._workbench
 
     @property
-    def desk(self) -> "ChatDesk":
+    def desk(self) -> "ChatCommands":
         """What carries commands out; only there once the screen is ready."""
         assert self._desk is not None
         return self._desk
@@ -200,19 +200,19 @@ class Chat(Screen[None]):
         """Say what the answers mean."""
         self.desk.open_help()
 
-    @on(FindLine.Closed)
+    @on(FindBar.Closed)
     def handle_closed(self) -> None:
         """Back to where a person types."""
         self.prompt.focus()
 
-    @on(Workbench.Called)
-    def handle_called(self, event: "Workbench.Called") -> None:
+    @on(ChatView.Called)
+    def handle_called(self, event: "ChatView.Called") -> None:
         """Call the person, as the profile says."""
         bench = self.workbench
         title = status.title(bench.session, bench.progress.doing, bench.workspace.title)
         self.app.post_message(self.Called(bench.workspace.profile.notifications, f"{event.why} · {title}"))
 
-    @on(Workbench.Changed)
+    @on(ChatView.Changed)
     def handle_changed(self) -> None:
         """Show how things stand now."""
         self._tell()

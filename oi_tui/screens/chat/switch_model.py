@@ -9,19 +9,19 @@ from oi_tui.engine.llm import endpoint
 from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.models.llamafile import Llamafile
 from oi_tui.engine.settings.profile import ProfileError
-from oi_tui.screens.llamafile import Starting
-from oi_tui.screens.models import DEMO, ModelChoice, Models
+from oi_tui.screens.llamafile import LlamafileScreen
+from oi_tui.screens.models import DEMO, ModelChoice, ModelsScreen
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.commands import ChatDesk
+    from oi_tui.screens.chat.commands import ChatCommands
     from oi_tui.workspace import Workspace
 
 
-class Choosing:
+class ModelSwitcher:
     """Has a person choose, and lets the conversation go on with what was chosen."""
 
-    def __init__(self, desk: "ChatDesk", workspace: "Workspace") -> None:
+    def __init__(self, desk: "ChatCommands", workspace: "Workspace") -> None:
         self._desk = desk
         self._workspace = workspace
 
@@ -64,7 +64,7 @@ class Choosing:
             self._desk.tell(f"A function of the profile {place} answers; start with another profile.")
             return
         if llamafile.is_source(choice.model):
-            self._desk.show_screen(Starting(choice.model), self._take_llamafile)
+            self._desk.show_screen(LlamafileScreen(choice.model), self._take_llamafile)
             return
         workspace = self._workspace
         before = workspace.profile
@@ -102,5 +102,7 @@ class Choosing:
         elif result:
             self._desk.tell(result, warning=True)
 
-    def _models(self, *, local: bool = False, wanted: ModelChoice | None = None) -> Models:
-        return Models(self._workspace.profile.model, self._workspace.secrets, local=local, wanted=wanted)
+    def _models(self, *, local: bool = False, wanted: ModelChoice | None = None) -> ModelsScreen:
+        return ModelsScreen(
+            self._workspace.profile.model, self._workspace.secrets, local=local, wanted=wanted
+        )

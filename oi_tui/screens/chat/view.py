@@ -29,21 +29,21 @@ from oi_tui.messages import InputReceived, InputRequested, Message
 from oi_tui.screens.chat.completer import Completer
 from oi_tui.screens.chat.foreground import Foreground
 from oi_tui.screens.chat.progress import Progress
-from oi_tui.screens.diff import Changes
+from oi_tui.screens.diff import DiffScreen
 from oi_tui.terminal.clipboard import copy
 from oi_tui.terminal.external_editor import edit_outside
 from oi_tui.terminal.notifications import LONG
 from oi_tui.text import one_line, prose
-from oi_tui.turn_worker import Turn
+from oi_tui.turn_worker import TurnWorker
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.conversation import Conversation
-from oi_tui.widgets.conversation.find_bar import FindLine
-from oi_tui.widgets.editor.find_replace_bar import ReplaceLine
+from oi_tui.widgets.conversation.find_bar import FindBar
+from oi_tui.widgets.editor.find_replace_bar import FindReplaceBar
 from oi_tui.widgets.idle import looks_away
 from oi_tui.widgets.log_panel import LogPanel
 from oi_tui.widgets.prompt.prompt import Prompt
-from oi_tui.widgets.prompt.queue import Waiting
-from oi_tui.widgets.prompt.stdin_bar import InputLine
+from oi_tui.widgets.prompt.queue import PromptQueue
+from oi_tui.widgets.prompt.stdin_bar import StdinBar
 from oi_tui.widgets.timer import later
 from oi_tui.workspace import Workspace
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 _IDLE = 2.0
 
 
-class Workbench(Widget):
+class ChatView(Widget):
     """Maps what a session tells to the widgets, and what a person decides to the session.
 
     `busy` while a turn is at work; `progress` says what it does. `tokens` is the size of the last request and
@@ -65,7 +65,7 @@ class Workbench(Widget):
     class Happened(Notification):
         """The turn has events to take."""
 
-        turn: Turn
+        turn: TurnWorker
 
     class Called(Notification):
         """The person looks elsewhere, and something wants them: `why`."""
@@ -89,15 +89,15 @@ class Workbench(Widget):
         prompt.multi_line = workspace.profile.multi_line
         self.conversation = Conversation(id="conversation", saved_as=workspace.save_picture)
         self.approval = ApprovalPanel(id="approval")
-        self.input_line = InputLine(id="input")
-        self.find_line = FindLine(self.conversation, id="find")
-        self.replace_line = ReplaceLine(self.conversation.editor, id="replace")
+        self.input_line = StdinBar(id="input")
+        self.find_line = FindBar(self.conversation, id="find")
+        self.replace_line = FindReplaceBar(self.conversation.editor, id="replace")
         self.conversation.on_edit_ended = self.replace_line.dismiss
         self.foreground = Foreground(self)
         self.completer = Completer(self)
         self.log_panel = LogPanel(log.recent, id="log")
-        self._waiting = Waiting(id="queue")
-        self._turn: Turn | None = None
+        self._waiting = PromptQueue(id="queue")
+        self._turn: TurnWorker | None = None
         self._with_model = False
         self._naming: TimerHandle | None = None
 
@@ -152,7 +152,7 @@ class Workbench(Widget):
         self.workspace.stop_naming()
         if self._naming:
             self._naming.cancel()
-        self._turn = turn = Turn(events, lambda turn: self.post_message(self.Happened(turn)))
+        self._turn = turn = TurnWorker(events, lambda turn: self.post_message(self.Happened(turn)))
         self.progress.now("thinking")
         self.run_worker(turn.run, thread=True, group="turn", exit_on_error=False)
 
@@ -191,7 +191,9 @@ class Workbench(Widget):
             editor = self.conversation.editor
             code = editor.code if self.conversation.editing else self.approval.code
             name = one_line(request.message.format or "", 30)
-            self.app.push_screen(Changes(f"Your changes to this {name} code", request.message.content, code))
+            self.app.push_screen(
+                DiffScreen(f"Your changes to this {name} code", request.message.content, code)
+            )
 
     def edit_outside(self) -> None:
         """Edit the code in question, or the prompt, in the person's own editor."""
@@ -244,8 +246,8 @@ class Workbench(Widget):
         self.conversation.edit(event.request.message.id)
         self.progress.now("editing")
 
-    @on(InputLine.Typed)
-    def handle_typed(self, event: InputLine.Typed) -> None:
+    @on(StdinBar.Typed)
+    def handle_typed(self, event: StdinBar.Typed) -> None:
         """Type the line to the program."""
         self.session.send_input(event.text if event.text == "\x04" else event.text + "\n")
 

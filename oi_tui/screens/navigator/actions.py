@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from oi_tui import paths
-from oi_tui.engine.storage.library import Shelf
+from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.listing import UNTITLED, Summary
 from oi_tui.text import one_line
 from oi_tui.widgets.lists.conversation_list import ConversationList
@@ -21,10 +21,10 @@ class Place(Protocol):
         """Show the list as it is by now, with this conversation selected."""
 
 
-class Deeds:
+class NavigatorActions:
     """Names, pins, deletes, copies and exports; what the disk refuses is said, and nothing is changed."""
 
-    def __init__(self, shelf: Shelf, rows: ConversationList, place: Place) -> None:
+    def __init__(self, shelf: Library, rows: ConversationList, place: Place) -> None:
         self._shelf = shelf
         self._rows = rows
         self._place = place

@@ -10,7 +10,7 @@ from oi_tui.widgets.footer import Keys
 from oi_tui.widgets.lists.conversation_list import ConversationList
 
 
-class NavigatorLine(Input):
+class EditLine(Input):
     """Shown while something is asked; enter acts."""
 
     class Ended(Message):

@@ -10,8 +10,8 @@ from textual.worker import get_current_worker
 
 from oi_tui import messages as lmc
 from oi_tui.engine.open_interpreter import conversations
-from oi_tui.engine.storage.full_text_index import WordIndex
-from oi_tui.engine.storage.library import Shelf
+from oi_tui.engine.storage.full_text_index import FullTextIndex
+from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.search import Hit, search
 from oi_tui.engine.storage.store import StoreError
@@ -33,7 +33,7 @@ class Listed(Message):
         self.waiting = waiting
 
 
-class BroughtIn(Message):
+class ImportFinished(Message):
     """Conversations of Open Interpreter were copied, or could not be."""
 
     def __init__(self, told: str, page: str = "") -> None:
@@ -42,7 +42,7 @@ class BroughtIn(Message):
         self.told, self.page = told, page
 
 
-class Found(Message):
+class SearchFinished(Message):
     """Conversations say what is searched for; `done` when all were looked through."""
 
     def __init__(self, query: str, hits: list[Hit], done: bool) -> None:
@@ -58,14 +58,14 @@ class Previewed(Message):
         self.summary, self.content = summary, content
 
 
-class Reading:
+class ConversationLoader:
     """Work for threads; each method only posts. They end early when their worker is cancelled."""
 
-    def __init__(self, shelf: Shelf, post: Callable[[Message], bool], clock: Callable[[], float]) -> None:
+    def __init__(self, shelf: Library, post: Callable[[Message], bool], clock: Callable[[], float]) -> None:
         self._shelf = shelf
         self._post = post
         self._clock = clock
-        self._index = WordIndex(shelf.store.folder / "words.sqlite3")
+        self._index = FullTextIndex(shelf.store.folder / "words.sqlite3")
 
     def list_conversations(self) -> None:
         """Read the list."""
@@ -88,10 +88,10 @@ class Reading:
             if hit is not None:
                 hits.append(hit)
             if hits and time.monotonic() - posted > _INTERVAL:
-                self._post(Found(query, hits, done=False))
+                self._post(SearchFinished(query, hits, done=False))
                 hits, posted = [], time.monotonic()
         if not worker.is_cancelled:
-            self._post(Found(query, hits, done=True))
+            self._post(SearchFinished(query, hits, done=True))
 
     def preview(self, item: Summary, words: list[str]) -> None:
         """Read a conversation to show it in short."""
@@ -106,8 +106,8 @@ class Reading:
         try:
             report = self._shelf.bring_in(lambda: worker.is_cancelled)
         except OSError as error:
-            came = BroughtIn(f"Not brought in: {error.strerror or error}.")
+            came = ImportFinished(f"Not brought in: {error.strerror or error}.")
         else:
-            came = BroughtIn(str(report), report.page)
+            came = ImportFinished(str(report), report.page)
         self._post(came)
         self.list_conversations()

@@ -15,18 +15,24 @@ from textual.worker import Worker
 
 from oi_tui import paths
 from oi_tui.engine.export.formats import file_name
-from oi_tui.engine.storage.library import Shelf
+from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.listing import Summary
 from oi_tui.engine.storage.search import words_of, worth_searching
 from oi_tui.engine.storage.store import Store
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.navigator import text as words
-from oi_tui.screens.navigator.actions import Deeds
-from oi_tui.screens.navigator.edit_line import NavigatorLine
-from oi_tui.screens.navigator.loader import BroughtIn, Found, Listed, Previewed, Reading
-from oi_tui.screens.pager import Reader
+from oi_tui.screens.navigator.actions import NavigatorActions
+from oi_tui.screens.navigator.edit_line import EditLine
+from oi_tui.screens.navigator.loader import (
+    ConversationLoader,
+    ImportFinished,
+    Listed,
+    Previewed,
+    SearchFinished,
+)
+from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
-from oi_tui.widgets.footer import KeyLine
+from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.conversation_list import ConversationList
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.timer import later
@@ -41,7 +47,7 @@ WIDE = 100
 _PAUSE = 0.12
 
 
-class Navigator(Page[str | None]):
+class NavigatorScreen(Page[str | None]):
     """All saved conversations. Dismissed with the id of the one to open, or None."""
 
     CSS_PATH = paths.styles() / "navigator.tcss"
@@ -78,11 +84,11 @@ class Navigator(Page[str | None]):
         self._empty = Static(id="navigator-empty", markup=False)
         self._shown = Static(id="navigator-preview", markup=False)
         self._side = VerticalScroll(self._shown, id="navigator-side", can_focus=False)
-        self._line = NavigatorLine(self._list, id="navigator-title")
-        self._keys = KeyLine(id="navigator-keys")
-        self._shelf = Shelf(store)
-        self._deeds = Deeds(self._shelf, self._list, self)
-        self._reading = Reading(self._shelf, self.post_message, clock)
+        self._line = EditLine(self._list, id="navigator-title")
+        self._keys = KeyFooter(id="navigator-keys")
+        self._shelf = Library(store)
+        self._deeds = NavigatorActions(self._shelf, self._list, self)
+        self._reading = ConversationLoader(self._shelf, self.post_message, clock)
         self._here = str(folder) if folder else None
         #: The folder whose conversations are shown, with those below it; None shows all.
         self._folder: str | None = None
@@ -192,8 +198,8 @@ class Navigator(Page[str | None]):
         )
         self._say()
 
-    @on(Found)
-    def handle_found(self, event: Found) -> None:
+    @on(SearchFinished)
+    def handle_found(self, event: SearchFinished) -> None:
         """Add what was found, unless something else is searched for by now."""
         if event.query != self._query:
             return
@@ -289,8 +295,8 @@ class Navigator(Page[str | None]):
             self._line.ask(place, words.EXPORT_KEYS, self._deeds.export)
             self.tell("")
 
-    @on(NavigatorLine.Ended)
-    def handle_ended(self, event: NavigatorLine.Ended) -> None:
+    @on(EditLine.Ended)
+    def handle_ended(self, event: EditLine.Ended) -> None:
         """The keys are those of the list again."""
         event.stop()
         self._say()
@@ -338,13 +344,15 @@ class Navigator(Page[str | None]):
         else:
             self.tell("No further conversations of Open Interpreter were found.")
 
-    @on(BroughtIn)
-    def handle_brought_in(self, event: BroughtIn) -> None:
+    @on(ImportFinished)
+    def handle_brought_in(self, event: ImportFinished) -> None:
         """Say what became of it, what went wrong on a page of its own; the new list follows."""
         self.tell(event.told)
         if event.page:
             where = "The files of Open Interpreter are only read, and stay as they are."
-            self.app.push_screen(Reader("Conversations of Open Interpreter", LongText.of(event.page), where))
+            self.app.push_screen(
+                PagerScreen("Conversations of Open Interpreter", LongText.of(event.page), where)
+            )
 
     # ---- Words
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from oi_tui import paths, profiles
 from oi_tui.engine.settings.profile import settings
 from oi_tui.engine.settings.setting import ProfileError
-from oi_tui.screens.confirm import Confirm
-from oi_tui.screens.profile.menu import Differences, NameQuestion, ProfileChoice, ProfileMenu
-from oi_tui.screens.profile.yaml import ProfileText, reread
+from oi_tui.screens.confirm import ConfirmDialog
+from oi_tui.screens.profile.menu import DifferencesDialog, NameDialog, ProfileChoice, ProfileMenu
+from oi_tui.screens.profile.yaml import ProfileYaml, reread
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class ProfileActions:
             self._editor.tell("Save your changes first (ctrl+s), or they would meet in the text.")
             return
         try:
-            page = ProfileText(self._path)
+            page = ProfileYaml(self._path)
         except (OSError, ProfileError) as error:
             self._editor.tell(f"It cannot be opened: {error}")
             return
@@ -104,17 +104,17 @@ class ProfileActions:
             if value != each.default:
                 default = one_line(each.show(each.default), 30) or each.unset
                 lines.append(f"{each.key}: {one_line(each.show(value), 40)}   (default: {default})")
-        self._editor.app.push_screen(Differences(lines))
+        self._editor.app.push_screen(DifferencesDialog(lines))
 
     def _reset_all(self) -> None:
         question = "Set everything back to the defaults?"
         told = ["Every setting of this profile; keys that are no settings stay. ctrl+s then saves it."]
         self._editor.app.push_screen(
-            Confirm(question, told), lambda yes: self._editor.reset_all() if yes else None
+            ConfirmDialog(question, told), lambda yes: self._editor.reset_all() if yes else None
         )
 
     def _duplicate(self) -> None:
-        question = NameQuestion("Name of the copy", f"{self._path.stem} copy")
+        question = NameDialog("Name of the copy", f"{self._path.stem} copy")
         self._editor.app.push_screen(question, self._copy)
 
     def _copy(self, name: str | None) -> None:
@@ -122,7 +122,7 @@ class ProfileActions:
             self._act(lambda: self._go_on(profiles.duplicate(self._path, name), "Copied; this is the copy."))
 
     def _rename(self) -> None:
-        self._editor.app.push_screen(NameQuestion("New name", self._path.stem), self._move)
+        self._editor.app.push_screen(NameDialog("New name", self._path.stem), self._move)
 
     def _move(self, name: str | None) -> None:
         if name is not None:

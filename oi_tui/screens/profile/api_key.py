@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from oi_tui.engine.credentials.key_source import KeyPlace, key_place
+from oi_tui.engine.credentials.key_source import KeySource, key_place
 from oi_tui.engine.credentials.keys import ORDER, SecretError, Secrets, name_for
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.screens.confirm import Confirm
+from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _QUIET = 0.3
 
 
-class ProfileKey:
+class ApiKeyPanel:
     """Asks the keyring in threads, because it may have to be unlocked first."""
 
     def __init__(self, editor: "ProfileEditor", secrets: Secrets) -> None:
@@ -27,7 +27,7 @@ class ProfileKey:
         self._secrets = secrets
         self._timer: Timer | None = None
         #: Where the key is, as far as that is known by now.
-        self.place: KeyPlace | None = None
+        self.place: KeySource | None = None
 
     def look_soon(self) -> None:
         """Look for the key once nobody types any more."""
@@ -40,7 +40,7 @@ class ProfileKey:
         profile = self._editor.current
         self._work(lambda: self._call(self._show, key_place(profile, self._secrets)))
 
-    def _show(self, place: KeyPlace) -> None:
+    def _show(self, place: KeySource) -> None:
         self.place = place
         forget = " f3 forgets it." if place.kept else ""
         self._editor.explain("api_key", f"{place.words}{forget} {ORDER}")
@@ -82,7 +82,9 @@ class ProfileKey:
         name = place.name
         told = [place.words, "It is taken out for good; the provider's site shows keys or makes new ones."]
         question = f"Forget the key {one_line(name, 60)}?"
-        self._editor.app.push_screen(Confirm(question, told), lambda yes: self._forget(name) if yes else None)
+        self._editor.app.push_screen(
+            ConfirmDialog(question, told), lambda yes: self._forget(name) if yes else None
+        )
 
     def _forget(self, name: str) -> None:
         def work() -> None:

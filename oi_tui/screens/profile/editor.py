@@ -15,17 +15,17 @@ from textual.widgets.option_list import Option
 
 from oi_tui import paths
 from oi_tui.engine.credentials.keys import Secrets
-from oi_tui.engine.models.model_check import Finding
+from oi_tui.engine.models.model_check import CheckResult
 from oi_tui.engine.settings.profile import Profile, save, settings
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
 from oi_tui.screens.dialog import Page
-from oi_tui.screens.models import ModelChoice, Models
+from oi_tui.screens.models import ModelChoice, ModelsScreen
 from oi_tui.screens.profile.actions import ProfileActions
-from oi_tui.screens.profile.api_key import ProfileKey
+from oi_tui.screens.profile.api_key import ApiKeyPanel
 from oi_tui.screens.profile.model_test import ModelTest
 from oi_tui.text import one_line
-from oi_tui.widgets.footer import KeyLine
-from oi_tui.widgets.setting_field import Choice, SettingField
+from oi_tui.widgets.footer import KeyFooter
+from oi_tui.widgets.setting_field import SettingChoice, SettingField
 
 _NOT_SETTINGS = "Not settings"
 _KEYS = (
@@ -59,7 +59,7 @@ class ProfileEditor(Page[Profile | None]):
         profile: Profile,
         path: Path | None = None,
         *,
-        check: Callable[[Profile], Iterator[Finding]] | None = None,
+        check: Callable[[Profile], Iterator[CheckResult]] | None = None,
         secrets: Secrets | None = None,
         moved: Callable[[Path], None] = lambda _path: None,
         switch: Callable[[str], None] = lambda _name: None,
@@ -73,7 +73,7 @@ class ProfileEditor(Page[Profile | None]):
         self._check = check
         self._secrets = secrets
         #: The key of the model; None where nothing keeps keys.
-        self.key = ProfileKey(self, secrets) if secrets else None
+        self.key = ApiKeyPanel(self, secrets) if secrets else None
         self._actions = ProfileActions(self, moved, switch)
         self.profile = profile
         #: Whether the profile is another one already, and is handed back though nothing is saved.
@@ -108,7 +108,7 @@ class ProfileEditor(Page[Profile | None]):
                     yield heading
                     yield from (self._fields[each.name] for each in self._of_section(section))
                 yield self._nothing
-        yield KeyLine(id="profile-keys")
+        yield KeyFooter(id="profile-keys")
 
     def on_mount(self) -> None:
         """Begin with the first section."""
@@ -213,7 +213,7 @@ class ProfileEditor(Page[Profile | None]):
             search_box.focus()
             search_box.insert_text_at_cursor(event.character)
             return
-        if event.key not in ("up", "down") or not isinstance(focused, Input | Choice):
+        if event.key not in ("up", "down") or not isinstance(focused, Input | SettingChoice):
             return
         event.stop()
         event.prevent_default()
@@ -276,7 +276,7 @@ class ProfileEditor(Page[Profile | None]):
 
     def action_model(self) -> None:
         """Choose the model among those that were found."""
-        self.app.push_screen(Models(str(self._fields["model"].value), self._secrets), self._take_model)
+        self.app.push_screen(ModelsScreen(str(self._fields["model"].value), self._secrets), self._take_model)
 
     def _take_model(self, choice: ModelChoice | None) -> None:
         if choice is not None:
@@ -393,7 +393,7 @@ class ProfileEditor(Page[Profile | None]):
         if number:
             head = Content.assemble(head, "   ", (number, "$text-warning"))
         self.query_one("#profile-head", Static).update(head)
-        self.query_one(KeyLine).show(_KEYS, self._told)
+        self.query_one(KeyFooter).show(_KEYS, self._told)
 
 
 def _about(setting: Setting) -> str:

@@ -88,7 +88,7 @@ class ProfileChoice(Dialog[str | None]):
         return Content.assemble(f"{one_line(name, 30):<16} ", (one_line(about, 80), "$text-muted"))
 
 
-class NameQuestion(Dialog[str | None]):
+class NameDialog(Dialog[str | None]):
     """Asks for a name; dismissed with it, else with None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back", id="name_question.close")]
@@ -112,7 +112,7 @@ class NameQuestion(Dialog[str | None]):
             self.dismiss(event.value)
 
 
-class Differences(Dialog[None]):
+class DifferencesDialog(Dialog[None]):
     """Lists what is not at its default."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

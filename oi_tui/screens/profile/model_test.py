@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from oi_tui.engine.models.model_check import Finding
+from oi_tui.engine.models.model_check import CheckResult
 from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line
 
@@ -32,9 +32,9 @@ class ModelTest(Dialog[None]):
     class Found(Message):
         """The next finding; None after the last one."""
 
-        finding: Finding | None
+        finding: CheckResult | None
 
-    def __init__(self, model: str, findings: Iterator[Finding]) -> None:
+    def __init__(self, model: str, findings: Iterator[CheckResult]) -> None:
         super().__init__()
         self._model = model
         self._findings = findings
@@ -69,7 +69,7 @@ class ModelTest(Dialog[None]):
                 self.post_message(self.Found(finding))
         except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
             _log.exception("The test of a model broke off")
-            self.post_message(self.Found(Finding("host", False, f"The test itself failed: {error}")))
+            self.post_message(self.Found(CheckResult("host", False, f"The test itself failed: {error}")))
         self.post_message(self.Found(None))
 
     def _show(self, more: str) -> None:

@@ -15,13 +15,13 @@ from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.settings.templates import starter
 from oi_tui.screens.dialog import Page
 from oi_tui.text import one_line, visible
-from oi_tui.widgets.editor.text_area import SteadyArea
-from oi_tui.widgets.footer import KeyLine
+from oi_tui.widgets.editor.text_area import StableTextArea
+from oi_tui.widgets.footer import KeyFooter
 
 _KEYS = (("ctrl+s", "save"), ("escape", "back"))
 
 
-class ProfileText(Page[bool]):
+class ProfileYaml(Page[bool]):
     """Checked with every key. Dismissed with True once the file has the new text."""
 
     CSS_PATH = paths.styles() / "profile_editor.tcss"
@@ -46,11 +46,11 @@ class ProfileText(Page[bool]):
         """Headline, text, what is wrong, keys."""
         name = one_line(paths.short(self._path), 200)
         yield Static(Content.assemble(("Profile", "bold"), "   ", (name, "$text-muted")), id="profile-head")
-        yield SteadyArea(
+        yield StableTextArea(
             self._shown, id="profile-text", soft_wrap=False, show_line_numbers=True, tab_behavior="focus"
         )
         yield Static(id="profile-text-problem", markup=False)
-        yield KeyLine(id="profile-keys")
+        yield KeyFooter(id="profile-keys")
 
     def on_mount(self) -> None:
         """Begin in the text."""
@@ -80,14 +80,14 @@ class ProfileText(Page[bool]):
         words = problem or next(iter(remarks), "")
         style = "$text-error" if problem else "$text-muted"
         self.query_one("#profile-text-problem", Static).update(Content.styled(one_line(words, 300), style))
-        self.query_one(KeyLine).show(_KEYS)
+        self.query_one(KeyFooter).show(_KEYS)
         return problem
 
     def action_leave(self) -> None:
         """Go back; with changes that are not saved, only the second time."""
         if self._text != self._before and not self._warned:
             self._warned = True
-            self.query_one(KeyLine).show(_KEYS, "Not saved yet: ctrl+s saves, escape again throws it away.")
+            self.query_one(KeyFooter).show(_KEYS, "Not saved yet: ctrl+s saves, escape again throws it away.")
             return
         self.dismiss(False)
 
@@ -106,18 +106,18 @@ class ProfileText(Page[bool]):
     def action_save(self) -> None:
         """Write the file, if all is right with it."""
         if self._check():
-            self.query_one(KeyLine).show(_KEYS, "Not saved: something is wrong.")
+            self.query_one(KeyFooter).show(_KEYS, "Not saved: something is wrong.")
             return
         try:
             if self._is_changed_elsewhere():
-                self.query_one(KeyLine).show(
+                self.query_one(KeyFooter).show(
                     _KEYS, "Not saved: the file was changed elsewhere meanwhile. ctrl+s again writes over it."
                 )
                 return
             paths.make_private(self._path.parent)
             yaml_file.replace_file(self._path, self._text)
         except OSError as error:
-            self.query_one(KeyLine).show(_KEYS, f"Not saved: {error.strerror or error}.")
+            self.query_one(KeyFooter).show(_KEYS, f"Not saved: {error.strerror or error}.")
             return
         self.dismiss(True)
 

@@ -16,7 +16,7 @@ LOOK = 0.1
 SETTLE = 0.3
 
 
-class Quiet:
+class KeyGuard:
     """Looked at every `LOOK` seconds, it says whether a question waited long enough."""
 
     def __init__(self) -> None:

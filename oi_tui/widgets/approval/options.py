@@ -31,7 +31,7 @@ class Clickable(Static):
         self.post_message(self.Chosen(self.word, self._pressed))
 
 
-class Choice(Clickable):
+class ApprovalOption(Clickable):
     """One answer with its key."""
 
     def __init__(self, key: str, word: str) -> None:
@@ -46,7 +46,7 @@ class Choice(Clickable):
         self.update(Content.assemble((f" {self._key} ", "reverse bold"), f" {words}"))
 
 
-class OfferLine(Clickable):
+class OptionLine(Clickable):
     """One thing that may be granted, with its number."""
 
     def __init__(self, number: int) -> None:

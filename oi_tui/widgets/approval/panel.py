@@ -17,10 +17,10 @@ from textual.widgets import Input, Static
 
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
 from oi_tui.engine.review.findings import Findings
-from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.review.permissions import Permission
 from oi_tui.text import names, one_line
-from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, Quiet
-from oi_tui.widgets.approval.options import Choice, Clickable, OfferLine
+from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, KeyGuard
+from oi_tui.widgets.approval.options import ApprovalOption, Clickable, OptionLine
 from oi_tui.widgets.approval.text import QUICK_REASONS, about, laid_out, of_stage
 from oi_tui.widgets.conversation.code import mixed_identifiers
 from oi_tui.widgets.idle import remapped
@@ -103,8 +103,8 @@ class ApprovalPanel(Widget, can_focus=True):
         self._where = ""
         self._below = 0
         self._findings = Findings()
-        self._offers: tuple[Grant, ...] = ()
-        self._quiet = Quiet()
+        self._offers: tuple[Permission, ...] = ()
+        self._quiet = KeyGuard()
         self._armed_at = math.inf
         self._pressed = self._character = ""
         self._settle: TimerHandle | None = None
@@ -130,9 +130,9 @@ class ApprovalPanel(Widget, can_focus=True):
         yield Static(id="warning", markup=False)
         with Horizontal(id="answers"):
             for key, word in self.keys.items():
-                yield Choice("?" if key == "question_mark" else key, word)
+                yield ApprovalOption("?" if key == "question_mark" else key, word)
         for number in range(1, _MOST_OFFERS + 1):
-            yield OfferLine(number)
+            yield OptionLine(number)
         yield Input(id="why", select_on_focus=False)
 
     def on_mount(self) -> None:
@@ -162,7 +162,7 @@ class ApprovalPanel(Widget, can_focus=True):
         where: str,
         code: str | None = None,
         findings: Findings | None = None,
-        offers: tuple[Grant, ...] = (),
+        offers: tuple[Permission, ...] = (),
     ) -> None:
         """Show the question. `where` says what would run it, and in which place; `code` differs once edited.
 
@@ -411,9 +411,11 @@ class ApprovalPanel(Widget, can_focus=True):
             self.border_subtitle = "" if self.has_focus else "tab, then a letter"
         for key, word in reversed(self.keys.items()):
             shown = "?" if key == "question_mark" else key
-            self.query_one(f"#choice-{word}", Choice).say("always …" if word == "always" else word, shown)
-        self.query_one("#choice-diff", Choice).display = self.edited
-        for number, line in enumerate(self.query(OfferLine), 1):
+            self.query_one(f"#choice-{word}", ApprovalOption).say(
+                "always …" if word == "always" else word, shown
+            )
+        self.query_one("#choice-diff", ApprovalOption).display = self.edited
+        for number, line in enumerate(self.query(OptionLine), 1):
             line.display = self.stage == "always" and number <= len(self._offers)
             if line.display:
                 line.show(one_line(self._offers[number - 1].offer, 100))

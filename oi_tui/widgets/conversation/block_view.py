@@ -9,19 +9,19 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from oi_tui.widgets.conversation.blocks import WIDEST, Block
-from oi_tui.widgets.conversation.layout import Found, Layout
-from oi_tui.widgets.conversation.read_position import Seen
+from oi_tui.widgets.conversation.layout import FoundRow, Layout
+from oi_tui.widgets.conversation.read_position import ReadPosition
 from oi_tui.widgets.conversation.selection import MARGIN
-from oi_tui.widgets.conversation.styles import Look, look_of
-from oi_tui.widgets.images.protocol import Showing, means_of
-from oi_tui.widgets.images.sixel_overlay import StillPictures
+from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.images.protocol import ImageSupportMixin, means_of
+from oi_tui.widgets.images.sixel_overlay import SixelOverlay
 from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
     from oi_tui.widgets.conversation.rows import Row
-    from oi_tui.widgets.images.image import Picture
+    from oi_tui.widgets.images.image import ImageRow
 
 #: Changes are drawn at most this often, in seconds.
 FLUSH = 1 / 24
@@ -42,12 +42,12 @@ class BlockView(ScrollView):
         self.on_following: Callable[[bool], None] = lambda _: None
         self._timer: TimerHandle | None = None
         self._flushed = 0.0
-        self._look: Look | None = None
+        self._look: Styles | None = None
         self._painted: list[Row | None] = []
         self._settling = False
-        self._stills = StillPictures(self, self._pictures)
+        self._stills = SixelOverlay(self, self._pictures)
         self._following = True
-        self._seen = Seen(self.layout_of_blocks)
+        self._seen = ReadPosition(self.layout_of_blocks)
 
     # Content
 
@@ -104,7 +104,7 @@ class BlockView(ScrollView):
     # Layout
 
     @property
-    def look(self) -> Look:
+    def look(self) -> Styles:
         """The styles to draw with."""
         if self._look is None:
             colourful, means = not self.app.no_color, means_of(self.app)
@@ -129,7 +129,7 @@ class BlockView(ScrollView):
     def on_mount(self) -> None:
         """Be told of another theme, and of other means to show pictures."""
         self.app.theme_changed_signal.subscribe(self, self._change_look)
-        if isinstance(self.app, Showing):
+        if isinstance(self.app, ImageSupportMixin):
             self.app.means_changed.subscribe(self, self._change_look)
 
     def _change_look(self, _: object) -> None:
@@ -218,7 +218,7 @@ class BlockView(ScrollView):
         """Paint all lines of the view."""
         self.refresh(Region(0, 0, *self.size))
 
-    def found(self, line: int) -> Found | None:
+    def found(self, line: int) -> FoundRow | None:
         """The row on a line of the whole conversation; None for an empty one."""
         return self.layout_of_blocks.row(line, self.look)
 
@@ -309,7 +309,7 @@ class BlockView(ScrollView):
         self._stills.painted(crop)
         return super().render_lines(crop)
 
-    def _pictures(self) -> "list[tuple[Picture, int, int]]":
+    def _pictures(self) -> "list[tuple[ImageRow, int, int]]":
         """The pictures whose first line is in view, with the line and column where they begin."""
         top = round(self.scroll_y)
         rows = ((y, found.row) for y in range(self.size.height) if (found := self.found(top + y)))

@@ -9,9 +9,9 @@ from typing_extensions import override
 from oi_tui.widgets.conversation.markdown import GrowingText, bare_rows
 from oi_tui.widgets.conversation.output import Output, lines
 from oi_tui.widgets.conversation.rows import Row
-from oi_tui.widgets.conversation.streaming_markdown import Prose
-from oi_tui.widgets.conversation.styles import Look
-from oi_tui.widgets.images.image import Picture
+from oi_tui.widgets.conversation.streaming_markdown import StreamingMarkdown
+from oi_tui.widgets.conversation.styles import Styles
+from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.truncate import width_of
 
 #: Text is not set wider than this, however wide the terminal is.
@@ -41,7 +41,7 @@ class Block(ABC):
         self.behind = False
 
     @abstractmethod
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         """What is drawn in `width` cells. The list belongs to the block."""
 
     @abstractmethod
@@ -81,7 +81,7 @@ class UserBlock(Block):
         self.folded = True
 
     @override
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         text = self.text.strip("\n")
         shown = _beginning(text) if self.folded else text
         rows = bare_rows(shown, width - 1, look.user)
@@ -130,14 +130,14 @@ class ProseBlock(Block):
     def __init__(self, key: str, text: str = "", *, live: bool = False) -> None:
         super().__init__(key)
         self._text = text
-        self._prose: Prose | None = Prose() if live else None
+        self._prose: StreamingMarkdown | None = StreamingMarkdown() if live else None
         if live:
             self.grow(text)
 
     def grow(self, text: str) -> None:
         """The text goes on."""
         if self._prose is None:
-            self._prose = Prose(self._text)
+            self._prose = StreamingMarkdown(self._text)
         self._prose.feed(text)
 
     def settle(self, text: str) -> None:
@@ -149,9 +149,9 @@ class ProseBlock(Block):
         self._text = text
 
     @override
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         if self._prose is None:
-            self._prose = Prose(self._text)
+            self._prose = StreamingMarkdown(self._text)
             self._prose.finish()
         rows = self._prose.rows(width, look)
         self.behind = self._prose.behind
@@ -205,7 +205,7 @@ class ReasoningBlock(Block):
         self._lines = text.strip().count("\n")
 
     @override
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         length = lines(self._lines + (not self._pieces[-1].endswith("\n")))
         said = f"thinking · {length}" if self.live else f"thought for {length}"
         hint = " · f unfolds" if self.folded else ""
@@ -250,7 +250,7 @@ class NoticeBlock(Block):
         self.severity = severity
 
     @override
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         word, style = {
             "information": ("note", look.muted),
             "warning": ("warning", look.warning),
@@ -278,12 +278,12 @@ class ImageBlock(Block):
 
     name = "the image's path"
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: ImageRow) -> None:
         super().__init__(picture.message.id)
         self.pictures = [picture]
 
     @override
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         return self.pictures[0].rows(width, look)
 
     @override
@@ -315,7 +315,7 @@ class OutputBlock(Block):
         self.output.feed(text)
 
     @override
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         return self.output.rows(width, look, live=False)
 
     @override
@@ -348,7 +348,7 @@ class EndBlock(Block):
         self.text = text
 
     @override
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         return [Row([Segment(self.text, look.muted)], self.text)]
 
     @override

@@ -12,8 +12,8 @@ from oi_tui.widgets.conversation.blocks import Block
 from oi_tui.widgets.conversation.code import Highlighter, as_active, changed_lines, code_rows, gutter_width
 from oi_tui.widgets.conversation.output import Output, ruled
 from oi_tui.widgets.conversation.rows import Row, Span, clip_spans, wrap_words
-from oi_tui.widgets.conversation.styles import Look
-from oi_tui.widgets.images.image import Picture
+from oi_tui.widgets.conversation.styles import Styles
+from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.truncate import width_of
 
 _DECISIONS = {"approved": "you approved it", "edited": "you edited it first", "auto": "auto-run"}
@@ -38,7 +38,7 @@ class CellBlock(Block):
         self.code = message.content
         self.output = Output()
         #: What it showed.
-        self.pictures: list[Picture] = []
+        self.pictures: list[ImageRow] = []
         #: Their rows as they are here, by the ids of their messages.
         self._ruled: dict[str, tuple[list[Row], list[Row]]] = {}
         #: The files that changed while it ran.
@@ -123,7 +123,7 @@ class CellBlock(Block):
     # How it is drawn
 
     @override
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         header, reason = self._header(width, look)
         return [header, *self._code(width, look), *reason, *self._below(width, look)]
 
@@ -140,7 +140,7 @@ class CellBlock(Block):
         ends = (*self._line_starts[1:], len(self._code_rows))
         return sum(self.code_top + bottom > end for bottom in ends)
 
-    def _header(self, width: int, look: Look) -> tuple[Row, list[Row]]:
+    def _header(self, width: int, look: Styles) -> tuple[Row, list[Row]]:
         """The first row, and the reason in rows of its own where it does not fit there."""
         reason = one_line(self.message.reason or "", _LONGEST_REASON)
         spans, shorter = self._titled(look, reason), self._titled(look, "")
@@ -153,13 +153,13 @@ class CellBlock(Block):
         ]
         return Row(clip_spans(shorter, width), fill=look.base), rows
 
-    def _titled(self, look: Look, reason: str) -> list[Span]:
+    def _titled(self, look: Styles, reason: str) -> list[Span]:
         spans: list[Span] = [(f"[{self.number}] {one_line(self.message.format or 'text', 30)}", look.accent)]
         for text, style in self._state(look, reason):
             spans.extend([(" · ", look.muted), (text, style)])
         return spans
 
-    def _state(self, look: Look, reason: str) -> list[Span]:
+    def _state(self, look: Styles, reason: str) -> list[Span]:
         message, spans = self.message, list[Span]()
         took = duration(message.seconds) if message.seconds is not None else ""
         if self.editor_rows is not None:
@@ -207,7 +207,7 @@ class CellBlock(Block):
             spans.append((decided, look.muted))
         return spans
 
-    def _code(self, width: int, look: Look) -> list[Row]:
+    def _code(self, width: int, look: Styles) -> list[Row]:
         if self.editor_rows is not None:
             return [Row([], None, fill=look.code) for _ in range(self.editor_rows)]
         if self.code_folded:
@@ -221,7 +221,7 @@ class CellBlock(Block):
         end = self._line_starts[self.active_line] if self.active_line < len(self._line_starts) else len(rows)
         return rows[:start] + [as_active(row, look) for row in rows[start:end]] + rows[end:]
 
-    def _draw_code(self, width: int, look: Look) -> None:
+    def _draw_code(self, width: int, look: Styles) -> None:
         """Bring the code's rows up to date; rows of lines that did not change stay as they are."""
         code = self._shown_code()
         lines = code.split("\n")
@@ -249,7 +249,7 @@ class CellBlock(Block):
     def _changes(self, proposed: str, lines: list[str]) -> set[int]:
         return changed_lines(with_line_ends(proposed, self.message.format).split("\n"), lines)
 
-    def _below(self, width: int, look: Look) -> list[Row]:
+    def _below(self, width: int, look: Styles) -> list[Row]:
         rows = self.output.rows(width, look, live=self.live) if self.output else []
         for picture in self.pictures:
             drawn = picture.rows(width - 2, look)
@@ -259,7 +259,7 @@ class CellBlock(Block):
             rows = rows + before[1]
         return rows + self._changed_files(width, look)
 
-    def _changed_files(self, width: int, look: Look) -> list[Row]:
+    def _changed_files(self, width: int, look: Styles) -> list[Row]:
         """A line about the files that changed, and one about what was not looked at."""
         if self.files is None:
             return []

@@ -14,7 +14,7 @@ from rich.segment import Segment
 
 from oi_tui.text import look_alikes, spelled
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_cells
-from oi_tui.widgets.conversation.styles import Look
+from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import width_of
 
 #: A token of a line: its kind and its text.
@@ -168,7 +168,7 @@ class Highlighter:
             self._stacks = [("root",)] * (len(lines) + 1)
 
 
-def paint_pieces(pieces: Sequence[Piece], look: Look) -> list[Span]:
+def paint_pieces(pieces: Sequence[Piece], look: Styles) -> list[Span]:
     """Tokens as styled text: tabs as spaces, invisible characters spelled out and marked."""
     spans: list[Span] = []
     column = 0
@@ -223,7 +223,7 @@ def gutter_width(line_count: int) -> int:
 
 
 def code_rows(
-    number: int, pieces: Sequence[Piece], look: Look, width: int, gutter: int, *, changed: str = " "
+    number: int, pieces: Sequence[Piece], look: Styles, width: int, gutter: int, *, changed: str = " "
 ) -> list[Row]:
     """One numbered line of code as rows of `width` cells; nothing is hidden to the right.
 
@@ -246,7 +246,7 @@ def code_rows(
     return rows
 
 
-def as_active(row: Row, look: Look) -> Row:
+def as_active(row: Row, look: Styles) -> Row:
     """The row of the line that runs now: marked ">" where it begins, on a background of its own."""
     segments = [Segment(">" if row.joint else " ", look.code_active)]
     first = row.segments[0]

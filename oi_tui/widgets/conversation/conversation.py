@@ -14,13 +14,13 @@ from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded
 from oi_tui.messages import Message
 from oi_tui.widgets.conversation.blocks import Block, ImageBlock, OutputBlock, UserBlock
 from oi_tui.widgets.conversation.cell import CellBlock
-from oi_tui.widgets.conversation.event_handler import Story
+from oi_tui.widgets.conversation.event_handler import EventHandler
 from oi_tui.widgets.conversation.output import lines
 from oi_tui.widgets.conversation.search import Match, place, unfold
 from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.transcript import Transcript
 from oi_tui.widgets.editor.code_editor import CodeEditor
-from oi_tui.widgets.images.image import Picture
+from oi_tui.widgets.images.image import ImageRow
 
 #: How often the time that a program has run is shown anew, in seconds.
 _TICK = 0.1
@@ -87,7 +87,7 @@ class Conversation(Widget):
         self._editor = CodeEditor(id="cell-editor")
         self._new_below = NewBelow(id="new-below")
         self._saved_as = saved_as or (lambda _: "")
-        self._story = Story(self.transcript, self._saved_as)
+        self._story = EventHandler(self.transcript, self._saved_as)
         self._editing: CellBlock | None = None
         #: Called when a cell is no longer being edited.
         self.on_edit_ended: Callable[[], None] = lambda: None
@@ -125,7 +125,7 @@ class Conversation(Widget):
     def clear(self) -> None:
         """Show an empty conversation."""
         self.cancel_edit()
-        self._story = Story(self.transcript, self._saved_as)
+        self._story = EventHandler(self.transcript, self._saved_as)
         self._held = None
         self._live.clear()
         self.transcript.replace()
@@ -173,7 +173,7 @@ class Conversation(Widget):
         return self._story.outputs
 
     @property
-    def pictures(self) -> list[tuple[str, Picture]]:
+    def pictures(self) -> list[tuple[str, ImageRow]]:
         """All pictures, each with the key of the block that shows it."""
         blocks = self._story.blocks.values()
         own = (block for block in blocks if isinstance(block, CellBlock | ImageBlock))

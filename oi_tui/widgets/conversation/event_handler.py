@@ -39,13 +39,13 @@ from oi_tui.widgets.conversation.blocks import (
     UserBlock,
 )
 from oi_tui.widgets.conversation.cell import CellBlock
-from oi_tui.widgets.images.image import Picture
+from oi_tui.widgets.images.image import ImageRow
 
 #: A turn that took less is not timed, in seconds.
 _LONG_TURN = 10.0
 
 
-class Surface(Protocol):
+class BlockContainer(Protocol):
     """Where blocks are shown."""
 
     def add(self, block: Block) -> None:
@@ -55,10 +55,10 @@ class Surface(Protocol):
         """The block `key` has to be drawn again."""
 
 
-class Story:
+class EventHandler:
     """Keeps the blocks of a conversation as its events say. Events about unknown messages are let pass."""
 
-    def __init__(self, surface: Surface, saved_as: Callable[[Message], str]) -> None:
+    def __init__(self, surface: BlockContainer, saved_as: Callable[[Message], str]) -> None:
         self._surface = surface
         self._saved_as = saved_as
         self.blocks: dict[str, Block] = {}
@@ -206,8 +206,8 @@ class Story:
         owner.pictures.append(self._picture(message, owner.key))
         self._surface.changed(owner.key)
 
-    def _picture(self, message: Message, key: str) -> Picture:
-        return Picture(message, self._saved_as(message), lambda: self._surface.changed(key))
+    def _picture(self, message: Message, key: str) -> ImageRow:
+        return ImageRow(message, self._saved_as(message), lambda: self._surface.changed(key))
 
     def _record_code(self, message: Message, block: Block | None) -> None:
         if isinstance(block, CellBlock):

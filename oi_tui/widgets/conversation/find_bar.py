@@ -20,7 +20,7 @@ _CALM = 0.1
 _FRESH = 1.0
 
 
-class FindLine(Widget):
+class FindBar(Widget):
     """One line that searches while it is typed into, and says which match is shown: "3 of 17"."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -7,13 +7,13 @@ from typing import NamedTuple
 from oi_tui.widgets.conversation.blocks import Block
 from oi_tui.widgets.conversation.heights import Heights
 from oi_tui.widgets.conversation.rows import Row
-from oi_tui.widgets.conversation.styles import Look
+from oi_tui.widgets.conversation.styles import Styles
 
 #: Of how many blocks the rows are kept once they were seen.
 _KEPT = 150
 
 
-class Found(NamedTuple):
+class FoundRow(NamedTuple):
     """A row of the conversation, its block's number, and its place in the block."""
 
     row: Row
@@ -77,7 +77,7 @@ class Layout:
         """Block `index` changed; `update` will draw it again."""
         self._changed.add(index)
 
-    def update(self, look: Look) -> bool:
+    def update(self, look: Styles) -> bool:
         """Draw what changed; whether a block lags behind and should be touched again soon."""
         changed, self._changed = self._changed, set()
         last = len(self.blocks) - 1
@@ -109,7 +109,7 @@ class Layout:
         """The block to which a line belongs; -1 when there are none."""
         return self._heights.find(max(line, 0))
 
-    def draw(self, index: int, look: Look) -> list[Row]:
+    def draw(self, index: int, look: Styles) -> list[Row]:
         """Draw a block and take its height from that."""
         rows = self.blocks[index].rows(self.width, look)
         self._rows[index] = rows
@@ -118,19 +118,19 @@ class Layout:
         self._heights.change(index, len(rows) + self.gap(index))
         return rows
 
-    def ensure(self, index: int, look: Look) -> None:
+    def ensure(self, index: int, look: Styles) -> None:
         """See to it that the height of a block is not an estimate."""
         if index not in self._known:
             self.draw(index, look)
 
-    def ensure_seen(self, line: int, count: int, look: Look) -> None:
+    def ensure_seen(self, line: int, count: int, look: Styles) -> None:
         """See to it that the heights of the blocks on `count` lines from `line` on are not estimates."""
         index = self.at(line)
         while 0 <= index < len(self.blocks) and self.top(index) < line + count:
             self.ensure(index, look)
             index += 1
 
-    def row(self, line: int, look: Look) -> Found | None:
+    def row(self, line: int, look: Styles) -> FoundRow | None:
         """The row on a line; None for an empty line and beyond the end."""
         if not 0 <= line < self.total:
             return None
@@ -139,7 +139,7 @@ class Layout:
         rows = self._rows.get(index)
         if rows is None:
             rows = self.draw(index, look)
-        return Found(rows[place], index, place) if 0 <= place < len(rows) else None
+        return FoundRow(rows[place], index, place) if 0 <= place < len(rows) else None
 
     def tidy(self) -> None:
         """Let go of rows that have not been seen for long."""

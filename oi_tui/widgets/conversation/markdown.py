@@ -10,7 +10,7 @@ from rich.style import Style
 from oi_tui.text import prose
 from oi_tui.widgets.conversation.code import Highlighter, code_rows
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_cells, wrap_words
-from oi_tui.widgets.conversation.styles import Look
+from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import width_of
 
 _BULLETS = ("•", "◦", "▪")
@@ -21,7 +21,7 @@ def _reader() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
 
 
-def markdown_rows(source: str, width: int, look: Look) -> list[Row]:
+def markdown_rows(source: str, width: int, look: Styles) -> list[Row]:
     """A Markdown text as rows of at most `width` cells. Never raises; what is not Markdown is text."""
     tree = SyntaxTreeNode(_reader().parse(source))
     rows: list[Row] = []
@@ -38,7 +38,7 @@ def _cut(row: Row, width: int) -> list[Row]:
 
 
 def _blocks(
-    nodes: list[SyntaxTreeNode], width: int, look: Look, depth: int, tight: bool = False
+    nodes: list[SyntaxTreeNode], width: int, look: Styles, depth: int, tight: bool = False
 ) -> list[Row]:
     rows: list[Row] = []
     for node in nodes:
@@ -48,7 +48,7 @@ def _blocks(
     return rows
 
 
-def _block(node: SyntaxTreeNode, width: int, look: Look, depth: int) -> list[Row]:
+def _block(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[Row]:
     match node.type:
         case "paragraph":
             return _text(node, width, look, look.base)
@@ -78,21 +78,21 @@ def _widest(rows: list[Row]) -> int:
     return max((width_of(row.plain) for row in rows), default=0)
 
 
-def _text(node: SyntaxTreeNode, width: int, look: Look, style: Style) -> list[Row]:
+def _text(node: SyntaxTreeNode, width: int, look: Styles, style: Style) -> list[Row]:
     return [
         Row(line.segments, line.text, 0, line.joint)
         for line in wrap_words(_inlines(node, look, style) or [("", style)], width)
     ]
 
 
-def _inlines(node: SyntaxTreeNode, look: Look, style: Style) -> list[Span]:
+def _inlines(node: SyntaxTreeNode, look: Styles, style: Style) -> list[Span]:
     inline = node.children[0] if node.children and node.children[0].type == "inline" else None
     if inline is None:
         return [(prose(node.content), style)] if not node.children else []
     return _inline(inline.children, look, style)
 
 
-def _inline(nodes: list[SyntaxTreeNode], look: Look, style: Style) -> list[Span]:
+def _inline(nodes: list[SyntaxTreeNode], look: Styles, style: Style) -> list[Span]:
     spans: list[Span] = []
     for node in nodes:
         match node.type:
@@ -117,7 +117,7 @@ def _inline(nodes: list[SyntaxTreeNode], look: Look, style: Style) -> list[Span]
     return spans
 
 
-def _link(node: SyntaxTreeNode, look: Look) -> list[Span]:
+def _link(node: SyntaxTreeNode, look: Styles) -> list[Span]:
     """A link or an image: its text, and its whole target unless the text is just that."""
     target = str(node.attrs.get("href") or node.attrs.get("src") or "")
     if node.type == "image":
@@ -128,7 +128,7 @@ def _link(node: SyntaxTreeNode, look: Look) -> list[Span]:
     return [*inner, (" (", look.muted), (prose(target), look.muted), (")", look.muted)]
 
 
-def _list(node: SyntaxTreeNode, width: int, look: Look, depth: int) -> list[Row]:
+def _list(node: SyntaxTreeNode, width: int, look: Styles, depth: int) -> list[Row]:
     rows: list[Row] = []
     number = int(node.attrs.get("start", 1) or 0)
     tight = _tight(node)
@@ -163,7 +163,7 @@ def _tight(node: SyntaxTreeNode) -> bool:
     return True
 
 
-def _code(node: SyntaxTreeNode, width: int, look: Look) -> list[Row]:
+def _code(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
     highlighter = Highlighter((node.info.split() or [""])[0].lower() if node.type == "fence" else None)
     lines = node.content.removesuffix("\n").split("\n")
     rows: list[Row] = []
@@ -172,7 +172,7 @@ def _code(node: SyntaxTreeNode, width: int, look: Look) -> list[Row]:
     return rows
 
 
-def _table(node: SyntaxTreeNode, width: int, look: Look) -> list[Row]:
+def _table(node: SyntaxTreeNode, width: int, look: Styles) -> list[Row]:
     """A table with columns as wide as they need; where that is too wide, the widest give way and wrap."""
     head = [row for part in node.children if part.type == "thead" for row in part.children]
     body = [row for part in node.children if part.type == "tbody" for row in part.children]
@@ -212,7 +212,7 @@ def _shared_out(natural: list[int], room: int) -> list[int]:
     return widths
 
 
-def _table_row(cells: list[list[Span]], widths: list[int], right: list[bool], look: Look) -> list[Row]:
+def _table_row(cells: list[list[Span]], widths: list[int], right: list[bool], look: Styles) -> list[Row]:
     columns = [
         wrap_words(cells[i] if i < len(cells) and cells[i] else [("", look.base)], size)
         for i, size in enumerate(widths)

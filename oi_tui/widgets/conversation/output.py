@@ -4,8 +4,8 @@ from rich.segment import Segment
 from rich.style import Style
 
 from oi_tui.widgets.conversation.rows import Row, wrap_cells
-from oi_tui.widgets.conversation.styles import Look, program_style
-from oi_tui.widgets.emulator.ansi_text import TerminalText
+from oi_tui.widgets.conversation.styles import Styles, program_style
+from oi_tui.widgets.emulator.ansi_text import AnsiText
 
 #: Lines that are shown while the program runs, and of a long output's beginning and end when it is folded.
 LIVE_LINES = 10
@@ -22,7 +22,7 @@ class Output:
     """The output of one run. `open` shows all that is kept of it."""
 
     def __init__(self) -> None:
-        self.text = TerminalText()
+        self.text = AnsiText()
         self.open = False
         #: The rows that stay while the person reads above, and how many lines there were then.
         self._frozen: tuple[list[Row], int, object] | None = None
@@ -30,7 +30,7 @@ class Output:
         self._version = 0
         #: The rows of lines, by the line's number in all that was printed.
         self._line_rows: dict[int, list[Row]] = {}
-        self._line_rows_for: tuple[int, Look] | None = None
+        self._line_rows_for: tuple[int, Styles] | None = None
 
     def __bool__(self) -> bool:
         return bool(self.text) or self.text.aside
@@ -81,7 +81,7 @@ class Output:
     def _line_total(self) -> int:
         return self.text.line_count + self.text.lines_not_kept
 
-    def rows(self, width: int, look: Look, *, live: bool) -> list[Row]:
+    def rows(self, width: int, look: Styles, *, live: bool) -> list[Row]:
         """The rows, each behind a thin rule."""
         key = (width, look, live, self.open, self._version)
         if self._frozen is not None and self._frozen[2] == (width, look):
@@ -92,7 +92,7 @@ class Output:
             self._drawn = (key, self._rows(width, look, live=live))
         return self._drawn[1]
 
-    def _rows(self, width: int, look: Look, *, live: bool) -> list[Row]:
+    def _rows(self, width: int, look: Styles, *, live: bool) -> list[Row]:
         if self._line_rows_for != (width, look) or len(self._line_rows) > 2 * _CACHED_LINES:
             self._line_rows_for = (width, look)
             self._line_rows.clear()
@@ -120,7 +120,7 @@ class Output:
             *self._folded(count - FOLDED_TAIL, count, width, look),
         ]
 
-    def _folded(self, start: int, end: int, width: int, look: Look) -> list[Row]:
+    def _folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
         rows: list[Row] = []
         for index in range(start, end):
             line = self._line(index, width, look)
@@ -134,10 +134,10 @@ class Output:
             rows += line
         return rows
 
-    def _lines(self, start: int, end: int, width: int, look: Look) -> list[Row]:
+    def _lines(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
         return [row for index in range(start, end) for row in self._line(index, width, look)]
 
-    def _line(self, index: int, width: int, look: Look) -> list[Row]:
+    def _line(self, index: int, width: int, look: Styles) -> list[Row]:
         is_last = index == self.text.line_count - 1
         number = index if index < self.text.head_count else index + self.text.lines_not_kept
         rows = None if is_last else self._line_rows.get(number)
@@ -150,14 +150,14 @@ class Output:
         return rows
 
 
-def ruled(row: Row, look: Look) -> Row:
+def ruled(row: Row, look: Styles) -> Row:
     """The row behind the thin rule that marks what a program gave."""
     return Row(
         [Segment("│ ", look.rule), *row.segments], row.text, row.indent + 2, row.joint, picture=row.picture
     )
 
 
-def note(text: str, look: Look, style: Style | None = None) -> Row:
+def note(text: str, look: Styles, style: Style | None = None) -> Row:
     """A remark of ours between the rows of an output."""
     return Row([Segment("│ ", look.rule), Segment(text, style or look.muted)])
 

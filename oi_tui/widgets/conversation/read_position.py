@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from oi_tui.widgets.conversation.layout import Layout
-from oi_tui.widgets.conversation.styles import Look
+from oi_tui.widgets.conversation.styles import Styles
 
 
-class Seen:
+class ReadPosition:
     """The last block that was seen and how many of its lines: what is above may grow without being new."""
 
     def __init__(self, layout: Layout) -> None:
@@ -39,7 +39,7 @@ class Seen:
         self._lines = line - layout.top(self._block)
 
     @contextmanager
-    def kept(self, look: Look) -> Iterator[None]:
+    def kept(self, look: Styles) -> Iterator[None]:
         """Lay out anew within: as much of the last block counts as seen as before."""
         layout = self._layout
         before = layout.height(self._block) if layout.blocks else 0

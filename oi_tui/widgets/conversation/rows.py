@@ -13,7 +13,7 @@ from textual.strip import Strip
 from oi_tui.widgets.truncate import width_of
 
 if TYPE_CHECKING:
-    from oi_tui.widgets.images.image import Picture
+    from oi_tui.widgets.images.image import ImageRow
 
 #: A run of text in one style.
 Span = tuple[str, Style]
@@ -35,7 +35,7 @@ class Row:
     #: What the whole row stands on: the style that fills it to the right.
     fill: Style | None = None
     #: The picture that it is a line of, and which.
-    picture: "tuple[Picture, int] | None" = field(default=None, repr=False)
+    picture: "tuple[ImageRow, int] | None" = field(default=None, repr=False)
     #: Painted strips, by what they depend on; only the newest is kept.
     painted: tuple[object, Strip] | None = field(default=None, repr=False)
 

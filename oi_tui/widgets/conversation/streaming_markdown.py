@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from oi_tui.widgets.conversation.code import Highlighter, code_rows
 from oi_tui.widgets.conversation.markdown import markdown_rows
 from oi_tui.widgets.conversation.rows import Row
-from oi_tui.widgets.conversation.styles import Look
+from oi_tui.widgets.conversation.styles import Styles
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$")
 _ITEM = re.compile(r"^( {0,3}(?:[-*+]|\d{1,9}[.)]))(?:( {1,4})|$)")
@@ -41,7 +41,7 @@ class _Part:
     rows: list[Row] = field(default_factory=list)
 
 
-class Prose:
+class StreamingMarkdown:
     """A Markdown text that grows; `rows` draws it at the cost of what has changed since the last call.
 
     The text is cut at its top-level parts as its lines come in, so a text that streamed looks exactly as the
@@ -54,7 +54,7 @@ class Prose:
         self._parts: list[_Part] = []
         self._blank = False
         self._finished = False
-        self._drawn_for: tuple[int, Look] | None = None
+        self._drawn_for: tuple[int, Styles] | None = None
         self._rows: list[Row] = []
         #: How many parts, and rows of `_rows`, are settled.
         self._settled = 0
@@ -157,7 +157,7 @@ class Prose:
             part = _Part("text", [line], gap or before == "fence")
         return part
 
-    def rows(self, width: int, look: Look) -> list[Row]:
+    def rows(self, width: int, look: Styles) -> list[Row]:
         """The drawn text. The list is the object's own: it changes with the next call."""
         now = time.monotonic()
         self.behind = self._drawn_for == (width, look) and now < self._rest_until and not self._finished
@@ -187,7 +187,7 @@ class Prose:
         self._rest_until = now + took * (1 + _REST) if long and took > _CHEAP else 0.0
         return self._rows
 
-    def _draw(self, part: _Part, line: str, width: int, look: Look) -> None:
+    def _draw(self, part: _Part, line: str, width: int, look: Styles) -> None:
         if part.gap:
             self._rows.append(_EMPTY)
         if part.kind == "fence":
@@ -203,7 +203,7 @@ class Prose:
 _EMPTY = Row([], "")
 
 
-def _fence_rows(part: _Part, line: str, width: int, look: Look) -> list[Row]:
+def _fence_rows(part: _Part, line: str, width: int, look: Styles) -> list[Row]:
     assert part.highlighter is not None
     while part.drawn < len(part.lines):
         pieces = part.highlighter.pieces(part.drawn, part.lines.__getitem__)

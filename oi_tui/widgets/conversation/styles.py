@@ -12,11 +12,11 @@ from textual.color import Color
 from textual.theme import Theme
 
 from oi_tui.themes import LEGIBLE, legible
-from oi_tui.widgets.images.protocol import BLOCKS, Means
+from oi_tui.widgets.images.protocol import BLOCKS, ImageSupport
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class Styles:
     """Every style that the conversation uses, each with its background; equal only to itself."""
 
     base: Style
@@ -47,7 +47,7 @@ class Look:
     #: What programs get for the sixteen colours of terminals; empty where the terminal has its own.
     sixteen: tuple[Color, ...] = ()
     #: How pictures are shown.
-    means: Means = BLOCKS
+    means: ImageSupport = BLOCKS
     _tokens: dict[_TokenType, Style] = field(default_factory=dict, repr=False)
 
     def token(self, kind: _TokenType) -> Style:
@@ -94,7 +94,7 @@ _SYNTAX: dict[_TokenType, tuple[str, str]] = {
 }
 
 
-def _native(dark: bool, colourful: bool) -> Look:
+def _native(dark: bool, colourful: bool) -> Styles:
     """For themes that leave the colours to the terminal: its own sixteen, on its own background."""
     plain = Style.parse("default on default")
     named = {
@@ -110,7 +110,7 @@ def _native(dark: bool, colourful: bool) -> Look:
     def ink(name: str, manner: str = "") -> Style:
         return plain + Style.parse(f"{manner} {named[name] if colourful else 'default'}")
 
-    return Look(
+    return Styles(
         base=plain,
         muted=plain + Style(dim=True),
         strong=plain + Style(bold=True),
@@ -138,7 +138,7 @@ def _native(dark: bool, colourful: bool) -> Look:
     )
 
 
-def look_of(theme: Theme, *, colourful: bool = True, means: Means = BLOCKS) -> Look:
+def look_of(theme: Theme, *, colourful: bool = True, means: ImageSupport = BLOCKS) -> Styles:
     """The look for a theme; the same theme and means give the same object."""
     colours = (theme.primary, theme.foreground, theme.background, theme.dark, theme.ansi, colourful)
     key = (theme.name, colours, means)
@@ -149,10 +149,10 @@ def look_of(theme: Theme, *, colourful: bool = True, means: Means = BLOCKS) -> L
     return look
 
 
-_LOOKS: dict[tuple[object, ...], Look] = {}
+_LOOKS: dict[tuple[object, ...], Styles] = {}
 
 
-def _painted(theme: Theme, colourful: bool) -> Look:
+def _painted(theme: Theme, colourful: bool) -> Styles:
     variables = theme.to_color_system().generate()
     parsed = {
         name: Color.parse(variables[name]) for name in _VARIABLES if variables.get(name, "auto")[:4] != "auto"
@@ -170,7 +170,7 @@ def _painted(theme: Theme, colourful: bool) -> Look:
         return Style.from_color(shown.rich_color, on.rich_color) + Style.parse(manner or "none")
 
     selected = background.blend(parsed.get("screen-selection-background", parsed["primary"]), 0.9, 1.0)
-    return Look(
+    return Styles(
         base=ink("foreground", background),
         muted=ink("muted", background),
         strong=ink("foreground", background, "bold"),
@@ -209,7 +209,7 @@ def _sixteen(named: Mapping[str, Color], background: Color, foreground: Color) -
 
 
 @lru_cache(maxsize=1024)
-def program_style(look: Look, style: Style) -> Style:
+def program_style(look: Styles, style: Style) -> Style:
     """A style that a program chose, on the look's ground; what cannot be read there is moved until it can."""
     ground = look.base.bgcolor
     if ground is None or ground.is_default or not look.colourful:
@@ -220,7 +220,7 @@ def program_style(look: Look, style: Style) -> Style:
     return look.base + style + Style(color=shown.rich_color, bgcolor=behind.rich_color)
 
 
-def _seen(look: Look, color: RichColor | None, default: RichColor) -> Color:
+def _seen(look: Styles, color: RichColor | None, default: RichColor) -> Color:
     """A colour as it is seen: the first sixteen are the theme's."""
     if color is None or color.is_default:
         color = default

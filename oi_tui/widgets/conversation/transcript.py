@@ -13,7 +13,7 @@ from textual.strip import Strip
 from oi_tui.widgets.conversation.block_keys import KEYS, hint
 from oi_tui.widgets.conversation.block_view import BlockView
 from oi_tui.widgets.conversation.blocks import Block, UserBlock
-from oi_tui.widgets.conversation.layout import Found
+from oi_tui.widgets.conversation.layout import FoundRow
 from oi_tui.widgets.conversation.rows import Row
 from oi_tui.widgets.conversation.selection import MARGIN, copied, selected
 from oi_tui.widgets.idle import remapped
@@ -149,7 +149,7 @@ class Transcript(BlockView, can_focus=True):
         return strip
 
     def _paint(
-        self, found: Found, line: int, span: tuple[int, int] | None, mark: tuple[int, int] | None
+        self, found: FoundRow, line: int, span: tuple[int, int] | None, mark: tuple[int, int] | None
     ) -> Strip:
         look, row = self.look, found.row
         margin = self._margin(found)
@@ -171,7 +171,7 @@ class Transcript(BlockView, can_focus=True):
             strip = selected(strip, span, look.selection)
         return strip.apply_offsets(0, line)
 
-    def _margin(self, found: Found) -> Segment:
+    def _margin(self, found: FoundRow) -> Segment:
         """The left margin of a row, with the mark of its block. Only the program itself can put one there."""
         block = self.blocks[found.number]
         mark = block.mark if found.place == 0 or block.marks_all else ""

@@ -17,8 +17,8 @@ from textual.widgets.text_area import Selection
 
 from oi_tui.text import visible
 from oi_tui.widgets.conversation.code import TAB, Highlighter, changed_lines, gutter_width
-from oi_tui.widgets.conversation.styles import Look, look_of
-from oi_tui.widgets.editor.text_area import SteadyArea
+from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.idle import obey
 from oi_tui.widgets.truncate import width_of
 
@@ -43,7 +43,7 @@ class _Lines(Document):
         return result
 
 
-class CodeEditor(SteadyArea):
+class CodeEditor(StableTextArea):
     """Edits code in any of the languages that Pygments knows; an unknown one is edited without colours.
 
     Lines that differ from the text it was opened with have a "~" beside their number. Escape is left to the
@@ -59,7 +59,7 @@ class CodeEditor(SteadyArea):
         self._highlighter = Highlighter(language)
         self._original = text.split("\n")
         self._changed: set[int] | None = set()
-        self._look: Look | None = None
+        self._look: Styles | None = None
         #: By row, the columns from and up to which something was found.
         self._found: dict[int, list[tuple[int, int | None]]] = {}
         super().__init__(text, soft_wrap=False, show_line_numbers=True, tab_behavior="focus", id=id)
@@ -230,7 +230,7 @@ class CodeEditor(SteadyArea):
     # Painting
 
     @property
-    def look(self) -> Look:
+    def look(self) -> Styles:
         """The styles to draw with."""
         return look_of(self.app.current_theme, colourful=not self.app.no_color)
 

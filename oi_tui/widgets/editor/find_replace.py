@@ -28,7 +28,7 @@ except (re.error, IndexError, OverflowError, RecursionError) as error:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """Characters `start` to `end` of a text, and what would stand there instead."""
 
     start: int
@@ -40,17 +40,17 @@ class PatternError(Exception):
     """The pattern cannot be used; the message says why."""
 
 
-def places(text: str, sought: str, put: str) -> list[Place]:
+def places(text: str, sought: str, put: str) -> list[Location]:
     """Every place where the text stands, letter for letter."""
-    found: list[Place] = []
+    found: list[Location] = []
     at = text.find(sought) if sought else -1
     while at >= 0 and len(found) < MOST:
-        found.append(Place(at, at + len(sought), put))
+        found.append(Location(at, at + len(sought), put))
         at = text.find(sought, at + len(sought))
     return found
 
 
-async def places_of_pattern(text: str, sought: str, put: str) -> list[Place]:
+async def places_of_pattern(text: str, sought: str, put: str) -> list[Location]:
     r"""Every place that a regular expression fits; `\1` in `put` stands for its first group.
 
     Raises PatternError for what is no pattern, and for one that takes too long.
@@ -73,10 +73,10 @@ async def places_of_pattern(text: str, sought: str, put: str) -> list[Place]:
     found, problem = json.loads(done.stdout or b'[[], "it cannot be tried"]')
     if problem:
         raise PatternError(problem)
-    return [Place(*each) for each in found]
+    return [Location(*each) for each in found]
 
 
-def replaced(text: str, found: list[Place]) -> str:
+def replaced(text: str, found: list[Location]) -> str:
     """The text with something else in all of those places."""
     pieces, end = list[str](), 0
     for each in found:

@@ -13,9 +13,9 @@ from oi_tui.text import one_line
 from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.editor.find_replace import (
     MOST,
+    Location,
     Locations,
     PatternError,
-    Place,
     places,
     places_of_pattern,
     replaced,
@@ -31,7 +31,7 @@ _CALM = 0.05
 _KEYS = ("tab", "ctrl+r all", "ctrl+t regex", "escape")
 
 
-class ReplaceLine(Widget):
+class FindReplaceBar(Widget):
     """One line over two fields: what to find, letter for letter or as a pattern, and what to put there.
 
     Enter in the first field goes to the next place, in the second it replaces and goes on. Replacing all is
@@ -49,7 +49,7 @@ class ReplaceLine(Widget):
     def __init__(self, editor: CodeEditor, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._editor = editor
-        self._found: list[Place] = []
+        self._found: list[Location] = []
         self._at = -1
         self._regular = False
         self._problem = ""
@@ -176,7 +176,7 @@ class ReplaceLine(Widget):
         where = Locations(text)
         if start is None:
             start = where.at(min(self._editor.selection.start, self._editor.selection.end))
-        self._problem, found = "", list[Place]()
+        self._problem, found = "", list[Location]()
         try:
             if self._regular:
                 found = await places_of_pattern(text, sought, put)

@@ -5,7 +5,7 @@ import contextlib
 from textual.widgets import TextArea
 
 
-class SteadyArea(TextArea):
+class StableTextArea(TextArea):
     """Textual's own fails when an undo or redo leaves fewer lines and makes a scrollbar come or go.
 
     It looks for the caret before it has moved it back to a line that there is (`TextArea._undo_batch`).

@@ -6,7 +6,7 @@ from itertools import islice
 
 from rich.style import Style
 
-from oi_tui.engine.output.screen_text import MOVES, Drawing
+from oi_tui.engine.output.screen_text import MOVES, ScreenText
 from oi_tui.text import spelled
 from oi_tui.widgets.conversation.rows import Span
 from oi_tui.widgets.emulator.colours import PLAIN, recoloured
@@ -56,7 +56,7 @@ _SWITCH_START = re.compile(r"(?:\x1b\[|\x9b)(?:\?[0-9;]{0,40})?\Z")
 _COLOURS = re.compile(r"(?:\x1b\[|\x9b)([0-9;:]*)m")
 
 
-class TerminalText:
+class AnsiText:
     """A program's output.
 
     `feed` takes it in pieces of any size, cut anywhere, at the cost of splitting it into lines. Of long
@@ -78,7 +78,7 @@ class TerminalText:
         #: Whether the program draws on the alternate screen; what it draws there is no part of the text.
         self.aside = False
         #: What a program draws that moves the cursor up and down, since it began to.
-        self._drawing: Drawing | None = None
+        self._drawing: ScreenText | None = None
         self._drawn_lines: list[str] | None = None
         self._since_move = 0
         self.feed(text)
@@ -147,7 +147,7 @@ class TerminalText:
             self._add(released)
         return True
 
-    def _begun_drawing(self) -> Drawing:
+    def _begun_drawing(self) -> ScreenText:
         back: list[str] = []
         while len(back) < _LINES_BACK and (self._tail or (self._head and self._head_open)):
             if self._tail:
@@ -156,7 +156,7 @@ class TerminalText:
             else:
                 back.append(self._head.pop())
                 self._head_size -= len(back[-1])
-        drawing = Drawing()
+        drawing = ScreenText()
         drawing.feed("".join(f"{line}\n" for line in reversed(back)) + self._open)
         self._open = ""
         return drawing

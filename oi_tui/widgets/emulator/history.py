@@ -55,7 +55,7 @@ class _Modes:
         )
 
 
-class RawOutput:
+class OutputHistory:
     """The end of what a program wrote, escape sequences and all; bounded however much it was."""
 
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ _COLOUR_SPACES = re.compile(r"([34]8):2:[0-9]*:([0-9]+:[0-9]+:[0-9]+)")
 _UNDERLINE_COLOURS = re.compile(r"(?<![0-9])58[;:](?:5[;:][0-9]+|2(?:[;:][0-9]*)(?:[;:][0-9]+){2,3})")
 
 
-class TerminalScreen(TerminalGrid):
+class TerminalEmulator(TerminalGrid):
     """An emulated terminal. pyte's own reader draws much that it does not know, and fails on some."""
 
     _held = ""
@@ -208,24 +208,24 @@ def _plain_colours(parameters: str) -> str:
     return _COLOUR_SPACES.sub(r"\1:2:\2", parameters)
 
 
-_MOVES: dict[str, Callable[[TerminalScreen, int], None]] = {
-    "@": TerminalScreen.insert_characters,
-    "A": TerminalScreen.cursor_up,
-    "B": TerminalScreen.cursor_down,
-    "C": TerminalScreen.cursor_forward,
-    "D": TerminalScreen.cursor_back,
-    "E": TerminalScreen.cursor_down1,
-    "F": TerminalScreen.cursor_up1,
-    "G": TerminalScreen.cursor_to_column,
-    "L": TerminalScreen.insert_lines,
-    "M": TerminalScreen.delete_lines,
-    "P": TerminalScreen.delete_characters,
-    "X": TerminalScreen.erase_characters,
-    "`": TerminalScreen.cursor_to_column,
-    "a": TerminalScreen.cursor_forward,
-    "d": TerminalScreen.cursor_to_line,
-    "e": TerminalScreen.cursor_down,
-    "g": TerminalScreen.clear_tab_stop,
+_MOVES: dict[str, Callable[[TerminalEmulator, int], None]] = {
+    "@": TerminalEmulator.insert_characters,
+    "A": TerminalEmulator.cursor_up,
+    "B": TerminalEmulator.cursor_down,
+    "C": TerminalEmulator.cursor_forward,
+    "D": TerminalEmulator.cursor_back,
+    "E": TerminalEmulator.cursor_down1,
+    "F": TerminalEmulator.cursor_up1,
+    "G": TerminalEmulator.cursor_to_column,
+    "L": TerminalEmulator.insert_lines,
+    "M": TerminalEmulator.delete_lines,
+    "P": TerminalEmulator.delete_characters,
+    "X": TerminalEmulator.erase_characters,
+    "`": TerminalEmulator.cursor_to_column,
+    "a": TerminalEmulator.cursor_forward,
+    "d": TerminalEmulator.cursor_to_line,
+    "e": TerminalEmulator.cursor_down,
+    "g": TerminalEmulator.clear_tab_stop,
 }
 #: Private modes that can be asked for.
 _SWITCHES = {CURSOR_KEYS, INVERSE, ORIGIN, WRAPPING, CURSOR_SHOWN, BRACKETED_PASTE, *ALTERNATE}

@@ -13,11 +13,11 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from oi_tui.widgets.conversation.styles import Look, look_of, program_style
+from oi_tui.widgets.conversation.styles import Styles, look_of, program_style
 from oi_tui.widgets.emulator.grid import BRACKETED_PASTE, Cell
 from oi_tui.widgets.emulator.history import ALTERNATE, CURSOR_KEYS
 from oi_tui.widgets.emulator.keys import key_text, paste_text
-from oi_tui.widgets.emulator.parser import TerminalScreen
+from oi_tui.widgets.emulator.parser import TerminalEmulator
 from oi_tui.widgets.timer import later
 from oi_tui.widgets.truncate import width_of
 
@@ -55,7 +55,7 @@ class TerminalView(Widget, can_focus=True):
     def __init__(self, typed: Callable[[str], object], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._typed = typed
-        self.terminal: TerminalScreen | None = None
+        self.terminal: TerminalEmulator | None = None
         #: What was not read yet, and whether its questions may still be answered.
         self._waiting: list[tuple[str, bool]] = []
         self._waiting_size = 0
@@ -63,7 +63,7 @@ class TerminalView(Widget, can_focus=True):
         self._timer: TimerHandle | None = None
         self._drawn_at = 0.0
         self._cursor = Offset(0, 0)
-        self._look: Look | None = None
+        self._look: Styles | None = None
 
     # What the program writes
 
@@ -137,7 +137,7 @@ class TerminalView(Widget, can_focus=True):
         if not size.width or not size.height:
             return
         if self.terminal is None:
-            self.terminal = TerminalScreen(size.width, size.height, self._typed)
+            self.terminal = TerminalEmulator(size.width, size.height, self._typed)
         else:
             self.terminal.resize(size.height, size.width)
         self.post_message(self.Resized(size.width, size.height))

@@ -7,17 +7,17 @@ from rich.segment import Segment
 from oi_tui.messages import Message
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.rows import Row
-from oi_tui.widgets.conversation.styles import Look
+from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.images.decode import Colour, UnreadableError, size_of
-from oi_tui.widgets.images.kitty import MOST, Placed
-from oi_tui.widgets.images.renderer import Drawn, Order, draw
+from oi_tui.widgets.images.kitty import MOST, PlacedImage
+from oi_tui.widgets.images.renderer import RenderedImage, RenderRequest, draw
 from oi_tui.widgets.truncate import beginning, ending, width_of
 
 #: The most columns that a picture takes of the conversation.
 WIDEST = 96
 
 
-class Picture:
+class ImageRow:
     """The picture of an image message. `changed` is called when its rows have to be asked for again.
 
     The rows that are seen first are empty: only then is it drawn, beside the event loop, so that a
@@ -31,15 +31,15 @@ class Picture:
         self._changed = changed
         self._size: tuple[int, int] | None = None
         self._fault: str | None = None
-        self._asked: Order | None = None
-        self._drawn: Drawn | None = None
-        self._placed: Placed | None = None
-        self._look: Look | None = None
-        self._rows: tuple[int, Look, list[Row]] | None = None
+        self._asked: RenderRequest | None = None
+        self._drawn: RenderedImage | None = None
+        self._placed: PlacedImage | None = None
+        self._look: Styles | None = None
+        self._rows: tuple[int, Styles, list[Row]] | None = None
         #: Columns and lines of what is drawn.
         self.shape = (0, 0)
 
-    def rows(self, width: int, look: Look, *, widest: int = WIDEST) -> list[Row]:
+    def rows(self, width: int, look: Styles, *, widest: int = WIDEST) -> list[Row]:
         """The picture and a line about it; that line alone where it cannot be drawn."""
         if self._rows is None or self._rows[:2] != (width, look):
             self._let_go()
@@ -72,14 +72,16 @@ class Picture:
             self._look.means.shelf.remove(self._placed)
         self._asked = self._drawn = self._placed = None
 
-    def _order(self) -> Order | None:
+    def _order(self) -> RenderRequest | None:
         look = self._look
         if look is None or self._fault is not None or not self.shape[0]:
             return None
         means, message = look.means, self.message
-        return Order(message.format, message.content, *self.shape, means.manner, means.fine, ground_of(look))
+        return RenderRequest(
+            message.format, message.content, *self.shape, means.manner, means.fine, ground_of(look)
+        )
 
-    def _take(self, order: Order, result: Drawn) -> None:
+    def _take(self, order: RenderRequest, result: RenderedImage) -> None:
         """It is drawn, or cannot be."""
         if order != self._asked:
             return
@@ -94,7 +96,7 @@ class Picture:
             self._rows = (self._rows[0], self._look, self._filled(self._look, self._rows[0]))
         self._changed()
 
-    def _make(self, width: int, look: Look, widest: int) -> list[Row]:
+    def _make(self, width: int, look: Styles, widest: int) -> list[Row]:
         self._look, self.shape = look, (0, 0)
         if self._fault is None and self._size is None:
             try:
@@ -108,7 +110,7 @@ class Picture:
             self.shape = fitting(self._size, room, min(means.highest, MOST), means.slant)
         return self._filled(look, width)
 
-    def _filled(self, look: Look, width: int) -> list[Row]:
+    def _filled(self, look: Styles, width: int) -> list[Row]:
         columns, lines = self.shape if self._fault is None else (0, 0)
         rows = []
         for line in range(lines):
@@ -120,7 +122,7 @@ class Picture:
             rows.append(Row(list(segments), picture=(self, line)))
         return [*rows, self._caption(look, width)]
 
-    def _caption(self, look: Look, width: int) -> Row:
+    def _caption(self, look: Styles, width: int) -> Row:
         size = f"{self._size[0]}x{self._size[1]}" if self._size else ""
         if self._fault is not None:
             size = f"cannot be shown ({self._fault})"
@@ -137,7 +139,7 @@ def fitting(size: tuple[int, int], room: int, highest: int, slant: float) -> tup
     return max(round(width * scale), 1), min(max(round(height * scale / slant), 1), highest)
 
 
-def ground_of(look: Look) -> Colour:
+def ground_of(look: Styles) -> Colour:
     """The colour that pictures stand on."""
     color = look.base.bgcolor
     if color is None or color.is_default:

@@ -54,7 +54,7 @@ def _names() -> Iterator[tuple[int, Color, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedImage:
     """A picture in the terminal: its number there, and how its characters are written."""
 
     number: int
@@ -71,7 +71,7 @@ class Placed:
         return [Segment(text, named)]
 
 
-class KittyShelf:
+class KittyImages:
     """The pictures that the terminal keeps for us. `write` is given what goes to it as it is."""
 
     def __init__(
@@ -93,14 +93,14 @@ class KittyShelf:
         #: Whether something was sent that may not have arrived.
         self.doubtful = False
         self._names = _names()
-        self._placed: OrderedDict[int, Placed] = OrderedDict()
+        self._placed: OrderedDict[int, PlacedImage] = OrderedDict()
 
-    def show(self, png: bytes, columns: int, lines: int) -> Placed:
+    def show(self, png: bytes, columns: int, lines: int) -> PlacedImage:
         """Send a picture, to be shown in so many columns and lines."""
         high, colour, index = next(self._names)
         red, green, blue = colour.get_truecolor()
         low = (red << 16 | green << 8 | blue) if self._true_colours else index
-        placed = Placed(high << 24 | low, colour, NUMBERS[high], columns, lines)
+        placed = PlacedImage(high << 24 | low, colour, NUMBERS[high], columns, lines)
         self._placed[placed.number] = placed
         self._say(_transmitted(placed, png))
         while len(self._placed) > _KEPT:
@@ -108,14 +108,14 @@ class KittyShelf:
             self._say([_deletion(number)])
         return placed
 
-    def has(self, placed: Placed) -> bool:
+    def has(self, placed: PlacedImage) -> bool:
         """Whether the terminal still has it; it is the one that was seen last then."""
         if placed.number not in self._placed:
             return False
         self._placed.move_to_end(placed.number)
         return True
 
-    def remove(self, placed: Placed) -> None:
+    def remove(self, placed: PlacedImage) -> None:
         """Take a picture away."""
         if self._placed.pop(placed.number, None) is not None:
             self._say([_deletion(placed.number)])
@@ -135,7 +135,7 @@ class KittyShelf:
         return "\x1bPtmux;" + command.replace("\x1b", "\x1b\x1b") + "\x1b\\"
 
 
-def _transmitted(placed: Placed, png: bytes) -> Iterator[str]:
+def _transmitted(placed: PlacedImage, png: bytes) -> Iterator[str]:
     data = base64.b64encode(png).decode()
     for at in range(0, len(data), _CHUNK):
         more = int(at + _CHUNK < len(data))

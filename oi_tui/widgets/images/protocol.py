@@ -17,14 +17,14 @@ from oi_tui.terminal.queries import Answers
 
 if TYPE_CHECKING:
     from oi_tui.terminal.graphics import Manner, Tmux
-    from oi_tui.widgets.images.kitty import KittyShelf
+    from oi_tui.widgets.images.kitty import KittyImages
 
 #: The lines of the terminal that a picture leaves to others, and its height in any case.
 _OTHERS, _LEAST, _MOST = 8, 8, 24
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class ImageSupport:
     """How, and how large."""
 
     manner: "Manner" = "blocks"
@@ -35,9 +35,9 @@ class Means:
     #: The most lines that a picture has.
     highest: int = 16
     #: Where Kitty's pictures are kept.
-    shelf: "KittyShelf | None" = None
+    shelf: "KittyImages | None" = None
 
-    def within(self, lines: int, *, whole: bool = False) -> "Means":
+    def within(self, lines: int, *, whole: bool = False) -> "ImageSupport":
         """The same for a terminal with so many lines; for a picture that has them to itself with `whole`."""
         highest = max(lines, 1) if whole else min(max(lines - _OTHERS, _LEAST), _MOST)
         return self if highest == self.highest else replace(self, highest=highest)
@@ -48,16 +48,16 @@ class Means:
         return self.cell or (10, 20)
 
 
-BLOCKS = Means()
+BLOCKS = ImageSupport()
 
 
-class Showing(App[str]):
+class ImageSupportMixin(App[str]):
     """An application that knows by which means it shows pictures, and finds out which there are."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.means = BLOCKS
-        self.means_changed: Signal[Means] = Signal(self, "means")
+        self.means_changed: Signal[ImageSupport] = Signal(self, "means")
         self._images = "blocks"
         self._asked = False
         self._answers = Answers()
@@ -109,13 +109,13 @@ class Showing(App[str]):
             chosen = "off" if chosen == "off" else "blocks"
         shelf = (self.means.shelf or self._new_shelf()) if chosen == "kitty" else None
         slant = min(max(window[1] / window[0], 1.5), 3.0) if window else 2.0
-        self.use_means(Means(chosen, answers.cell, slant, shelf=shelf))
+        self.use_means(ImageSupport(chosen, answers.cell, slant, shelf=shelf))
 
-    def _new_shelf(self) -> "KittyShelf":
-        from oi_tui.widgets.images.kitty import KittyShelf
+    def _new_shelf(self) -> "KittyImages":
+        from oi_tui.widgets.images.kitty import KittyImages
 
         true_colours = self.console.color_system == "truecolor"
-        shelf = KittyShelf(
+        shelf = KittyImages(
             self.write_as_it_is,
             tmux="TMUX" in os.environ,
             true_colours=true_colours and (self._tmux is None or self._tmux.colours),
@@ -131,7 +131,7 @@ class Showing(App[str]):
             self.write_as_it_is(self.means.shelf.farewell())
             self.use_means(replace(self.means, shelf=self._new_shelf()))
 
-    def use_means(self, means: Means) -> None:
+    def use_means(self, means: ImageSupport) -> None:
         """Show pictures by these means from now on."""
         if means != self.means:
             self.means = means
@@ -159,11 +159,11 @@ def _cell_of_window() -> tuple[int, int] | None:
 
 def use_images(app: App[Any], wanted: str) -> None:
     """Show the pictures of an application as the setting says."""
-    if isinstance(app, Showing):
+    if isinstance(app, ImageSupportMixin):
         app.show_images(wanted)
 
 
-def means_of(app: App[Any]) -> Means:
+def means_of(app: App[Any]) -> ImageSupport:
     """The means of an application, for the height of its screen."""
-    means = app.means if isinstance(app, Showing) else BLOCKS
+    means = app.means if isinstance(app, ImageSupportMixin) else BLOCKS
     return means.within(app.size.height)

@@ -17,7 +17,7 @@ from oi_tui.widgets.images.sixel import sixel
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RenderRequest:
     """What is to be drawn, in how many columns and lines, and how."""
 
     format: str | None
@@ -32,7 +32,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class RenderedImage:
     """What became of an order: what there is of it depends on its manner."""
 
     #: A sentence about why it could not be drawn.
@@ -43,7 +43,7 @@ class Drawn:
     sixel: str = field(default="", repr=False)
 
 
-def drawn(order: Order) -> Drawn:
+def drawn(order: RenderRequest) -> RenderedImage:
     """Draw it now, which takes from a millisecond to a second."""
     try:
         width, height = order.columns * order.cell[0], order.lines * order.cell[1]
@@ -51,25 +51,25 @@ def drawn(order: Order) -> Drawn:
             png = io.BytesIO()
             fine = pixels(order.format, order.content, (width, height), order.ground, fine=True)
             fine.save(png, "PNG", compress_level=4)
-            return Drawn(png=png.getvalue())
+            return RenderedImage(png=png.getvalue())
         size = order.columns, order.lines * 2
         blocks = half_blocks(pixels(order.format, order.content, size, order.ground, fine=False))
         if order.manner == "sixel":
             fine = pixels(order.format, order.content, (width, height), order.ground, fine=True)
-            return Drawn(blocks=tuple(blocks), sixel=sixel(fine))
-        return Drawn(blocks=tuple(blocks))
+            return RenderedImage(blocks=tuple(blocks), sixel=sixel(fine))
+        return RenderedImage(blocks=tuple(blocks))
     except UnreadableError as error:
-        return Drawn(fault=str(error))
+        return RenderedImage(fault=str(error))
 
 
-_Work = tuple[Order, Callable[[Drawn], None], asyncio.AbstractEventLoop, contextvars.Context]
+_Work = tuple[RenderRequest, Callable[[RenderedImage], None], asyncio.AbstractEventLoop, contextvars.Context]
 #: What was asked for last is looked at now, so it comes first.
 _work: "queue.LifoQueue[_Work]" = queue.LifoQueue()
 _begin = threading.Lock()
 _painter: threading.Thread | None = None
 
 
-def draw(order: Order, then: Callable[[Drawn], None]) -> None:
+def draw(order: RenderRequest, then: Callable[[RenderedImage], None]) -> None:
     """Have it drawn; `then` is called with the result in the event loop that runs now."""
     global _painter
     _work.put((order, then, asyncio.get_running_loop(), contextvars.copy_context()))
@@ -89,8 +89,8 @@ def _paint() -> None:
             continue
 
 
-def _result(order: Order) -> Drawn:
+def _result(order: RenderRequest) -> RenderedImage:
     try:
         return drawn(order)
     except Exception as error:  # noqa: BLE001 -- the end of a worker; the caption says it
-        return Drawn(fault=type(error).__name__)
+        return RenderedImage(fault=type(error).__name__)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from textual.geometry import Region
 from textual.widget import Widget
 
-from oi_tui.widgets.images.image import Picture
-from oi_tui.widgets.images.protocol import Showing
+from oi_tui.widgets.images.image import ImageRow
+from oi_tui.widgets.images.protocol import ImageSupportMixin
 from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _REST = 0.2
 
 
-class StillPictures:
+class SixelOverlay:
     """Draws a widget's pictures over the half blocks that stand in for them.
 
     Text that is written over a sixel picture takes its place, so whatever moves, covers or leaves it cleans
@@ -25,16 +25,16 @@ class StillPictures:
     for each picture the line and column of the widget where it begins.
     """
 
-    def __init__(self, widget: Widget, visible: Callable[[], list[tuple[Picture, int, int]]]) -> None:
+    def __init__(self, widget: Widget, visible: Callable[[], list[tuple[ImageRow, int, int]]]) -> None:
         self._widget = widget
         self._visible = visible
-        self._drawn: dict[Picture, tuple[Region, str]] = {}
+        self._drawn: dict[ImageRow, tuple[Region, str]] = {}
         self._timer: TimerHandle | None = None
 
     def painted(self, crop: Region) -> None:
         """A part of the widget was painted over; to be called whenever that happens."""
         app = self._widget.app
-        if not isinstance(app, Showing) or app.means.manner != "sixel":
+        if not isinstance(app, ImageSupportMixin) or app.means.manner != "sixel":
             return
         torn = [picture for picture, region in self._places() if region.overlaps(crop)]
         if not torn:
@@ -45,13 +45,17 @@ class StillPictures:
             self._timer.cancel()
         self._timer = later(self._widget, _REST, self._draw)
 
-    def _places(self) -> list[tuple[Picture, Region]]:
+    def _places(self) -> list[tuple[ImageRow, Region]]:
         return [(picture, Region(left, top, *picture.shape)) for picture, top, left in self._visible()]
 
     def _draw(self) -> None:
         self._timer = None
         widget, app = self._widget, self._widget.app
-        if not isinstance(app, Showing) or not widget.is_attached or app.screen is not widget.screen:
+        if (
+            not isinstance(app, ImageSupportMixin)
+            or not widget.is_attached
+            or app.screen is not widget.screen
+        ):
             return
         room = Region(0, 0, *widget.size)
         offset = widget.content_region.offset

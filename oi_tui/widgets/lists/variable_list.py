@@ -29,7 +29,7 @@ _SIZE = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class VariableRow:
     """A line of the list: a heading, or a variable of the language."""
 
     language: str
@@ -39,21 +39,25 @@ class Row:
     mute: bool = False
 
 
-def rows(memories: Sequence[Memory], wanted: str) -> list[Row]:
+def rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
     """The lines for what is remembered, of the variables with all the words in their name or type."""
     words = wanted.lower().split()
-    found: list[Row] = []
-    silent: list[Row] = []
+    found: list[VariableRow] = []
+    silent: list[VariableRow] = []
     for memory in memories:
         if memory.state != "told":
             if not words:
-                silent.append(Row(memory.language, f"{memory.language}: {_WORDS[memory.state]}", mute=True))
+                silent.append(
+                    VariableRow(memory.language, f"{memory.language}: {_WORDS[memory.state]}", mute=True)
+                )
             continue
         matching = [each for each in memory.variables if _matches(memory.language, each, words)]
         if words and not matching:
             continue
-        found.append(Row(memory.language, f"{memory.language}: {_count(memory, len(matching), bool(words))}"))
-        found += [Row(memory.language, variable=each) for each in matching]
+        found.append(
+            VariableRow(memory.language, f"{memory.language}: {_count(memory, len(matching), bool(words))}")
+        )
+        found += [VariableRow(memory.language, variable=each) for each in matching]
     return found + silent
 
 
@@ -97,15 +101,15 @@ class VariableList(ScrollView):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._rows: list[Row] = []
+        self._rows: list[VariableRow] = []
         self._selected = -1
 
     @property
-    def selected(self) -> Row | None:
+    def selected(self) -> VariableRow | None:
         """The selected variable; None when there is none."""
         return self._rows[self._selected] if 0 <= self._selected < len(self._rows) else None
 
-    def show(self, shown: list[Row]) -> None:
+    def show(self, shown: list[VariableRow]) -> None:
         """Show these rows; what was selected stays so, if it is still there."""
         before = self.selected
         self._rows = shown

@@ -12,8 +12,8 @@ from textual.strip import Strip
 
 from oi_tui.widgets.conversation.rows import Span
 from oi_tui.widgets.conversation.selection import MARGIN, selected
-from oi_tui.widgets.conversation.styles import Look, look_of, program_style
-from oi_tui.widgets.emulator.ansi_text import TerminalText
+from oi_tui.widgets.conversation.styles import Styles, look_of, program_style
+from oi_tui.widgets.emulator.ansi_text import AnsiText
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.truncate import width_of
 
@@ -132,7 +132,7 @@ class TextView(ScrollView, can_focus=True):
     # Drawing
 
     @property
-    def _look(self) -> Look:
+    def _look(self) -> Styles:
         return look_of(self.app.current_theme, colourful=not self.app.no_color)
 
     def _spans_of(self, line: int) -> list[Span]:
@@ -148,7 +148,7 @@ class TextView(ScrollView, can_focus=True):
         colours = ""
         for number, raw in enumerate(self.text.lines(above, last), above):
             if number >= first:
-                drawn = TerminalText(colours + raw)
+                drawn = AnsiText(colours + raw)
                 self._spans[number] = drawn.spans(0) if drawn.line_count else []
                 self._widest = max(self._widest, sum(width_of(text) for text, _ in self._spans[number]))
             for each in _COLOURS.finditer(raw):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from oi_tui.widgets.prompt.completion_list import Offer
+from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +17,12 @@ class Query:
     row: int = 0
 
 
-class Choice:
+class CompletionChoice:
     """Offers for one query. They count for no other, however alike it looks."""
 
     def __init__(self) -> None:
         self.query: Query | None = None
-        self.offers: Sequence[Offer] = ()
+        self.offers: Sequence[CompletionOffer] = ()
         self.number = 0
         self.note = ""
         self._answered: Query | None = None
@@ -30,7 +30,7 @@ class Choice:
         self._awaited: Query | None = None
 
     @property
-    def chosen(self) -> Offer | None:
+    def chosen(self) -> CompletionOffer | None:
         """The offer that would be taken."""
         return self.offers[self.number] if self.offers else None
 
@@ -46,7 +46,7 @@ class Choice:
         """Somebody asks something else; what is shown stays until there is an answer."""
         self.query, self._closed, self._awaited = query, None, None
 
-    def take(self, query: Query, offers: Sequence[Offer], note: str = "") -> bool:
+    def take(self, query: Query, offers: Sequence[CompletionOffer], note: str = "") -> bool:
         """Take an answer; True when somebody waits to take the first offer. A choice that was made stays."""
         chosen = self.chosen if query == self._answered else None
         wanted = query == self._awaited and bool(offers)

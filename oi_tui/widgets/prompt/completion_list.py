@@ -15,7 +15,7 @@ MOST_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class CompletionOffer:
     """A completion: the text that takes the place of what was typed, how it is listed, what is said of it."""
 
     text: str
@@ -28,11 +28,11 @@ class Completions(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._offers: Sequence[Offer] = ()
+        self._offers: Sequence[CompletionOffer] = ()
         self._chosen = 0
         self._note = ""
 
-    def show(self, offers: Sequence[Offer], chosen: int, note: str = "") -> None:
+    def show(self, offers: Sequence[CompletionOffer], chosen: int, note: str = "") -> None:
         """Show offers with the chosen one marked, and a remark in its own line; nothing hides the list."""
         self._offers, self._chosen, self._note = offers, chosen, note
         rows = min(len(offers), MOST_ROWS) + bool(note)

@@ -13,13 +13,13 @@ from textual.message import Message
 from textual.widgets.text_area import TextAreaTheme
 
 from oi_tui import commands
-from oi_tui.input.history_browser import Recall
+from oi_tui.input.history_browser import HistoryBrowser
 from oi_tui.input.multiline import is_open, without_quotes
 from oi_tui.text import one_line, prose
 from oi_tui.widgets.idle import obey
-from oi_tui.widgets.prompt.completion import Choice, Query
-from oi_tui.widgets.prompt.completion_list import Offer
-from oi_tui.widgets.prompt.text_area import PromptText
+from oi_tui.widgets.prompt.completion import CompletionChoice, Query
+from oi_tui.widgets.prompt.completion_list import CompletionOffer
+from oi_tui.widgets.prompt.text_area import PromptTextArea
 from oi_tui.widgets.timer import later
 
 #: Rows that the prompt grows to before it scrolls.
@@ -32,7 +32,7 @@ HELD = 0.05
 #: Begins and ends a message of several lines.
 
 
-class Prompt(PromptText):
+class Prompt(PromptTextArea):
     """A text area that sends on enter, remembers what was sent, and completes `%commands`.
 
     A paste sends nothing, whether the terminal says that it is one or sends its characters as keys: an enter
@@ -71,7 +71,7 @@ class Prompt(PromptText):
     class Offered(Message):
         """Other completions are offered, or another one is chosen; none when there are none."""
 
-        offers: Sequence[Offer]
+        offers: Sequence[CompletionOffer]
         chosen: int
         note: str
 
@@ -101,9 +101,9 @@ class Prompt(PromptText):
             placeholder=Content("Ask for something, or %help"),
             id=id,
         )
-        self._recall = Recall(history)
+        self._recall = HistoryBrowser(history)
         self._remember = remember
-        self._choice = Choice()
+        self._choice = CompletionChoice()
         self._shows_offers = False
         #: Whether what is typed is what the history is searched for.
         self._searching = False
@@ -277,10 +277,10 @@ class Prompt(PromptText):
     def action_search_history(self) -> None:
         """Offer what was sent before and holds the words that are typed."""
         self._searching = True
-        self._choice = Choice()
+        self._choice = CompletionChoice()
         self._look()
 
-    def offer(self, query: Query, offers: Sequence[Offer], note: str = "") -> None:
+    def offer(self, query: Query, offers: Sequence[CompletionOffer], note: str = "") -> None:
         """Take offers for a mention; they are forgotten when something else is typed by now."""
         if query == self._query():
             wanted = self._choice.take(query, offers, note)
@@ -319,7 +319,7 @@ class Prompt(PromptText):
                     self._tell_offers()
                 case "history":
                     found = self._recall.containing(query.text, 100)
-                    offers = [Offer(entry, one_line(entry)) for entry in found]
+                    offers = [CompletionOffer(entry, one_line(entry)) for entry in found]
                     note = "enter takes it, escape closes" if found else "nothing like it was said"
                     self._choice.take(query, offers, note)
                     self._tell_offers()
@@ -355,7 +355,7 @@ class Prompt(PromptText):
         self._close_offers()
         if offer.text.endswith("/"):
             # A folder leads on to what is in it.
-            self._choice = Choice()
+            self._choice = CompletionChoice()
             self._look()
 
     def _close_offers(self) -> None:
@@ -405,7 +405,7 @@ class Prompt(PromptText):
             self.styles.height = rows
 
 
-def _commands(typed: str) -> list[Offer]:
+def _commands(typed: str) -> list[CompletionOffer]:
     """The commands that begin with what is typed, or else hold it; nothing for one that is typed whole."""
     found = commands.matching(typed)
     if not found:
@@ -413,7 +413,7 @@ def _commands(typed: str) -> list[Offer]:
     if len(found) == 1 and found[0].name == typed[1:]:
         return []
     return [
-        Offer(
+        CompletionOffer(
             f"{typed[0]}{each.name}" + (" " if each.usage else ""),
             each.title.replace("%", typed[0], 1),
             each.summary,

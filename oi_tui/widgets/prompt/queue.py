@@ -9,7 +9,7 @@ from oi_tui.text import one_line
 MOST_ROWS = 4
 
 
-class Waiting(Widget):
+class PromptQueue(Widget):
     """Shows what was said while a turn goes on, in the order in which it will be sent."""
 
     def __init__(self, *, id: str | None = None) -> None:

@@ -15,7 +15,7 @@ from oi_tui.text import one_line
 from oi_tui.widgets.truncate import ending
 
 
-class InputLine(Widget):
+class StdinBar(Widget):
     """Shows what the program asks and takes a line for it.
 
     A masked line is shown as dots, and kept nowhere once it was sent.

@@ -7,11 +7,11 @@ from textual.document._document import EditResult, Location
 from textual.document._edit import Edit
 from textual.widgets.text_area import Selection
 
-from oi_tui.widgets.editor.text_area import SteadyArea
+from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.prompt.pastes import Pastes
 
 
-class PromptText(SteadyArea):
+class PromptTextArea(StableTextArea):
     """The words in brackets that stand for a paste move, and vanish, as one; `full` puts the paste back."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"prompt--chip", "prompt--mention"}

@@ -10,7 +10,7 @@ import pytest
 from oi_tui import paths
 from oi_tui.engine.files import restore, snapshots, watcher
 from oi_tui.engine.files.snapshots import Change, Snapshots, Step
-from oi_tui.engine.files.watcher import Witness
+from oi_tui.engine.files.watcher import FileWatcher
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ def kept() -> Snapshots:
 
 
 @pytest.fixture
-def watching(place: Path, kept: Snapshots) -> Witness:
-    return Witness(kept, place)
+def watching(place: Path, kept: Snapshots) -> FileWatcher:
+    return FileWatcher(kept, place)
 
 
-def step(watching: Witness, act: Callable[[], object], id: str = "code1") -> Step | None:
+def step(watching: FileWatcher, act: Callable[[], object], id: str = "code1") -> Step | None:
     watching.before()
     act()
     return watching.after(id)
@@ -46,7 +46,7 @@ def undo(kept: Snapshots, found: Step | None) -> tuple[Step, list[str]]:
 
 
 def test_what_was_created_changed_and_deleted_is_listed_and_put_back(
-    watching: Witness, place: Path, kept: Snapshots
+    watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / "data.csv").write_text("1\n")
     (place / "data.csv").chmod(0o640)
@@ -75,20 +75,22 @@ def test_what_was_created_changed_and_deleted_is_listed_and_put_back(
     assert (place / "new" / "plot.png").read_bytes() == b"\x89PNG"
 
 
-def test_nothing_is_told_where_nothing_changed(watching: Witness, place: Path) -> None:
+def test_nothing_is_told_where_nothing_changed(watching: FileWatcher, place: Path) -> None:
     (place / "a").write_text("a")
     assert step(watching, lambda: None) is None
     assert step(watching, lambda: os.utime(place / "a")) is None
 
 
-def test_what_a_person_did_between_two_runs_is_not_the_codes_doing(watching: Witness, place: Path) -> None:
+def test_what_a_person_did_between_two_runs_is_not_the_codes_doing(
+    watching: FileWatcher, place: Path
+) -> None:
     assert step(watching, lambda: None) is None
     (place / "mine.txt").write_text("mine")
     assert seen(step(watching, lambda: (place / "its.txt").write_text("its"))) == {"its.txt": "created"}
 
 
 @pytest.mark.parametrize("name", [".git", "node_modules", "__pycache__", ".venv", "own-venv"])
-def test_folders_of_tools_are_let_be(name: str, watching: Witness, place: Path) -> None:
+def test_folders_of_tools_are_let_be(name: str, watching: FileWatcher, place: Path) -> None:
     (place / name / "deep").mkdir(parents=True)
     if name == "own-venv":
         (place / name / "pyvenv.cfg").write_text("")
@@ -97,7 +99,7 @@ def test_folders_of_tools_are_let_be(name: str, watching: Witness, place: Path) 
 
 
 def test_hidden_and_large_files_are_listed_and_nothing_of_them_is_kept(
-    watching: Witness, place: Path, kept: Snapshots, monkeypatch: pytest.MonkeyPatch
+    watching: FileWatcher, place: Path, kept: Snapshots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watcher, "LARGEST", 100)
     monkeypatch.setattr(snapshots, "LARGEST", 100)
@@ -120,7 +122,7 @@ def test_hidden_and_large_files_are_listed_and_nothing_of_them_is_kept(
     assert not private.exists() or not list(private.iterdir())
 
 
-def test_everything_kept_is_for_its_owner_only(watching: Witness, place: Path) -> None:
+def test_everything_kept_is_for_its_owner_only(watching: FileWatcher, place: Path) -> None:
     step(watching, lambda: (place / "a").write_text("a"))
     found = list((paths.data() / "snapshots").rglob("*"))
     assert {stat.S_IMODE(path.stat().st_mode) for path in found if path.is_file()} == {0o600}
@@ -128,7 +130,7 @@ def test_everything_kept_is_for_its_owner_only(watching: Witness, place: Path) -
 
 
 def test_in_a_huge_folder_the_search_ends_and_says_so_once(
-    watching: Witness, place: Path, monkeypatch: pytest.MonkeyPatch
+    watching: FileWatcher, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watcher, "MOST_FILES", 50)
     for number in range(40):
@@ -144,7 +146,7 @@ def test_in_a_huge_folder_the_search_ends_and_says_so_once(
     assert second is None
 
 
-def test_a_search_that_is_stopped_claims_no_deletions(watching: Witness, place: Path) -> None:
+def test_a_search_that_is_stopped_claims_no_deletions(watching: FileWatcher, place: Path) -> None:
     (place / "a").write_text("a")
     watching.before()
     found = watching.after("code1", lambda: True)
@@ -154,13 +156,13 @@ def test_a_search_that_is_stopped_claims_no_deletions(watching: Witness, place: 
 def test_a_home_folder_is_only_looked_at_on_its_surface(kept: Snapshots) -> None:
     home = Path.home()
     (home / "letters").mkdir()
-    watching = Witness(kept, home)
+    watching = FileWatcher(kept, home)
     found = step(watching, lambda: [(home / n).write_text("x") for n in ("top.txt", "letters/deep.txt")])
     assert seen(found) == {"top.txt": "created"}
 
 
 def test_links_are_neither_followed_nor_written_through(
-    watching: Witness, place: Path, kept: Snapshots, tmp_path: Path
+    watching: FileWatcher, place: Path, kept: Snapshots, tmp_path: Path
 ) -> None:
     victim = tmp_path / "victim"
     victim.mkdir()
@@ -188,7 +190,7 @@ def test_no_remembered_name_leads_outside(path: str, kept: Snapshots, place: Pat
 
 
 def test_a_file_that_changed_again_is_said_and_can_be_had_back(
-    watching: Witness, place: Path, kept: Snapshots
+    watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / "a").write_text("1")
     found = step(watching, lambda: (place / "a").write_text("2"))
@@ -202,7 +204,7 @@ def test_a_file_that_changed_again_is_said_and_can_be_had_back(
 
 
 def test_what_is_no_longer_kept_or_was_tampered_with_is_said(
-    watching: Witness, place: Path, kept: Snapshots
+    watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / "a").write_text("1")
     found = step(watching, lambda: (place / "a").write_text("2"))
@@ -212,7 +214,9 @@ def test_what_is_no_longer_kept_or_was_tampered_with_is_said(
     assert [a.obstacle for a in restore.plan(kept, found)] == ["what it was is no longer kept"]
 
 
-def test_several_steps_go_back_to_before_the_first(watching: Witness, place: Path, kept: Snapshots) -> None:
+def test_several_steps_go_back_to_before_the_first(
+    watching: FileWatcher, place: Path, kept: Snapshots
+) -> None:
     (place / "a").write_text("1")
     steps = [
         step(watching, lambda: [(place / "a").write_text("2"), (place / "t").write_text("t")], "one"),
@@ -227,7 +231,7 @@ def test_several_steps_go_back_to_before_the_first(watching: Witness, place: Pat
 
 
 def test_trouble_with_the_disk_is_said_and_stops_nothing(
-    watching: Witness, place: Path, kept: Snapshots, monkeypatch: pytest.MonkeyPatch
+    watching: FileWatcher, place: Path, kept: Snapshots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> str:
         raise OSError(28, "No space left on device")
@@ -241,7 +245,7 @@ def test_trouble_with_the_disk_is_said_and_stops_nothing(
     assert "cannot be restored" in found.note
 
 
-def test_a_folder_that_vanishes_is_no_crash(watching: Witness, place: Path) -> None:
+def test_a_folder_that_vanishes_is_no_crash(watching: FileWatcher, place: Path) -> None:
     assert step(watching, place.rmdir) is None
 
 
@@ -268,7 +272,7 @@ def test_a_damaged_step_is_none(text: str, kept: Snapshots) -> None:
 
 
 def test_permissions_that_code_changed_are_listed_and_put_back(
-    watching: Witness, place: Path, kept: Snapshots
+    watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / "run.sh").write_text("echo")
     (place / "run.sh").chmod(0o600)
@@ -282,7 +286,7 @@ def test_permissions_that_code_changed_are_listed_and_put_back(
 
 
 def test_a_renamed_file_of_any_bytes_comes_back_under_its_name(
-    watching: Witness, place: Path, kept: Snapshots
+    watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     content = os.urandom(100_000)
     odd = os.fsdecode(b"a\xff\n\x1b[31m.bin")
@@ -296,7 +300,7 @@ def test_a_renamed_file_of_any_bytes_comes_back_under_its_name(
 
 
 def test_a_git_repository_is_left_alone_to_the_last_byte(
-    watching: Witness, place: Path, kept: Snapshots
+    watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / ".git" / "objects").mkdir(parents=True)
     for name in ("index", "HEAD", "objects/aa"):
@@ -315,7 +319,7 @@ def test_a_git_repository_is_left_alone_to_the_last_byte(
 
 
 def test_how_to_take_a_restoring_back_is_known_after_the_end_of_the_program(
-    watching: Witness, place: Path, kept: Snapshots
+    watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / "a").write_text("old")
     found = step(watching, lambda: (place / "a").write_text("new"))
@@ -328,7 +332,7 @@ def test_how_to_take_a_restoring_back_is_known_after_the_end_of_the_program(
 
 
 def test_links_and_empty_folders_are_listed_and_put_back(
-    watching: Witness, place: Path, kept: Snapshots
+    watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / "data.csv").write_text("1")
     (place / "latest").symlink_to("data.csv")
@@ -390,7 +394,7 @@ def picture(place: Path) -> dict[str, str]:
 
 
 def test_a_folder_that_somebody_filled_since_and_a_link_that_somebody_set_are_let_be(
-    watching: Witness, place: Path, kept: Snapshots
+    watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / "link").symlink_to("a")
 

@@ -19,9 +19,9 @@ from oi_tui.engine.events import (
     TurnEnded,
     TurnStarted,
 )
-from oi_tui.engine.llm.base import CallPiece, Delta, Fault, Finish, Text, Usage
-from oi_tui.engine.models.model_info import ModelFacts
-from oi_tui.engine.review.permissions import Grant
+from oi_tui.engine.llm.base import Delta, ErrorInfo, Finish, Text, ToolCallPiece, Usage
+from oi_tui.engine.models.model_info import ModelInfo
+from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.journal import Journal
@@ -39,9 +39,9 @@ class Tried(Session):
 
 
 def make(
-    *replies: Sequence[Delta | Fault | threading.Event],
+    *replies: Sequence[Delta | ErrorInfo | threading.Event],
     outputs: Path | None = None,
-    facts: ModelFacts | None = None,
+    facts: ModelInfo | None = None,
     messages: Sequence[Message] = (),
     journal: Journal | None = None,
     **settings,
@@ -49,7 +49,7 @@ def make(
     profile = Profile(**{"model": "openai/test", **settings})
     llm, computer = Llm(*replies), Computer()
     journal = journal or Store.unsaved(cwd="/", model="test")
-    known = facts or ModelFacts()
+    known = facts or ModelInfo()
     session = Tried(profile, llm, computer, journal, messages, outputs=outputs, facts=lambda _: known)
     session.llm, session.computer, session.journal = llm, computer, journal
     return session
@@ -153,7 +153,7 @@ def test_several_calls_run_in_order_and_are_asked_one_by_one() -> None:
 
 def test_always_holds_for_the_language_and_no_other() -> None:
     session = make([call("a")], [call("b")], [call("c", "shell")])
-    events = work(session, "go", Run("a", Grant("language", "python")))
+    events = work(session, "go", Run("a", Permission("language", "python")))
     assert [q.message.content for q in of(events, ApprovalRequested)] == ["a", "c"]
     assert [c.decision for c in codes(session)] == ["approved", "auto", "approved"]
 
@@ -161,16 +161,16 @@ def test_always_holds_for_the_language_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("grant", "asked"),
     [
-        (Grant("code", "python", "a"), ["a", "b", "import os; os.remove('x')"]),
-        (Grant("count", "python", left=1), ["a", "b", "import os; os.remove('x')"]),
-        (Grant("count", "python", left=2), ["a", "import os; os.remove('x')"]),
-        (Grant("unremarkable", "python"), ["a", "import os; os.remove('x')"]),
-        (Grant("language", "shell"), ["a", "a", "b", "import os; os.remove('x')"]),
-        (Grant("everything", "python"), ["a"]),
+        (Permission("code", "python", "a"), ["a", "b", "import os; os.remove('x')"]),
+        (Permission("count", "python", left=1), ["a", "b", "import os; os.remove('x')"]),
+        (Permission("count", "python", left=2), ["a", "import os; os.remove('x')"]),
+        (Permission("unremarkable", "python"), ["a", "import os; os.remove('x')"]),
+        (Permission("language", "shell"), ["a", "a", "b", "import os; os.remove('x')"]),
+        (Permission("everything", "python"), ["a"]),
     ],
-    ids=lambda value: value.words if isinstance(value, Grant) else "",
+    ids=lambda value: value.words if isinstance(value, Permission) else "",
 )
-def test_a_grant_covers_what_it_says_and_no_more(grant: Grant, asked: list[str]) -> None:
+def test_a_grant_covers_what_it_says_and_no_more(grant: Permission, asked: list[str]) -> None:
     session = make([call("a")], [call("a")], [call("b")], [call("import os; os.remove('x')")])
     events = work(session, "go", Run("a", grant))
     assert [q.message.content for q in of(events, ApprovalRequested)] == asked
@@ -178,14 +178,14 @@ def test_a_grant_covers_what_it_says_and_no_more(grant: Grant, asked: list[str])
 
 def test_a_grant_is_told_of_and_named_at_what_it_let_through() -> None:
     session = make([call("a")], [call("b")])
-    events = work(session, "go", Run("a", Grant("language", "python")))
+    events = work(session, "go", Run("a", Permission("language", "python")))
     assert "all python" in of(events, Noticed)[0].text
     assert [c.grant for c in codes(session)] == [None, "all python"]
 
 
 def test_a_grant_can_be_revoked_and_everything_with_it() -> None:
     session = make()
-    narrow, wide = Grant("code", "python", "a"), Grant("language", "python")
+    narrow, wide = Permission("code", "python", "a"), Permission("language", "python")
     for grant in (narrow, wide):
         session.grants.give(grant)
     session.auto_run = True
@@ -197,7 +197,7 @@ def test_a_grant_can_be_revoked_and_everything_with_it() -> None:
 
 def test_a_grant_never_covers_code_that_may_have_been_cut_off() -> None:
     session = make([Text("So:\n```py\na\n")], supports_functions=False)
-    session.grants.give(Grant("language", "python"))
+    session.grants.give(Permission("language", "python"))
     assert len(of(work(session), ApprovalRequested)) == 1
 
 
@@ -227,8 +227,10 @@ def test_an_unknown_language_is_told_to_the_model_and_not_asked_for() -> None:
 
 
 def test_code_that_was_cut_off_never_runs() -> None:
-    cut = Fault("cut", "The connection broke off.")
-    session = make([CallPiece(0, "c1", "execute", '{"language": "python", "code": "rm'), cut], auto_run=True)
+    cut = ErrorInfo("cut", "The connection broke off.")
+    session = make(
+        [ToolCallPiece(0, "c1", "execute", '{"language": "python", "code": "rm'), cut], auto_run=True
+    )
     events = work(session)
     assert session.computer.ran == []
     assert [c.state for c in codes(session)] == ["unfinished"]
@@ -244,7 +246,7 @@ def test_a_block_that_was_never_closed_is_asked_for_with_a_caution_even_in_auto_
 
 
 def test_words_before_a_cut_are_kept() -> None:
-    session = make([Text("half a sen"), Fault("cut", "Cut off.")])
+    session = make([Text("half a sen"), ErrorInfo("cut", "Cut off.")])
     work(session)
     assert session.messages[-1].content == "half a sen"
 
@@ -266,14 +268,14 @@ def test_saving_that_works_again_is_told_once() -> None:
 
 
 def test_a_passing_fault_is_tried_again() -> None:
-    session = make([Fault("server", "Busy.", retryable=True, retry_after=0.01)], [Text("Here.")])
+    session = make([ErrorInfo("server", "Busy.", retryable=True, retry_after=0.01)], [Text("Here.")])
     events = work(session)
     assert of(events, RetryScheduled) == [RetryScheduled("Busy.", 0.01)]
     assert events[-1] == TurnEnded("done")
 
 
 def test_a_time_that_has_passed_is_no_wait() -> None:
-    session = make([Fault("rate", "Busy.", retryable=True, retry_after=0.0)])
+    session = make([ErrorInfo("rate", "Busy.", retryable=True, retry_after=0.0)])
     turn = session.turn("go")
     scheduled = next(event for event in turn if isinstance(event, RetryScheduled))
     session.interrupt()
@@ -282,14 +284,14 @@ def test_a_time_that_has_passed_is_no_wait() -> None:
 
 
 def test_a_long_wait_is_left_to_the_person() -> None:
-    session = make([Fault("rate", "Too many requests.", "model", retryable=True, retry_after=3600)])
+    session = make([ErrorInfo("rate", "Too many requests.", "model", retryable=True, retry_after=3600)])
     events = work(session)
     assert of(events, RetryScheduled) == []
     assert events[-1] == TurnEnded("failed", "Too many requests.", "model")
 
 
 def test_a_model_that_refuses_tools_is_asked_for_text() -> None:
-    session = make([Fault("tools", "No tools.")], [Text("```python\na\n```")])
+    session = make([ErrorInfo("tools", "No tools.")], [Text("```python\na\n```")])
     events = work(session)
     assert any("as text" in e.text for e in of(events, Noticed))
     assert [bool(r.tools) for r in session.llm.requests] == [True, False, False]
@@ -375,7 +377,7 @@ def test_many_rounds_without_a_person_pause() -> None:
 
 
 def test_a_spent_budget_stops_before_the_next_request() -> None:
-    facts = ModelFacts(prompt_price=1e-6)
+    facts = ModelInfo(prompt_price=1e-6)
     session = make(
         [call("a"), Usage(10, 10, 0.6)], [Text("more")], facts=facts, auto_run=True, max_budget=0.5
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from oi_tui import paths, profiles
-from oi_tui.actions.switch_profile import Switching
+from oi_tui.actions.switch_profile import ProfileSwitcher
 from oi_tui.engine.credentials.trust import Trust
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.workspace import Workspace
@@ -57,7 +57,7 @@ def place(folder: Path) -> Iterator[Place]:
 
 
 def switched(place: Place, name: str) -> Profile:
-    Switching(place, place.workspace).to(name)
+    ProfileSwitcher(place, place.workspace).to(name)
     return place.workspace.profile
 
 
@@ -178,7 +178,7 @@ def test_the_newest_wish_counts(place: Place, folder: Path, monkeypatch: pytest.
         waiting.append(functools.partial(then, work()))
 
     monkeypatch.setattr(place, "aside", later)
-    switching = Switching(place, place.workspace)
+    switching = ProfileSwitcher(place, place.workspace)
     switching.to("one")
     switching.to("two")
     for act in reversed(waiting):

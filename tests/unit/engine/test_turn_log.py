@@ -15,7 +15,7 @@ from oi_tui.engine.events import (
     TurnStarted,
     UsageReported,
 )
-from oi_tui.engine.turn_log import Chronicle
+from oi_tui.engine.turn_log import TurnLog
 from oi_tui.messages import InputRequested, LineReached, Message, Started, Starting, Stopping
 
 
@@ -28,7 +28,7 @@ def seconds() -> Iterator[float]:
 
 def told(*events: object) -> list[str]:
     clock = seconds()
-    account = Chronicle(lambda: next(clock))
+    account = TurnLog(lambda: next(clock))
     return [line for event in events if (line := account.take(event))]
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.input.file_index import MOST, Files
+from oi_tui.input.file_index import MOST, FileIndex
 
 
-def listed(root: Path) -> Files:
-    files = Files(root)
+def listed(root: Path) -> FileIndex:
+    files = FileIndex(root)
     files.refresh()
     end = time.monotonic() + 60
     while files.listing:
@@ -82,7 +82,7 @@ def test_a_repository_cannot_make_the_listing_run_a_program(tmp_path: Path) -> N
 def test_a_named_folder_is_looked_up_wherever_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grow(tmp_path, "home/notes.md", "home/.rc", "work/x")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    files = Files(tmp_path / "work")
+    files = FileIndex(tmp_path / "work")
     assert files.find("~/") == ["~/notes.md"]
     assert files.find("~/.r") == ["~/.rc"]
     assert files.find("../ho") == ["../home/"]
@@ -104,7 +104,7 @@ def test_a_folder_that_cannot_be_read_or_is_gone_costs_nothing(tmp_path: Path) -
 
 
 def test_something_is_found_among_a_hundred_thousand_files(tmp_path: Path) -> None:
-    files = Files(tmp_path)
+    files = FileIndex(tmp_path)
     names = [f"folder{number % 100}/part{number % 1000}/file{number}.txt" for number in range(100_000)]
     files._paths = [*names, "folder7/wanted.py"]
     grow(tmp_path, "folder7/wanted.py", *names[:3])

@@ -8,9 +8,9 @@ import pytest
 
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.plain.conversation import PlainConversation
-from oi_tui.plain.event_handler import PlainStory
+from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
-from oi_tui.plain.wakeup import Alarm
+from oi_tui.plain.wakeup import Wakeup
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm
 
@@ -33,8 +33,8 @@ def sent(text: str, *, multi_line: bool = True) -> tuple[list[str], str]:
     os.close(writing)
     notes: list[str] = []
     space = Workspace(Profile(multi_line=multi_line), llm=Llm(), computer=Computer())
-    with closing(Alarm()) as alarm, closing(space):
-        story = PlainStory(notes.append, notes.append, lambda _: "", echoes=False)
+    with closing(Wakeup()) as alarm, closing(space):
+        story = PlainEventHandler(notes.append, notes.append, lambda _: "", echoes=False)
         keyboard = Interrupting(alarm, reading)
         PlainConversation(space, story, keyboard, alarm, seen=False).converse()
         messages = [each.content for each in space.session.messages if each.role == "user"]

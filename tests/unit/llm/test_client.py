@@ -13,19 +13,19 @@ from time import monotonic
 import pytest
 
 from oi_tui.engine.llm.base import (
-    CallPiece,
     Delta,
-    Fault,
+    ErrorInfo,
     Finish,
     LlmError,
     Reasoning,
     Reply,
     Request,
     Text,
+    ToolCallPiece,
     Usage,
 )
 from oi_tui.engine.llm.client import ModelProcess
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from tests import processes
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Call, ModelServer, Say, Think
@@ -50,7 +50,7 @@ def text(deltas: list[Delta]) -> str:
     return "".join(delta.text for delta in deltas if isinstance(delta, Text))
 
 
-def broken(reply: Reply) -> tuple[list[Delta], Fault]:
+def broken(reply: Reply) -> tuple[list[Delta], ErrorInfo]:
     """What came of a reply before it broke off, and why it did."""
     deltas: list[Delta] = []
     try:
@@ -95,8 +95,8 @@ def test_a_name_without_a_provider_is_taken_for_a_server_like_openais(
 def test_a_call_arrives_in_pieces(models: ModelProcess, served: ModelServer) -> None:
     served.answer(server.spoken(Say("Look:"), Call('{"language":"shell","code":"ls"}'), size=9))
     deltas = list(models.reply(request(served.base)))
-    calls = [d for d in deltas if isinstance(d, CallPiece)]
-    assert calls[0] == CallPiece(0, "call_1", "execute", "")
+    calls = [d for d in deltas if isinstance(d, ToolCallPiece)]
+    assert calls[0] == ToolCallPiece(0, "call_1", "execute", "")
     assert "".join(d.arguments for d in calls) == '{"language":"shell","code":"ls"}'
     assert len(calls) > 3
 
@@ -218,7 +218,7 @@ def test_what_is_known_of_a_model_is_told_and_nothing_is_made_up(models: ModelPr
     assert (known.context_window, known.max_output) == (128_000, 16_384)
     assert known.supports_functions is True
     assert known.supports_vision is True
-    assert models.facts("openai/never-heard-of", timeout=20) == ModelFacts()
+    assert models.facts("openai/never-heard-of", timeout=20) == ModelInfo()
 
 
 def test_costs_are_those_of_the_model(models: ModelProcess, served: ModelServer) -> None:

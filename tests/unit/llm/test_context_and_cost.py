@@ -8,11 +8,11 @@ import pytest
 
 from oi_tui.engine.events import Event, Noticed, TurnEnded
 from oi_tui.engine.llm import compaction, endpoint, request
-from oi_tui.engine.llm.base import Fault, Text, Usage
+from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.context_window import tokens, weight
-from oi_tui.engine.llm.usage import Ledger
-from oi_tui.engine.models.model_info import KnownModels, ModelFacts
+from oi_tui.engine.llm.usage import UsageTotals
+from oi_tui.engine.models.model_info import KnownModels, ModelInfo
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
@@ -23,7 +23,7 @@ from tests.servers.openai_server import Exchange, ModelServer
 from tests.servers.wires import OpenAi
 from tests.unit.engine.test_session import Tried, make, of, work
 
-PRICED = ModelFacts(context_window=128_000, prompt_price=1e-4, completion_price=2e-4)
+PRICED = ModelInfo(context_window=128_000, prompt_price=1e-4, completion_price=2e-4)
 
 
 def said(text: str) -> Message:
@@ -57,10 +57,10 @@ def test_every_request_is_in_the_books_with_all_that_it_sent_again() -> None:
 
 
 def test_a_price_that_is_not_known_is_said_to_be_unknown() -> None:
-    assert Ledger().sent(Usage(1, 1, None)).price == "?"
-    assert Ledger().sent(Usage(1, 1, None)).sent(Usage(1, 1, 1.5)).price == "$1.50 + ?"
-    assert Ledger().sent(None).unreported == 1
-    assert Ledger().price == "$0.0000"
+    assert UsageTotals().sent(Usage(1, 1, None)).price == "?"
+    assert UsageTotals().sent(Usage(1, 1, None)).sent(Usage(1, 1, 1.5)).price == "$1.50 + ?"
+    assert UsageTotals().sent(None).unreported == 1
+    assert UsageTotals().price == "$0.0000"
 
 
 def test_a_request_that_would_exceed_the_budget_is_not_sent() -> None:
@@ -94,7 +94,7 @@ def test_a_budget_of_nothing_allows_only_what_is_free() -> None:
     [*_, ended] = work(paid)
     assert (ended.outcome, paid.llm.requests) == ("paused", [])
     assert ended.reason == "The budget is $0.00, so nothing is sent to a model that costs money."
-    free = make([Text("one"), Usage(10, 10, 0.0)], facts=ModelFacts(free=True), max_budget=0)
+    free = make([Text("one"), Usage(10, 10, 0.0)], facts=ModelInfo(free=True), max_budget=0)
     assert work(free)[-1] == TurnEnded("done")
 
 
@@ -124,7 +124,7 @@ def test_what_no_provider_reports_is_estimated_and_spent(usage: tuple[Usage, ...
 
 
 def test_a_model_whose_facts_came_too_late_is_asked_about_again() -> None:
-    answers = [None, ModelFacts(context_window=100)]
+    answers = [None, ModelInfo(context_window=100)]
     known = KnownModels(lambda _model: answers.pop(0))
     assert known.of(Profile(model="gpt-4o")).context_window is None
     assert known.of(Profile(model="gpt-4o")).context_window == 100
@@ -183,8 +183,8 @@ def test_nothing_is_told_of_a_request_that_was_read(model: str, read: int) -> No
 # -- who knows the window ---------------------------------------------------------------------------
 
 
-def known(profile: Profile, table: ModelFacts | None = None) -> ModelFacts:
-    return KnownModels(lambda _model: table or ModelFacts()).of(profile)
+def known(profile: Profile, table: ModelInfo | None = None) -> ModelInfo:
+    return KnownModels(lambda _model: table or ModelInfo()).of(profile)
 
 
 def ollama(answer: object) -> server.Answer:
@@ -226,7 +226,7 @@ def test_other_servers_of_this_machine_are_asked_too_and_remembered() -> None:
         server.refused(200 if found else 404, listed.get(exchange.path, {}))(exchange)
 
     with ModelServer(lists, questions=True) as running:
-        models = KnownModels(lambda _model: ModelFacts())
+        models = KnownModels(lambda _model: ModelInfo())
         profile = Profile(model="openai/Q/w", api_base=running.base)
         assert models.of(profile).context_window == 8192
         asked = len(running.exchanges)
@@ -235,7 +235,7 @@ def test_other_servers_of_this_machine_are_asked_too_and_remembered() -> None:
 
 
 def test_hosts_elsewhere_are_not_asked() -> None:
-    table = ModelFacts(context_window=128_000)
+    table = ModelInfo(context_window=128_000)
     assert known(Profile(model="openai/m", api_base="http://example.invalid/v1"), table) == table
 
 
@@ -243,7 +243,7 @@ def test_local_mode_has_a_window_where_nobody_knows_one() -> None:
     facts = known(Profile(model="openai/m", api_base="http://127.0.0.1:9/v1", local=True))
     assert (facts.context_window, facts.longest_reply) == (3000, 1000)
     assert "local mode" in facts.window_from
-    table = ModelFacts(context_window=128_000)
+    table = ModelInfo(context_window=128_000)
     assert known(Profile(model="gpt-4o", local=True), table) == table
     written = request.write(
         [said("hi")], Profile(model="m"), [], tools=False, window=3000, longest_reply=1000
@@ -351,7 +351,7 @@ def test_a_short_conversation_has_nothing_to_shorten() -> None:
         assert any("nothing to summarise" in text for text in notices(events))
 
 
-@pytest.mark.parametrize("reply", [[Fault("key", "No key.", "api_key")], [Text("  ")], []])
+@pytest.mark.parametrize("reply", [[ErrorInfo("key", "No key.", "api_key")], [Text("  ")], []])
 def test_a_summary_that_fails_changes_nothing(reply: list) -> None:
     session = make(reply, messages=long_talk())
     session.llm.replies += [[Text(" ")]] * 5
@@ -377,7 +377,7 @@ def told(session: Tried) -> str:
 
 
 def test_the_report_names_the_parts_the_window_and_its_origin() -> None:
-    session = make(messages=long_talk(), facts=ModelFacts(context_window=128_000))
+    session = make(messages=long_talk(), facts=ModelInfo(context_window=128_000))
     text = told(session)
     for part in ("system message", "the tool", "you", "replies and code", "output"):
         assert part in text
@@ -388,7 +388,7 @@ def test_the_report_names_the_parts_the_window_and_its_origin() -> None:
 
 
 def test_the_report_tells_what_a_prompt_would_add() -> None:
-    session = make(messages=long_talk(), facts=ModelFacts(context_window=128_000))
+    session = make(messages=long_talk(), facts=ModelInfo(context_window=128_000))
     without = session.token_report(lambda _model, texts: [len(text) for text in texts])
     [told] = of(
         list(session.count_tokens(lambda _model, texts: [len(text) for text in texts], "x" * 321)), Noticed
@@ -403,7 +403,7 @@ def test_the_report_tells_what_a_prompt_would_add() -> None:
 
 
 def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
-    session = make([Text("Hm."), Usage(120, 8, None, 100)], facts=ModelFacts(free=True), max_budget=2)
+    session = make([Text("Hm."), Usage(120, 8, None, 100)], facts=ModelInfo(free=True), max_budget=2)
     work(session)
     text = told(session)
     assert "120 tokens in (100 of them from the provider's cache), 8 out" in text

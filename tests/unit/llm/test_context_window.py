@@ -9,12 +9,12 @@ import pytest
 
 from oi_tui.engine.events import LibraryLoading, Noticed, TurnEnded
 from oi_tui.engine.llm import errors
-from oi_tui.engine.llm.base import Fault, Text
+from oi_tui.engine.llm.base import ErrorInfo, Text
 from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.context_window import tokens
 from oi_tui.engine.llm.error_table import Attempt
 from oi_tui.engine.llm.stated_limit import StatedLimit, stated_limit
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
@@ -164,9 +164,9 @@ def long_talk(messages: int = 60, size: int = 4000) -> list[Message]:
     return [Message(role=roles[n % 2], type="message", content=f"{n} " + "x" * size) for n in range(messages)]
 
 
-def refusal(limit: int, used: int) -> Fault:
+def refusal(limit: int, used: int) -> ErrorInfo:
     words = f"maximum context length is {limit} tokens. However, you requested {used} tokens"
-    return Fault("context", "Too long.", "context_window", detail=words)
+    return ErrorInfo("context", "Too long.", "context_window", detail=words)
 
 
 def notices(events: Any) -> list[str]:
@@ -222,7 +222,7 @@ def test_a_text_with_more_tokens_than_estimated_is_cut_further() -> None:
         [refusal(20_000, 40_000)],
         [Text("one")],
         messages=long_talk(),
-        facts=ModelFacts(context_window=20_000),
+        facts=ModelInfo(context_window=20_000),
     )
     assert work(session)[-1] == TurnEnded("done")
     first, second = sizes(session)
@@ -281,9 +281,9 @@ def test_a_real_refusal_over_http_is_learned_from(models: ModelProcess, served: 
 def test_loading_is_called_loading() -> None:
     loaded = threading.Event()
 
-    def facts(_profile: Profile) -> ModelFacts:
+    def facts(_profile: Profile) -> ModelInfo:
         assert loaded.wait(30)
-        return ModelFacts()
+        return ModelInfo()
 
     llm, journal = Llm([Text("one")]), Store.unsaved(cwd="/", model="m")
     session = Session(Profile(model="openai/m"), llm, Computer(), journal, facts=facts)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from oi_tui.engine.llm.base import Delta, Fault, LlmError, Request, Text
+from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request, Text
 from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.error_table import Attempt
 from oi_tui.engine.llm.errors import explain
@@ -218,7 +218,7 @@ TROUBLES = {
 }
 
 
-def fails(models: ModelProcess, **changes: Any) -> tuple[str, Fault]:
+def fails(models: ModelProcess, **changes: Any) -> tuple[str, ErrorInfo]:
     """The text of a reply that breaks off, and why it does."""
     values = {"model": "openai/m", "messages": [{"role": "user", "content": "Hi"}], "timeout": 20.0}
     heard: list[Delta] = []

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from oi_tui.engine.llm.base import CallPiece, Delta, Fault, Finish, LlmError, Reasoning, Request, Text
+from oi_tui.engine.llm.base import Delta, ErrorInfo, Finish, LlmError, Reasoning, Request, Text, ToolCallPiece
 from oi_tui.engine.llm.client import ModelProcess
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Exchange, ModelServer
@@ -55,7 +55,9 @@ def told(status: int, message: str, **more: Any) -> Answer:
     return refused(status, {"error": {"message": message, **more}})
 
 
-def ask(models: ModelProcess, served: ModelServer, timeout: float = 30.0) -> tuple[list[Delta], Fault | None]:
+def ask(
+    models: ModelProcess, served: ModelServer, timeout: float = 30.0
+) -> tuple[list[Delta], ErrorInfo | None]:
     heard: list[Delta] = []
     request = Request(
         model="openai/m",
@@ -345,7 +347,7 @@ def test_an_odd_call_is_a_call(models: ModelProcess, served: ModelServer, calls:
     served.answer(events(CHUNK({"tool_calls": calls}), END, DONE))
     heard, fault = ask(models, served)
     assert fault is None
-    arguments = "".join(delta.arguments for delta in heard if isinstance(delta, CallPiece))
+    arguments = "".join(delta.arguments for delta in heard if isinstance(delta, ToolCallPiece))
     assert json.loads(arguments) == json.loads(CODE)
 
 

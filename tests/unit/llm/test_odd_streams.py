@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Noticed
-from oi_tui.engine.llm.base import CallPiece, Delta, Gap, LlmError, Reasoning, Request, Text, Usage
+from oi_tui.engine.llm.base import Delta, Gap, LlmError, Reasoning, Request, Text, ToolCallPiece, Usage
 from oi_tui.engine.llm.client import ModelProcess
-from oi_tui.engine.llm.sse_filter import Sieve
+from oi_tui.engine.llm.sse_filter import SseFilter
 from tests.fakes import call
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Call, Exchange, ModelServer, Say
@@ -115,7 +115,7 @@ def test_a_line_that_is_broken_at_the_end_is_a_reply_that_broke_off(
 
 def test_code_with_something_missing_in_it_never_runs_by_itself() -> None:
     begun = '{"language": "python", "code": "rm -r build'
-    session = make([CallPiece(0, "c1", "execute", begun), Gap(1), CallPiece(0, None, None, '/tmp"}')])
+    session = make([ToolCallPiece(0, "c1", "execute", begun), Gap(1), ToolCallPiece(0, None, None, '/tmp"}')])
     session.auto_run = True
     events = work(session)
     assert of(events, ApprovalRequested) == []
@@ -141,7 +141,7 @@ def test_what_is_missing_from_the_words_does_not_touch_the_code_after_them() -> 
 
 
 def sieved(*lines: str) -> tuple[list[str], int]:
-    sieve = Sieve()
+    sieve = SseFilter()
     passed = [each for line in lines for each in sieve.feed(line)]
     return passed + sieve.end(), sieve.take_gaps()
 

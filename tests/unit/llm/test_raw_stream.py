@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.llm import request as request_writer
-from oi_tui.engine.llm.base import CallPiece, Delta, Request, Text
+from oi_tui.engine.llm.base import Delta, Request, Text, ToolCallPiece
 from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
@@ -43,7 +43,7 @@ def test_calls_of_a_reply_that_was_not_streamed_are_calls(models: ModelProcess, 
         for name, arguments in (("a", "{}"), ("b", {"code": "1"}))
     ]
     served.answer(whole_reply({"content": None, "tool_calls": calls}))
-    found = [delta for delta in heard(models, served) if isinstance(delta, CallPiece)]
+    found = [delta for delta in heard(models, served) if isinstance(delta, ToolCallPiece)]
     assert [(call.index, call.id, call.arguments) for call in found] == [
         (0, "a", "{}"),
         (1, "b", '{"code": "1"}'),

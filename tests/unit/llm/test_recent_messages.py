@@ -7,7 +7,7 @@ import pytest
 
 from oi_tui.engine.llm import request
 from oi_tui.engine.llm.recent_messages import recent
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 from tests.unit.engine.test_session import make, work
@@ -61,7 +61,7 @@ def test_turns_do_not_get_dearer_as_a_conversation_grows(monkeypatch: pytest.Mon
         return write(messages, *more, **named)
 
     monkeypatch.setattr(request, "write", counted)
-    session = make(facts=ModelFacts(context_window=4000))
+    session = make(facts=ModelInfo(context_window=4000))
     for _ in range(200):
         work(session, "word " * 100)
     assert len(session.messages) == 400

@@ -11,10 +11,10 @@ from oi_tui.engine.events import TurnEnded
 from oi_tui.engine.llm import endpoint, request_gate
 from oi_tui.engine.llm.base import LlmError, Request, Text
 from oi_tui.engine.llm.client import ModelProcess
-from oi_tui.engine.llm.usage_report import Account, OverBudget
+from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.models import model_check
 from oi_tui.engine.models.function_model import FunctionModel
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
@@ -191,7 +191,7 @@ def test_keys_of_providers_are_not_sent_to_models(monkeypatch: pytest.MonkeyPatc
             },
         ],
     )
-    request_gate.send(llm, request, Profile(), Account(), ModelFacts())
+    request_gate.send(llm, request, Profile(), UsageTracker(), ModelInfo())
     [sent] = llm.requests
     assert "mk-1234567890abcdef" not in str(sent)
     assert str(sent).count("[key]") == 4
@@ -201,20 +201,20 @@ def test_keys_of_providers_are_not_sent_to_models(monkeypatch: pytest.MonkeyPatc
 def test_the_gate_refuses_for_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     llm, request = Llm([Text("ok")]), Request(model="m", messages=[{"role": "user", "content": "hi"}])
     with pytest.raises(LlmError, match="offline is on, and gpt-4o would be asked at the servers of openai"):
-        request_gate.send(llm, request, Profile(offline=True), Account(), ModelFacts())
+        request_gate.send(llm, request, Profile(offline=True), UsageTracker(), ModelInfo())
     with pytest.raises(OverBudget, match="cannot be kept"):
-        request_gate.send(llm, request, Profile(max_budget=1.0), Account(), ModelFacts())
+        request_gate.send(llm, request, Profile(max_budget=1.0), UsageTracker(), ModelInfo())
     named = Profile(api_base="http://127.0.0.1:80@evil.example/v1")
     with pytest.raises(LlmError, match="without a name and password"):
-        request_gate.send(llm, request, named, Account(), ModelFacts())
+        request_gate.send(llm, request, named, UsageTracker(), ModelInfo())
     function = Profile(offline=True, completions=("", "p.py"))
     with pytest.raises(LlmError, match="could ask any server"):
-        request_gate.send(llm, request, function, Account(), ModelFacts())
+        request_gate.send(llm, request, function, UsageTracker(), ModelInfo())
     assert llm.requests == []
 
 
 def test_a_test_of_a_model_counts_what_was_spent(models: ModelProcess, served: ModelServer) -> None:
     profile = Profile(model="openai/m", api_base=served.base, max_budget=1.0)
-    [finding] = model_check.check(models, profile, Account(), ModelFacts())
+    [finding] = model_check.check(models, profile, UsageTracker(), ModelInfo())
     assert (finding.good, finding.setting) == (False, "max_budget")
     assert served.exchanges == []

@@ -9,7 +9,7 @@ from PIL import Image
 from oi_tui.engine.llm import images, request
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.llm.client import ModelProcess
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 from tests.fakes import call
@@ -17,7 +17,7 @@ from tests.servers.openai_server import ModelServer
 from tests.unit.engine.test_session import make, work
 from tests.unit.llm.test_wires import WIRES
 
-SEES = ModelFacts(supports_vision=True)
+SEES = ModelInfo(supports_vision=True)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_a_model_that_does_not_see_is_told_the_path(folder: Path) -> None:
 
 def test_vision_of_the_profile_counts_more_than_what_is_known(folder: Path) -> None:
     for vision, sent in ((True, True), (False, False)):
-        session = make([Text("Hm.")], facts=ModelFacts(supports_vision=not vision), supports_vision=vision)
+        session = make([Text("Hm.")], facts=ModelInfo(supports_vision=not vision), supports_vision=vision)
         session.computer.cwd = folder
         work(session, "chart.png")
         assert ("image_url" in str(session.llm.requests[0].messages)) is sent
@@ -106,7 +106,7 @@ def test_the_kind_is_that_of_the_data_and_not_of_the_name(folder: Path) -> None:
 
 
 def test_a_picture_of_a_program_is_seen_or_described_by_its_path(tmp_path: Path) -> None:
-    for facts in (SEES, ModelFacts()):
+    for facts in (SEES, ModelInfo()):
         session = make([call("picture")], [Text("Hm.")], auto_run=True, facts=facts, outputs=tmp_path / "out")
         work(session)
         sent = str(session.llm.requests[1].messages)

@@ -10,7 +10,7 @@ import pytest
 from oi_tui import OpenInterpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.engine.credentials.trust import Shown
-from oi_tui.engine.llm.base import CallPiece, Delta, Finish, LlmError, Reasoning, Request, Text, Usage
+from oi_tui.engine.llm.base import Delta, Finish, LlmError, Reasoning, Request, Text, ToolCallPiece, Usage
 from oi_tui.engine.models.function_model import FunctionModel
 from oi_tui.engine.settings import python_profile
 from oi_tui.engine.settings.profile import Profile
@@ -113,7 +113,7 @@ def test_every_form_of_an_answer_is_understood() -> None:
     usage = {"choices": [{"delta": {"content": "x"}}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}
     assert heard(lambda messages: [usage]) == [Text("x"), Usage(3, 1)]
     call = {"delta": {"function_call": {"name": "execute", "arguments": "{"}}}
-    assert heard(lambda messages: [call]) == [CallPiece(0, None, "execute", "{")]
+    assert heard(lambda messages: [call]) == [ToolCallPiece(0, None, "execute", "{")]
 
 
 def broken(messages):

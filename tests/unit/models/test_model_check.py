@@ -4,7 +4,7 @@ import pytest
 
 from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.models.model_check import check
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Call, ModelServer, Say
@@ -21,7 +21,7 @@ def profile(base: str, **changes: object) -> Profile:
 def test_all_is_well(models: ModelProcess, served: ModelServer) -> None:
     served.answer(CALL)
     findings = list(
-        check(models, profile(served.base, api_key="k-12345678"), facts=ModelFacts(context_window=8192))
+        check(models, profile(served.base, api_key="k-12345678"), facts=ModelInfo(context_window=8192))
     )
     assert [each.step for each in findings] == [
         "host",

@@ -6,7 +6,7 @@ import pytest
 
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded
 from oi_tui.engine.output.console import KEPT, ConsoleText, file_of
-from oi_tui.engine.reply.message_builders import RunWriter
+from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.messages import Message, Printed
 
 
@@ -46,7 +46,7 @@ def test_of_many_lines_whole_ones_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_run_is_recorded_with_line_feeds_wherever_its_pieces_are_cut() -> None:
-    writer = RunWriter(Message(role="assistant", type="code", format="python"), None)
+    writer = RunBuilder(Message(role="assistant", type="code", format="python"), None)
     events: list[Event] = []
     for piece in ("50%\r100%\r", "\n\x1b[31mred\x1b[0m\r", "\r\nlast\r"):
         events += writer.take(Printed(piece))

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from oi_tui.engine.output.plain import plain
-from oi_tui.widgets.emulator.ansi_text import TerminalText
+from oi_tui.widgets.emulator.ansi_text import AnsiText
 
 #: Two bars, as rich, docker and tqdm draw them.
 BARS = "start\r\na 1%\r\nb 1%\r\x1b[1A\x1b[2Ka \x1b[32m50%\x1b[0m\r\nb 60%\r\x1b[2K\x1b[1A\x1b[2Ka done\r\nb done\r\nend\r\n"
@@ -37,14 +37,14 @@ def test_what_stands_in_the_end_is_what_is_left(printed: str, lines: list[str] |
         assert plain(printed).strip() == "x"
         return
     assert plain(printed).rstrip("\n").split("\n") == lines
-    assert TerminalText(printed).words() == lines
+    assert AnsiText(printed).words() == lines
 
 
 @pytest.mark.parametrize("printed", [BARS, TOP, APT])
 def test_it_is_the_same_however_it_is_cut(printed: str) -> None:
-    whole = TerminalText(printed).words()
+    whole = AnsiText(printed).words()
     for seed in range(50):
-        text, rest = TerminalText(), printed
+        text, rest = AnsiText(), printed
         while rest:
             size = random.Random(seed * 1000 + len(rest)).randint(1, 12)
             text.feed(rest[:size])
@@ -53,17 +53,17 @@ def test_it_is_the_same_however_it_is_cut(printed: str) -> None:
 
 
 def test_colours_stay_where_they_were_drawn() -> None:
-    spans = TerminalText("\r\n\x1b[1A\x1b[31mred\x1b[0m plain\r\n").spans(0)
+    spans = AnsiText("\r\n\x1b[1A\x1b[31mred\x1b[0m plain\r\n").spans(0)
     assert [(text, style.color is not None) for text, style in spans] == [("red", True), (" plain", False)]
 
 
 def test_what_only_prints_is_not_drawn() -> None:
     for printed in ("10%\r20%\x1b[K\r\n", "\x1b[31mred\x1b[0m\r\n", "\x1b[J\x1b[2K\r\n", "[1A and [H\r\n"):
-        assert not TerminalText(printed).drawing
+        assert not AnsiText(printed).drawing
 
 
 def test_a_flood_after_a_drawing_is_kept_as_any_other() -> None:
-    text = TerminalText("a\r\n\x1b[1Ab\r\n")
+    text = AnsiText("a\r\n\x1b[1Ab\r\n")
     for number in range(40):
         text.feed("".join(f"line {number * 1000 + each}\r\n" for each in range(1000)))
     assert not text.drawing
@@ -73,7 +73,7 @@ def test_a_flood_after_a_drawing_is_kept_as_any_other() -> None:
 
 
 def test_a_long_drawing_lets_its_first_lines_go_for_good() -> None:
-    text = TerminalText()
+    text = AnsiText()
     for number in range(1000):
         text.feed(f"bar\r\n\x1b[1A\x1b[2Kdone {number}\r\n")
     assert text.words() == [f"done {number}" for number in range(1000)]

@@ -10,7 +10,7 @@ import pytest
 from oi_tui import OpenInterpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.settings import ABSENT, ACTING, AT_THE_START
-from oi_tui.engine.llm.base import CallPiece, Delta, Finish, Text
+from oi_tui.engine.llm.base import Delta, Finish, Text, ToolCallPiece
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import ProfileError, Setting
 from tests.fakes import Llm, call
@@ -296,7 +296,7 @@ def test_what_is_wrong_with_a_reply_comes_as_a_notice(reply: list[Delta], says: 
 
 
 def test_calls_that_cannot_be_read_and_messages_left_out_are_noticed() -> None:
-    broken = [CallPiece(0, "c1", "execute", "{{{")]
+    broken = [ToolCallPiece(0, "c1", "execute", "{{{")]
     with OpenInterpreter(llm=Llm(broken, broken, [Text("ok")])) as interpreter:
         interpreter.messages = [
             {"role": role, "type": "message", "content": "x" * 9000}

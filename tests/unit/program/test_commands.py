@@ -148,9 +148,9 @@ def test_every_key_belongs_to_one_command() -> None:
 
 
 def test_every_command_names_something_that_the_desk_can_do() -> None:
-    from oi_tui.plain.commands import PlainDesk
-    from oi_tui.screens.chat.commands import ChatDesk
+    from oi_tui.plain.commands import PlainCommands
+    from oi_tui.screens.chat.commands import ChatCommands
 
-    wanted = {name for name in vars(commands.Desk) if not name.startswith("_")}
-    assert wanted <= set(dir(ChatDesk))
-    assert wanted <= set(dir(PlainDesk))
+    wanted = {name for name in vars(commands.CommandTarget) if not name.startswith("_")}
+    assert wanted <= set(dir(ChatCommands))
+    assert wanted <= set(dir(PlainCommands))

@@ -13,7 +13,7 @@ import pytest
 from oi_tui.demo.scripts import LABEL, TASKS
 from oi_tui.demo.server import Demo, start
 from oi_tui.engine.events import ApprovalRequested, Event, Reject, Run, RunReported, TurnEnded
-from oi_tui.engine.llm.base import CallPiece, Delta, Request, Text
+from oi_tui.engine.llm.base import Delta, Request, Text, ToolCallPiece
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
@@ -35,7 +35,7 @@ class Reply:
                     yield Text(delta["content"])
                 for call in delta.get("tool_calls", ()):
                     function = call["function"]
-                    yield CallPiece(
+                    yield ToolCallPiece(
                         call["index"], call.get("id"), function.get("name"), function["arguments"]
                     )
 

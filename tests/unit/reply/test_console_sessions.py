@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from oi_tui.engine.llm.base import CallPiece, Delta, Finish, Text
-from oi_tui.engine.reply.console_sessions import Unprompted, is_open
+from oi_tui.engine.llm.base import Delta, Finish, Text, ToolCallPiece
+from oi_tui.engine.reply.console_sessions import ConsoleSession, is_open
 from oi_tui.engine.reply.parser import CodeGrew, CodeStarted, ReplyParser, Said, join
 from oi_tui.runtimes.languages import LANGUAGES
 
@@ -19,7 +19,7 @@ def read(text: str, cut: int = 0, *, call: bool = False) -> list[tuple[str, str]
     parser = ReplyParser(lambda word: WORDS.get(word.lower()), fences=True)
     size = cut or len(text)
     deltas: list[Delta] = [
-        CallPiece(0, "c", "execute", text[at : at + size]) if call else Text(text[at : at + size])
+        ToolCallPiece(0, "c", "execute", text[at : at + size]) if call else Text(text[at : at + size])
         for at in range(0, len(text), size)
     ]
     parts = [part for delta in [*deltas, Finish("stop")] for part in parser.feed(delta)]
@@ -129,7 +129,7 @@ def test_commands_that_are_whole_are_known(command: str) -> None:
 
 
 def test_what_comes_out_at_once_is_not_held_back() -> None:
-    reader = Unprompted("shell")
+    reader = ConsoleSession("shell")
     assert reader.feed("ls -") == "ls -"
-    assert Unprompted("python").feed("import ") == "import "
-    assert Unprompted("ruby").feed("$") == "$"
+    assert ConsoleSession("python").feed("import ") == "import "
+    assert ConsoleSession("ruby").feed("$") == "$"

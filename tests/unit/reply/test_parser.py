@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from oi_tui.engine.events import MessageRecorded
-from oi_tui.engine.llm.base import CallPiece, Delta, Finish, Reasoning, Text
-from oi_tui.engine.reply.message_builders import ReplyWriter
+from oi_tui.engine.llm.base import Delta, Finish, Reasoning, Text, ToolCallPiece
+from oi_tui.engine.reply.message_builders import ReplyBuilder
 from oi_tui.engine.reply.parser import (
     CodeEnded,
     CodeGrew,
@@ -74,7 +74,7 @@ def delta(line: list[Any]) -> Delta:
         case ["finish", reason]:
             return Finish(reason)
         case ["call", index, call, name, arguments]:
-            return CallPiece(index, call, name, arguments)
+            return ToolCallPiece(index, call, name, arguments)
     raise ValueError(line)
 
 
@@ -84,12 +84,12 @@ def cut(deltas: Sequence[Delta], sizes: Iterator[int]) -> Iterator[Delta]:
         if isinstance(whole, Text | Reasoning):
             for piece in pieces(whole.text, sizes):
                 yield type(whole)(piece)
-        elif isinstance(whole, CallPiece) and whole.arguments:
+        elif isinstance(whole, ToolCallPiece) and whole.arguments:
             for number, piece in enumerate(pieces(whole.arguments, sizes)):
                 if number:
-                    yield CallPiece(whole.index, None, None, piece)
+                    yield ToolCallPiece(whole.index, None, None, piece)
                 else:
-                    yield CallPiece(whole.index, whole.id, whole.name, piece)
+                    yield ToolCallPiece(whole.index, whole.id, whole.name, piece)
         else:
             yield whole
 
@@ -172,7 +172,7 @@ def test_any_text_is_read_alike_however_it_is_cut(text: str, fences: bool, seed:
 @settings(max_examples=200, deadline=None)
 @given(REPLY, st.integers(0, 1_000_000))
 def test_any_arguments_are_read_alike_however_they_are_cut(text: str, seed: int) -> None:
-    call = CallPiece(0, "a", "execute", text)
+    call = ToolCallPiece(0, "a", "execute", text)
     whole = read([call], fences=False)
     assert read(cut([call], ones()), fences=False) == whole
     assert read(cut([call], sizes(seed)), fences=False) == whole
@@ -184,7 +184,7 @@ DELTAS = st.lists(
         st.just(Reasoning("hm")),
         st.sampled_from(["stop", "length"]).map(Finish),
         st.builds(
-            CallPiece,
+            ToolCallPiece,
             st.integers(0, 2),
             st.sampled_from([None, "", "a", "b"]),
             st.sampled_from([None, "", "execute", "python", "exe", "get_weather"]),
@@ -216,7 +216,7 @@ def test_code_begins_grows_and_ends_before_anything_else_comes(deltas: list[Delt
 
 @settings(max_examples=200, deadline=None)
 @given(DELTAS, st.booleans(), st.integers(0, 1_000_000))
-@example([CallPiece(0, None, "execute", '"name"'), CallPiece(0, None, "execute", "\n```")], False, 0)
+@example([ToolCallPiece(0, None, "execute", '"name"'), ToolCallPiece(0, None, "execute", "\n```")], False, 0)
 def test_any_reply_is_read_alike_however_its_deltas_are_cut(
     deltas: list[Delta], fences: bool, seed: int
 ) -> None:
@@ -242,7 +242,7 @@ def test_prose_of_a_model_with_tools_stays_as_it_is(text: str) -> None:
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_valid_arguments_are_read_as_json_reads_them(code: str, other: str) -> None:
     arguments = json.dumps({"note": other, "language": "python", "code": code, "x": [other, {"y": other}]})
-    parts = read([CallPiece(0, "a", "execute", arguments)], fences=False)
+    parts = read([ToolCallPiece(0, "a", "execute", arguments)], fences=False)
     if code[:1] not in "`{" and code.strip()[:1] not in "`{":
         expected = "".join(c if not "\ud800" <= c <= "\udfff" else "\ufffd" for c in code)
         assert told(parts) == [["code", "python", "a", expected, True]]
@@ -303,9 +303,9 @@ def test_arguments_of_a_megabyte_are_read_in_linear_time() -> None:
     line = "print('hello')\\n"
 
     def call(size: int) -> list[Delta]:
-        pieces = [CallPiece(0, None, None, line[i : i + 4]) for i in range(0, len(line), 4)]
+        pieces = [ToolCallPiece(0, None, None, line[i : i + 4]) for i in range(0, len(line), 4)]
         return [
-            CallPiece(0, "a", "execute", '{"language":"python","code":"'),
+            ToolCallPiece(0, "a", "execute", '{"language":"python","code":"'),
             *(pieces * (size // len(line))),
         ]
 
@@ -341,7 +341,7 @@ def test_code_before_a_closing_tag_is_never_offered(closing: str, size: int, ope
 
 
 def test_a_tool_call_before_a_closing_tag_is_still_a_call() -> None:
-    call = CallPiece(0, "c", "execute", '{"language": "python", "code": "1"}')
+    call = ToolCallPiece(0, "c", "execute", '{"language": "python", "code": "1"}')
     codes, _ = written([Text("Hm."), call, Text("</think>Done.")])
     assert [code.content for code in codes] == ["1"]
 
@@ -354,7 +354,7 @@ def test_a_closing_tag_that_is_quoted_withdraws_nothing() -> None:
 def written(deltas: Sequence[Delta]) -> tuple[list[Message], list[Message]]:
     """The code that is offered, and all messages of the reply as they are at its end."""
     resolve = lambda word: LANGUAGES.get(word.strip().lower())  # noqa: E731
-    parser, writer = ReplyParser(resolve, fences=True), ReplyWriter(resolve)
+    parser, writer = ReplyParser(resolve, fences=True), ReplyBuilder(resolve)
     found = [part for delta in deltas for part in parser.feed(delta)] + parser.finish()
     events = [event for part in found for event in writer.take(part)] + list(writer.finish(cut=False))
     messages = {e.message.id: e.message for e in events if isinstance(e, MessageRecorded)}

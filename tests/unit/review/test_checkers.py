@@ -14,7 +14,7 @@ import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Run
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.engine.review.permissions import Grant, Grants, offers
+from oi_tui.engine.review.permissions import Permission, Permissions, offers
 from oi_tui.engine.review.readable_files import why_not_readable
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.text import names
@@ -44,7 +44,7 @@ def nothing_listed(language: str, code: str, cwd: Path, *before: str) -> bool:
     earlier = EarlierCode()
     for each in before:
         earlier.note(language, each, cwd)
-    covered = Grant("unremarkable", language).covers(language, code, cwd, earlier)
+    covered = Permission("unremarkable", language).covers(language, code, cwd, earlier)
     assert covered == (look_through(language, code, cwd, earlier).nothing_listed and not names(code))
     return covered
 
@@ -784,7 +784,7 @@ def test_harmless_python_is_not_listed(code: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("code", LISTED_PYTHON)
 def test_other_python_is_listed(code: str, folder: Path) -> None:
-    assert not Grant("unremarkable", "python").covers("python", code, folder)
+    assert not Permission("unremarkable", "python").covers("python", code, folder)
 
 
 def test_python_that_is_not_listed_changes_nothing_when_it_really_runs(folder: Path) -> None:
@@ -955,11 +955,11 @@ def test_shell_that_may_have_changed_what_commands_mean_ends_the_cover(before: s
     assert not nothing_listed("shell", "ls", folder, before)
     earlier = EarlierCode()
     earlier.note("bash", before, folder)
-    assert not Grant("unremarkable", "shell").covers("shell", "ls", folder, earlier)
+    assert not Permission("unremarkable", "shell").covers("shell", "ls", folder, earlier)
     assert earlier.is_unclear("sh")
     assert not earlier.is_unclear("python")
     earlier.forget()
-    assert Grant("unremarkable", "shell").covers("shell", "ls", folder, earlier)
+    assert Permission("unremarkable", "shell").covers("shell", "ls", folder, earlier)
 
 
 def test_what_python_forgot_counts_no_more(folder: Path) -> None:
@@ -1045,7 +1045,7 @@ def test_languages_that_are_not_parsed_are_offered_no_grant_for_code_without_fin
     language: str, folder: Path
 ) -> None:
     assert "unremarkable" not in [each.scope for each in offers(language, "1", folder)]
-    assert not Grant("unremarkable", language).covers(language, "1", folder)
+    assert not Permission("unremarkable", language).covers(language, "1", folder)
     assert [each.scope for each in offers(language, "1", folder)] == [
         "code",
         "count",
@@ -1066,7 +1066,7 @@ def test_the_grant_is_offered_only_where_it_covers_the_code_itself(folder: Path)
 
 
 def test_the_words_of_the_grant_say_what_it_matches() -> None:
-    grant = Grant("unremarkable", "python")
+    grant = Permission("unremarkable", "python")
     assert grant.words == "python code with no findings"
     assert grant.offer == "python code with no findings: every part known, nothing listed"
 
@@ -1074,51 +1074,51 @@ def test_the_words_of_the_grant_say_what_it_matches() -> None:
 @pytest.mark.parametrize(
     ("grant", "words"),
     [
-        (Grant("code", "python", "a"), "this python code again (1 line: a)"),
-        (Grant("code", "python", "\n a\n"), "this python code again (2 lines: a)"),
-        (Grant("code", "python", "a" * 40), f"this python code again (1 line: {'a' * 40})"),
-        (Grant("code", "python", "a" * 41), f"this python code again (1 line: {'a' * 39}…)"),
-        (Grant("count", "python", left=1), "the next piece of python"),
-        (Grant("count", "python", left=2), "the next 2 pieces of python"),
-        (Grant("language", "python"), "all python"),
+        (Permission("code", "python", "a"), "this python code again (1 line: a)"),
+        (Permission("code", "python", "\n a\n"), "this python code again (2 lines: a)"),
+        (Permission("code", "python", "a" * 40), f"this python code again (1 line: {'a' * 40})"),
+        (Permission("code", "python", "a" * 41), f"this python code again (1 line: {'a' * 39}…)"),
+        (Permission("count", "python", left=1), "the next piece of python"),
+        (Permission("count", "python", left=2), "the next 2 pieces of python"),
+        (Permission("language", "python"), "all python"),
     ],
 )
-def test_the_words_of_each_grant_say_what_it_matches(grant: Grant, words: str) -> None:
+def test_the_words_of_each_grant_say_what_it_matches(grant: Permission, words: str) -> None:
     assert grant.words == words
 
 
 def test_a_grant_that_is_used_up_or_for_another_language_covers_nothing(folder: Path) -> None:
-    assert not Grant("count", "python").covers("python", "1", folder)
-    assert Grant("count", "python", left=1).covers("python", "1", folder)
-    assert not Grant("everything", "python").covers("python", "1", folder)
+    assert not Permission("count", "python").covers("python", "1", folder)
+    assert Permission("count", "python", left=1).covers("python", "1", folder)
+    assert not Permission("everything", "python").covers("python", "1", folder)
     for scope in ("code", "count", "unremarkable", "language"):
-        assert not Grant(scope, "shell", "1", left=1).covers("python", "1", folder)
-    assert not Grant("code", "python", "1").covers("python", "1 ", folder)
+        assert not Permission(scope, "shell", "1", left=1).covers("python", "1", folder)
+    assert not Permission("code", "python", "1").covers("python", "1 ", folder)
 
 
 def test_of_two_grants_that_say_the_same_one_stays_and_is_revoked_once() -> None:
-    grants = Grants()
+    grants = Permissions()
     for code in ("a", "b", "a"):
-        grants.give(Grant("code", "python", code))
+        grants.give(Permission("code", "python", code))
     assert [each.code for each in grants] == ["b", "a"]
     assert grants
-    assert grants.revoke(Grant("code", "python", "a"))
-    assert not grants.revoke(Grant("code", "python", "a"))
-    assert not grants.revoke(Grant("everything", ""))
-    grants.give(Grant("everything", "python"))
+    assert grants.revoke(Permission("code", "python", "a"))
+    assert not grants.revoke(Permission("code", "python", "a"))
+    assert not grants.revoke(Permission("everything", ""))
+    grants.give(Permission("everything", "python"))
     assert [each.scope for each in grants.in_force] == ["everything", "code"]
-    assert grants.revoke(Grant("everything", ""))
+    assert grants.revoke(Permission("everything", ""))
     assert not grants.everything
     grants.clear()
     assert not grants
 
 
 def test_the_narrowest_grant_is_used_and_a_count_is_spent_last(folder: Path) -> None:
-    grants = Grants()
+    grants = Permissions()
     for grant in (
-        Grant("count", "python", left=1),
-        Grant("language", "python"),
-        Grant("unremarkable", "python"),
+        Permission("count", "python", left=1),
+        Permission("language", "python"),
+        Permission("unremarkable", "python"),
     ):
         grants.give(grant)
     used = grants.use("python", "print(1)", folder)
@@ -1128,7 +1128,7 @@ def test_the_narrowest_grant_is_used_and_a_count_is_spent_last(folder: Path) -> 
     assert used is not None
     assert used.scope == "language"
     assert grants.use("shell", "ls", folder) is None
-    assert grants.revoke(Grant("language", "python"))
+    assert grants.revoke(Permission("language", "python"))
     used = grants.use("python", "eval('1')", folder)
     assert used is not None
     assert used.scope == "count"
@@ -1150,21 +1150,21 @@ def test_the_narrowest_grant_is_used_and_a_count_is_spent_last(folder: Path) -> 
 )
 def test_a_session_asks_for_what_the_grant_does_not_cover(ran: list[str], asked: list[str]) -> None:
     session = make(*([call(code)] for code in ran))
-    events = work(session, "go", Run(ran[0], Grant("unremarkable", "python")))
+    events = work(session, "go", Run(ran[0], Permission("unremarkable", "python")))
     assert [each.message.content for each in of(events, ApprovalRequested)] == asked
     assert session.computer.ran == [("python", code) for code in ran]
 
 
 def test_code_of_the_persons_own_counts_as_earlier_code() -> None:
     session = make([call("print(1)")])
-    session.grants.give(Grant("unremarkable", "python"))
+    session.grants.give(Permission("unremarkable", "python"))
     list(session.run("py", "exec('x')"))
     assert len(of(work(session), ApprovalRequested)) == 1
 
 
 def test_code_that_was_edited_counts_as_it_ran() -> None:
     session = make([call("print(1)")], [call("print(2)")])
-    events = work(session, "go", Run("exec('x')", Grant("unremarkable", "python")))
+    events = work(session, "go", Run("exec('x')", Permission("unremarkable", "python")))
     assert len(of(events, ApprovalRequested)) == 2
 
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from oi_tui.runtimes import installing
-from oi_tui.runtimes.availability import Standing, told
+from oi_tui.runtimes.availability import Availability, told
 from oi_tui.runtimes.installing import MANAGERS, how_to_get
 from oi_tui.runtimes.languages import LANGUAGES, ruby
 
@@ -51,9 +51,9 @@ def test_no_two_languages_have_the_same_name_or_alias() -> None:
 def test_the_languages_are_told_in_columns_and_the_missing_ones_below() -> None:
     text = told(
         [
-            Standing("python", "Python 3.12", "/bin/python3", True),
-            Standing("lua", "Lua 5.4", "/bin/lua", False),
-            Standing("ruby", "Ruby is not here. Install it with: apt install ruby", None, True),
+            Availability("python", "Python 3.12", "/bin/python3", True),
+            Availability("lua", "Lua 5.4", "/bin/lua", False),
+            Availability("ruby", "Ruby is not here. Install it with: apt install ruby", None, True),
         ]
     )
     assert text.splitlines() == [

@@ -27,13 +27,13 @@ from oi_tui.engine.events import ApprovalRequested, MessageRecorded, ModelCalled
 from oi_tui.engine.llm import request as request_writer
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.engine.models.known_windows import KnownWindows
-from oi_tui.engine.models.model_info import ModelFacts
+from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.profile import Profile, settings, without_effect
 from oi_tui.engine.settings.setting import Setting, Value
 from oi_tui.messages import LineReached, Message, Printed
 from oi_tui.runtimes.sandbox import sandbox
-from oi_tui.screens.chat.screen import Chat
+from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.terminal.graphics import manner
 from oi_tui.terminal.queries import Answers
 from oi_tui.workspace import Workspace
@@ -263,7 +263,7 @@ def seated(profile: Profile) -> object:
             post = desk.app.post_message
 
             def note(message: Notification) -> bool:
-                if isinstance(message, Chat.Called):
+                if isinstance(message, ChatScreen.Called):
                     seen.append(message.manner)
                 return post(message)
 
@@ -303,7 +303,7 @@ EFFECTS: dict[str, Effect] = {
     "local": Effect(worked([Text("ok")])),
     "offline": Effect(worked([Text("ok")])),
     "context_window": Effect(request(tools=True)),
-    "assumed_window": Effect(lambda profile: KnownWindows().completed(ModelFacts(), profile)),
+    "assumed_window": Effect(lambda profile: KnownWindows().completed(ModelInfo(), profile)),
     "max_tokens": Effect(request(tools=True)),
     "max_output": Effect(request(tools=True)),
     "max_budget": Effect(worked([call("1"), Usage(1, 1, 3.0)], [Text("ok")]), 2.0),

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oi_tui.engine.storage import full_text_index, search
-from oi_tui.engine.storage.full_text_index import WordIndex
+from oi_tui.engine.storage.full_text_index import FullTextIndex
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 
@@ -23,8 +23,8 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def index(store: Store) -> WordIndex:
-    return WordIndex(store.folder / "words.sqlite3")
+def index(store: Store) -> FullTextIndex:
+    return FullTextIndex(store.folder / "words.sqlite3")
 
 
 def add(store: Store, *texts: str) -> str:
@@ -35,13 +35,13 @@ def add(store: Store, *texts: str) -> str:
     return begun.id
 
 
-def hits(store: Store, index: WordIndex, query: str) -> list[str]:
+def hits(store: Store, index: FullTextIndex, query: str) -> list[str]:
     ids = [each.id for each in store.summaries()]
     return [hit.id for hit in search.search(store, query, ids, index=index) if hit is not None]
 
 
 def test_the_beginnings_of_words_are_found_without_opening_other_files(
-    store: Store, index: WordIndex, monkeypatch: pytest.MonkeyPatch
+    store: Store, index: FullTextIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = add(store, "frame.plot_all()", "Zürich 12.5")
     others = [add(store, f"number {n}") for n in range(5)]
@@ -59,7 +59,7 @@ def test_the_beginnings_of_words_are_found_without_opening_other_files(
     assert hits(store, index, "plot nothing") == []
 
 
-def test_where_few_words_begin_so_their_middles_are_found_too(store: Store, index: WordIndex) -> None:
+def test_where_few_words_begin_so_their_middles_are_found_too(store: Store, index: FullTextIndex) -> None:
     inside, begins = add(store, "a dataframe"), add(store, "a frame")
     index.update(store)
     assert hits(store, index, "frame") == [begins, inside]
@@ -81,7 +81,7 @@ def test_where_few_words_begin_so_their_middles_are_found_too(store: Store, inde
     ],
 )
 def test_what_a_person_types_is_found_in_any_script_and_with_any_sign(
-    text: str, queries: list[str], store: Store, index: WordIndex
+    text: str, queries: list[str], store: Store, index: FullTextIndex
 ) -> None:
     wanted = add(store, text)
     for n in range(3):
@@ -89,7 +89,7 @@ def test_what_a_person_types_is_found_in_any_script_and_with_any_sign(
     index.update(store)
     for query in queries:
         assert hits(store, index, query) == [wanted], query
-        assert hits(store, WordIndex(store.folder / "none"), query) == [wanted], query
+        assert hits(store, FullTextIndex(store.folder / "none"), query) == [wanted], query
 
 
 ODD = [
@@ -123,7 +123,7 @@ ODD += [
 
 @pytest.mark.parametrize("query", ODD, ids=[str(n) for n in range(len(ODD))])
 def test_no_query_is_too_odd_and_none_finds_what_is_not_there(
-    query: str, store: Store, index: WordIndex
+    query: str, store: Store, index: FullTextIndex
 ) -> None:
     add(store, "nothing of the kind")
     wanted = add(store, f"this: {query} is it")
@@ -135,7 +135,7 @@ def test_no_query_is_too_odd_and_none_finds_what_is_not_there(
 @given(st.text("abcABC12_-*\"'()é東京🚀 \n\t.", min_size=1, max_size=60), st.data())
 def test_any_part_of_what_was_said_is_found(tmp_path_factory: Any, text: str, data: st.DataObject) -> None:
     store = Store(tmp_path_factory.mktemp("store"))
-    index = WordIndex(store.folder / "words.sqlite3")
+    index = FullTextIndex(store.folder / "words.sqlite3")
     wanted = add(store, text)
     add(store, "abc 東 é 12 a b c京")
     index.update(store)
@@ -146,19 +146,19 @@ def test_any_part_of_what_was_said_is_found(tmp_path_factory: Any, text: str, da
 
 
 def test_a_conversation_of_too_many_words_is_read_instead(
-    store: Store, index: WordIndex, monkeypatch: pytest.MonkeyPatch
+    store: Store, index: FullTextIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(full_text_index, "_MAX_WORDS", 100)
     huge = add(store, " ".join(f"w{n}" for n in range(200)), "needle")
     small = add(store, "needle too")
-    for each in (index, WordIndex(store.folder / "words.sqlite3")):
+    for each in (index, FullTextIndex(store.folder / "words.sqlite3")):
         each.update(store)
         assert each.covered == {small}
         assert set(hits(store, each, "needle")) == {huge, small}
 
 
 def test_an_index_that_somebody_holds_locked_is_left_alone(
-    store: Store, index: WordIndex, monkeypatch: pytest.MonkeyPatch
+    store: Store, index: FullTextIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = sqlite3.connect
     monkeypatch.setattr(sqlite3, "connect", lambda path, timeout: real(path, timeout=0.05))
@@ -177,7 +177,7 @@ def test_an_index_that_somebody_holds_locked_is_left_alone(
     assert index.covered == {id_, second}
 
 
-def test_an_index_of_another_layout_is_made_again(store: Store, index: WordIndex) -> None:
+def test_an_index_of_another_layout_is_made_again(store: Store, index: FullTextIndex) -> None:
     id_ = add(store, "needle")
     with index._connected() as base:
         base.executescript("CREATE TABLE conversations (id TEXT, words TEXT); PRAGMA user_version = 1;")
@@ -186,7 +186,7 @@ def test_an_index_of_another_layout_is_made_again(store: Store, index: WordIndex
     assert hits(store, index, "needle") == [id_]
 
 
-def test_what_is_not_covered_yet_is_searched_all_the_same(store: Store, index: WordIndex) -> None:
+def test_what_is_not_covered_yet_is_searched_all_the_same(store: Store, index: FullTextIndex) -> None:
     first = add(store, "needle one")
     index.update(store)
     second = add(store, "needle two")
@@ -196,7 +196,7 @@ def test_what_is_not_covered_yet_is_searched_all_the_same(store: Store, index: W
     assert set(hits(store, index, "needle")) == {first, second}
 
 
-def test_changes_and_deletions_are_taken_in(store: Store, index: WordIndex) -> None:
+def test_changes_and_deletions_are_taken_in(store: Store, index: FullTextIndex) -> None:
     id_ = add(store, "needle")
     index.update(store)
     opened, (message,) = store.open(id_)
@@ -211,7 +211,7 @@ def test_changes_and_deletions_are_taken_in(store: Store, index: WordIndex) -> N
     assert index.find(["thread"]) == (frozenset(), frozenset())
 
 
-def test_an_index_full_of_what_is_gone_is_made_again(store: Store, index: WordIndex) -> None:
+def test_an_index_full_of_what_is_gone_is_made_again(store: Store, index: FullTextIndex) -> None:
     id_ = add(store, "start")
     opened, (message,) = store.open(id_)
     for number in range(110):
@@ -226,19 +226,19 @@ def test_an_index_full_of_what_is_gone_is_made_again(store: Store, index: WordIn
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database at all" * 100, None])
-def test_a_damaged_index_is_thrown_away(damage: bytes | None, store: Store, index: WordIndex) -> None:
+def test_a_damaged_index_is_thrown_away(damage: bytes | None, store: Store, index: FullTextIndex) -> None:
     id_ = add(store, "needle")
     index.update(store)
     path = store.folder / "words.sqlite3"
     raw = path.read_bytes()
     path.write_bytes(raw[:4096] + os.urandom(len(raw) - 4096) if damage is None else damage)
-    again = WordIndex(path)
+    again = FullTextIndex(path)
     again.update(store)
     assert hits(store, again, "needle") == [id_]
 
 
 def test_without_full_text_search_everything_is_still_found(
-    store: Store, index: WordIndex, monkeypatch: pytest.MonkeyPatch
+    store: Store, index: FullTextIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id_ = add(store, "needle")
     monkeypatch.setattr(full_text_index, "_SCHEMA", "CREATE VIRTUAL TABLE words USING nothing(text);")
@@ -250,13 +250,13 @@ def test_without_full_text_search_everything_is_still_found(
 def test_a_disk_that_refuses_costs_the_index_only(store: Store, tmp_path: Path) -> None:
     id_ = add(store, "needle")
     (tmp_path / "file").write_text("")
-    index = WordIndex(tmp_path / "file" / "words.sqlite3")
+    index = FullTextIndex(tmp_path / "file" / "words.sqlite3")
     index.update(store)
     assert hits(store, index, "needle") == [id_]
 
 
 def test_the_index_is_for_its_owner_only_and_not_written_through_a_link(
-    store: Store, index: WordIndex, tmp_path: Path
+    store: Store, index: FullTextIndex, tmp_path: Path
 ) -> None:
     id_ = add(store, "needle")
     victim = tmp_path / "victim"
@@ -276,7 +276,7 @@ def test_the_index_is_for_its_owner_only_and_not_written_through_a_link(
     assert index.covered == {id_}
 
 
-def test_taking_in_stops_when_told_to_and_goes_on_later(store: Store, index: WordIndex) -> None:
+def test_taking_in_stops_when_told_to_and_goes_on_later(store: Store, index: FullTextIndex) -> None:
     ids = {add(store, f"needle {n}") for n in range(6)}
     asked = iter([False, False, True])
     index.update(store, lambda: next(asked))
@@ -287,7 +287,7 @@ def test_taking_in_stops_when_told_to_and_goes_on_later(store: Store, index: Wor
 
 def test_two_at_once_do_not_disturb_each_other(store: Store) -> None:
     ids = {add(store, f"needle {n}") for n in range(30)}
-    indexes = [WordIndex(store.folder / "words.sqlite3") for _ in range(4)]
+    indexes = [FullTextIndex(store.folder / "words.sqlite3") for _ in range(4)]
     threads = [threading.Thread(target=each.update, args=(store,)) for each in indexes]
     for thread in threads:
         thread.start()

@@ -10,9 +10,9 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import Monochrome
 
-from oi_tui.terminal.ansi16_filter import SixteenFilter
+from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.themes import THEMES
-from oi_tui.widgets.conversation.styles import Look, look_of
+from oi_tui.widgets.conversation.styles import Styles, look_of
 
 LOOKS = [look_of(theme) for theme in THEMES]
 #: Pairs of which one must never be taken for the other, where both are seen at once.
@@ -32,7 +32,7 @@ KINDS = (Token.Keyword, Token.Literal.String, Token.Literal.Number, Token.Commen
 
 def in_sixteen(style: Style) -> Style:
     """As a terminal of sixteen colours is told."""
-    (segment,) = SixteenFilter().apply([Segment("x", style)], Color(0, 0, 0))
+    (segment,) = Ansi16Filter().apply([Segment("x", style)], Color(0, 0, 0))
     assert segment.style is not None
     told = Style(
         color=segment.style.color.downgrade(ColorSystem.STANDARD) if segment.style.color else None,
@@ -47,7 +47,7 @@ def in_grey(style: Style) -> Style:
     return segment.style
 
 
-def every(look: Look) -> Iterator[tuple[str, Style]]:
+def every(look: Styles) -> Iterator[tuple[str, Style]]:
     for name, value in vars(look).items():
         if isinstance(value, Style):
             yield name, value
@@ -55,7 +55,7 @@ def every(look: Look) -> Iterator[tuple[str, Style]]:
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
-def test_in_sixteen_colours_nothing_vanishes_in_its_ground(look: Look) -> None:
+def test_in_sixteen_colours_nothing_vanishes_in_its_ground(look: Styles) -> None:
     for name, style in every(look):
         shown = in_sixteen(style)
         assert shown.color != shown.bgcolor, name
@@ -63,18 +63,18 @@ def test_in_sixteen_colours_nothing_vanishes_in_its_ground(look: Look) -> None:
 
 @pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
 @pytest.mark.parametrize(("one", "other"), APART)
-def test_in_sixteen_colours_these_are_told_apart(look: Look, one: str, other: str) -> None:
+def test_in_sixteen_colours_these_are_told_apart(look: Styles, one: str, other: str) -> None:
     assert in_sixteen(getattr(look, one)) != in_sixteen(getattr(look, other))
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
-def test_in_sixteen_colours_code_has_colours(look: Look) -> None:
+def test_in_sixteen_colours_code_has_colours(look: Styles) -> None:
     shown = [in_sixteen(look.token(kind)) for kind in (*KINDS, Token.Name)]
     assert len(set(shown)) == len(shown)
 
 
 @pytest.mark.parametrize("told", [in_sixteen, in_grey], ids=["sixteen", "none"])
 @pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
-def test_a_selection_is_seen_wherever_it_lies(look: Look, told: Callable[[Style], Style]) -> None:
+def test_a_selection_is_seen_wherever_it_lies(look: Styles, told: Callable[[Style], Style]) -> None:
     for name in ("base", "code", "user", "inline_code"):
         assert told(look.selection).bgcolor != told(getattr(look, name)).bgcolor, name

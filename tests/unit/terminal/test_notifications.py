@@ -7,7 +7,7 @@ import pytest
 from oi_tui.terminal.notifications import (
     KEEP_TITLE,
     RESTORE_TITLE,
-    Attention,
+    Notifier,
     desktop_sequence,
     title_sequence,
     tool_command,
@@ -69,13 +69,13 @@ def test_the_desktops_tool_is_used_where_there_is_one(
 )
 def test_a_person_chooses_how_to_be_called(manner: str, written: str) -> None:
     sent: list[str] = []
-    Attention(sent.append, {"TERM": "foot"}).call(manner, "Run this?")
+    Notifier(sent.append, {"TERM": "foot"}).call(manner, "Run this?")
     assert "".join(sent) == written
 
 
 def test_the_windows_own_title_comes_back() -> None:
     sent: list[str] = []
-    attention = Attention(sent.append, {})
+    attention = Notifier(sent.append, {})
     assert attention.restore() == ""
     for title in ("ready", "ready", "running"):
         attention.show_title(title)

@@ -6,7 +6,7 @@ import pytest
 
 from oi_tui.terminal.graphics import Tmux, manner, worth_asking
 from oi_tui.terminal.input_filter import InputFilter, Pasted, Reply, Unit
-from oi_tui.terminal.queries import EAGER, Answers, Replies
+from oi_tui.terminal.queries import EAGER, Answers, TerminalQueries
 
 
 class Clock:
@@ -22,7 +22,7 @@ class Line:
     def __init__(self, *, asked: bool = True) -> None:
         self.clock = Clock()
         self.told: list[Answers] = []
-        self.replies = Replies(self.told.append, self.clock)
+        self.replies = TerminalQueries(self.told.append, self.clock)
         self.input = InputFilter(lambda: self.replies.expected, self.clock)
         self.keys = ""
         self.number = ""
@@ -58,7 +58,7 @@ FULL = Answers(True, "kitty(0.35.2)", (10, 20), (62, 4, 52))
 
 
 def test_the_last_question_is_one_that_every_terminal_answers() -> None:
-    assert Replies().questions().endswith("\x1b[c")
+    assert TerminalQueries().questions().endswith("\x1b[c")
 
 
 @pytest.mark.parametrize("late", [0.0, 0.5, 2.5, 20.0])

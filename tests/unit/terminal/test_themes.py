@@ -6,13 +6,13 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from oi_tui.themes import LEGIBLE, THEMES, contrast, legible
-from oi_tui.widgets.conversation.styles import Look, look_of, program_style
+from oi_tui.widgets.conversation.styles import Styles, look_of, program_style
 
 PAINTED = [theme for theme in (*THEMES, *BUILTIN_THEMES.values()) if not theme.ansi]
 NATIVE = [theme for theme in BUILTIN_THEMES.values() if theme.ansi]
 
 
-def inks(look: Look) -> dict[str, Style]:
+def inks(look: Styles) -> dict[str, Style]:
     named = (
         {name: getattr(look, name) for name in look.__slots__ if not name.startswith("_")}
         if hasattr(look, "__slots__")

@@ -7,7 +7,7 @@ from rich.color import Color
 from rich.style import Style
 
 from oi_tui.text import visible
-from oi_tui.widgets.emulator.ansi_text import HEAD_LINES, TAIL_LINES, TerminalText
+from oi_tui.widgets.emulator.ansi_text import HEAD_LINES, TAIL_LINES, AnsiText
 
 ATOMS = st.sampled_from(
     [
@@ -54,14 +54,14 @@ ATOMS = st.sampled_from(
 
 
 def shown(text: str) -> list[str]:
-    output = TerminalText(text)
+    output = AnsiText(text)
     return ["".join(part for part, _ in output.spans(index)) for index in range(output.line_count)]
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(ATOMS, max_size=30).map("".join), st.integers(1, 5))
 def test_output_is_the_same_however_it_was_cut(text: str, step: int) -> None:
-    whole, pieces = TerminalText(text), TerminalText()
+    whole, pieces = AnsiText(text), AnsiText()
     for start in range(0, len(text), step):
         pieces.feed(text[start : start + step])
     assert [whole.spans(i) for i in range(whole.line_count)] == [
@@ -79,14 +79,14 @@ def test_nothing_but_text_comes_out(text: str) -> None:
 
 
 def test_colours_are_kept_and_go_on_in_the_next_line() -> None:
-    output = TerminalText("\x1b[31mred\nstill \x1b[1mbold\x1b[0m plain\n")
+    output = AnsiText("\x1b[31mred\nstill \x1b[1mbold\x1b[0m plain\n")
     red = Style(color=Color.from_ansi(1))
     assert output.spans(0) == [("red", red)]
     assert output.spans(1) == [("still ", red), ("bold", red + Style(bold=True)), (" plain", Style())]
 
 
 def test_colours_of_256_and_of_16_million() -> None:
-    output = TerminalText("\x1b[38;5;200;48;2;1;2;3mx")
+    output = AnsiText("\x1b[38;5;200;48;2;1;2;3mx")
     assert output.spans(0) == [("x", Style(color=Color.from_ansi(200), bgcolor=Color.from_rgb(1, 2, 3)))]
 
 
@@ -108,7 +108,7 @@ def test_titles_clipboard_and_cursor_sequences_vanish() -> None:
 def test_what_full_screen_programs_draw_is_no_part_of_the_text_wherever_it_is_cut() -> None:
     text = "before\x1b[?1049h\x1b[?25l\x1b[2Jdrawn\ndrawn\x1b]0;a title\x07\x1b[?1049l after\x1b[?47hmore"
     for cut in range(len(text) + 1):
-        output = TerminalText(text[:cut])
+        output = AnsiText(text[:cut])
         output.feed(text[cut:])
         assert output.plain() == "before after", cut
         assert output.aside
@@ -119,7 +119,7 @@ def test_tabs_reach_the_next_stop_of_eight() -> None:
 
 
 def test_of_a_flood_the_beginning_and_the_end_are_kept_and_the_rest_is_counted() -> None:
-    output = TerminalText()
+    output = AnsiText()
     for start in range(0, 100_000, 700):
         output.feed("".join(f"line {n}\n" for n in range(start, min(start + 700, 100_000))))
     assert output.line_count == HEAD_LINES + TAIL_LINES
@@ -135,7 +135,7 @@ def test_of_a_flood_the_beginning_and_the_end_are_kept_and_the_rest_is_counted()
 @pytest.mark.parametrize("cut", [0, 1, 2, 100])
 def test_of_a_long_line_the_ends_are_shown_however_it_ends(length: int, end: str, cut: int) -> None:
     line = f"begin{'x' * length}close{end}"
-    output = TerminalText()
+    output = AnsiText()
     output.feed(line[: len(line) - cut])
     output.feed(line[len(line) - cut :])
     shown = output.plain().rstrip("\n")
@@ -146,7 +146,7 @@ def test_of_a_long_line_the_ends_are_shown_however_it_ends(length: int, end: str
 
 def test_one_chunk_gives_what_many_give() -> None:
     text = "".join(f"{n}\n" for n in range(10_000))
-    once, often = TerminalText(text), TerminalText()
+    once, often = AnsiText(text), AnsiText()
     for line in text.splitlines(keepends=True):
         often.feed(line)
     assert once.lines_not_kept == often.lines_not_kept
@@ -154,12 +154,12 @@ def test_one_chunk_gives_what_many_give() -> None:
 
 
 def test_a_line_without_end_takes_bounded_room() -> None:
-    output = TerminalText()
+    output = AnsiText()
     for _ in range(200):
         output.feed("x" * 10_000)
     assert output.line_count == 1
     assert len(output.plain()) < 25_000
-    progress = TerminalText()
+    progress = AnsiText()
     for percent in range(20_000):
         progress.feed(f"\r {percent} of 20000")
     assert progress.plain() == " 19999 of 20000"

@@ -13,19 +13,19 @@ from textual.app import App, ComposeResult
 from textual.events import Key
 
 from oi_tui.text import visible
-from oi_tui.widgets.emulator.history import KEPT, RawOutput
+from oi_tui.widgets.emulator.history import KEPT, OutputHistory
 from oi_tui.widgets.emulator.keys import key_text, paste_text
-from oi_tui.widgets.emulator.parser import TerminalScreen
+from oi_tui.widgets.emulator.parser import TerminalEmulator
 from oi_tui.widgets.emulator.view import TerminalView
 
 
-def rows(screen: TerminalScreen) -> list[str]:
+def rows(screen: TerminalEmulator) -> list[str]:
     lines = ("".join(screen.buffer[y][x].data for x in range(screen.columns)) for y in range(screen.lines))
     return [line.rstrip() for line in lines]
 
 
 def shown(text: str, columns: int = 20, lines: int = 4) -> list[str]:
-    screen = TerminalScreen(columns, lines)
+    screen = TerminalEmulator(columns, lines)
     screen.feed(text)
     return rows(screen)
 
@@ -82,7 +82,7 @@ def test_a_region_scrolls_and_the_rest_stays() -> None:
 
 
 def test_the_alternate_screen_comes_and_goes_and_the_first_one_is_as_it_was() -> None:
-    screen = TerminalScreen(10, 2)
+    screen = TerminalEmulator(10, 2)
     screen.feed("before\x1b[?1049h\x1b[2J\x1b[Hwithin")
     assert rows(screen) == ["within", ""]
     screen.feed("\x1b[?1049l!")
@@ -90,7 +90,7 @@ def test_the_alternate_screen_comes_and_goes_and_the_first_one_is_as_it_was() ->
 
 
 def test_colours_and_manners_are_kept_with_the_cells() -> None:
-    screen = TerminalScreen(20, 2)
+    screen = TerminalEmulator(20, 2)
     screen.feed("\x1b[1;31ma\x1b[38;5;200mb\x1b[48;2;1;2;3mc\x1b[0;7md\x1b[me\x1b[38:2::9:8:7mf\x1b[4:0mg")
     styles = [screen.buffer[0][x].style for x in range(7)]
     assert styles[0] == Style.parse("bold color(1)")
@@ -103,14 +103,14 @@ def test_colours_and_manners_are_kept_with_the_cells() -> None:
 
 
 def test_erasing_leaves_the_colour_of_the_background() -> None:
-    screen = TerminalScreen(5, 2)
+    screen = TerminalEmulator(5, 2)
     screen.feed("\x1b[4;44m\x1b[2J")
     assert {screen.buffer[y][x].style for y in range(2) for x in range(5)} == {Style.parse("on color(4)")}
 
 
 def test_what_a_program_asks_is_answered_unless_that_is_long_ago() -> None:
     said: list[str] = []
-    screen = TerminalScreen(10, 3, said.append)
+    screen = TerminalEmulator(10, 3, said.append)
     questions = "ab\r\nc\x1b[6n\x1b[5n\x1b[c\x1b[>c\x1b[?2004h\x1b[?2004$p"
     screen.feed(questions)
     assert said == ["\x1b[2;2R", "\x1b[0n", "\x1b[?6c", "\x1b[>0;10;1c", "\x1b[?2004;1$y"]
@@ -126,10 +126,10 @@ SAMPLE = (
 
 
 def test_where_the_text_is_cut_makes_no_difference() -> None:
-    whole = TerminalScreen(20, 5)
+    whole = TerminalEmulator(20, 5)
     whole.feed(SAMPLE)
     for cut in range(len(SAMPLE)):
-        halves = TerminalScreen(20, 5)
+        halves = TerminalEmulator(20, 5)
         halves.feed(SAMPLE[:cut])
         halves.feed(SAMPLE[cut:])
         assert rows(halves) == rows(whole)
@@ -162,7 +162,7 @@ ODD = [
 def test_nothing_that_a_program_writes_gets_out_of_the_grid(
     pieces: list[str], columns: int, lines: int
 ) -> None:
-    screen = TerminalScreen(7, 4)
+    screen = TerminalEmulator(7, 4)
     for number, piece in enumerate(pieces):
         screen.feed(piece)
         if number == len(pieces) // 2:
@@ -228,7 +228,7 @@ def test_a_paste_presses_no_keys() -> None:
 def test_raw_output_knows_the_modes_wherever_it_is_cut() -> None:
     text = "$ vi\r\n\x1b[?1049h\x1b[?1h\x1b=drawing"
     for cut in range(len(text)):
-        output = RawOutput()
+        output = OutputHistory()
         output.feed(text[:cut])
         output.feed(text[cut:])
         assert output.alternate
@@ -241,13 +241,13 @@ def test_raw_output_knows_the_modes_wherever_it_is_cut() -> None:
 
 
 def test_a_long_drawing_can_be_taken_up_in_the_middle() -> None:
-    output = RawOutput()
+    output = OutputHistory()
     output.feed("\x1b[?1049h\x1b[?1h\x1b[?25l")
     for number in range(20_000):
         output.feed(f"\x1b[3;1H{number:08}")
     text = output.replay()
     assert len(text) < 2 * KEPT + 100
-    screen = TerminalScreen(20, 5)
+    screen = TerminalEmulator(20, 5)
     screen.feed(text)
     assert rows(screen)[2] == "00019999"
     assert {1049, 1} <= screen.private_modes

@@ -16,12 +16,12 @@ from PIL import Image, ImageChops, ImageStat
 from oi_tui.messages import Message
 from oi_tui.themes import DARK, LIGHT
 from oi_tui.widgets.conversation.rows import Row
-from oi_tui.widgets.conversation.styles import Look, look_of
+from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.images import renderer
-from oi_tui.widgets.images.image import WIDEST, Picture, fitting
-from oi_tui.widgets.images.kitty import MOST, NUMBERS, PLACEHOLDER, KittyShelf
-from oi_tui.widgets.images.protocol import Means
-from oi_tui.widgets.images.renderer import Order, drawn
+from oi_tui.widgets.images.image import WIDEST, ImageRow, fitting
+from oi_tui.widgets.images.kitty import MOST, NUMBERS, PLACEHOLDER, KittyImages
+from oi_tui.widgets.images.protocol import ImageSupport
+from oi_tui.widgets.images.renderer import RenderRequest, drawn
 from oi_tui.widgets.images.sixel import sixel
 from oi_tui.widgets.truncate import width_of
 from tests.graphics_terminal import Record, commands
@@ -43,10 +43,10 @@ def message(content: str, format: str = "base64.png") -> Message:
     return Message(role="computer", type="image", format=format, content=content)
 
 
-async def shown(content: str, width: int = 40, look: Look = LOOK, format: str = "base64.png") -> list[Row]:
+async def shown(content: str, width: int = 40, look: Styles = LOOK, format: str = "base64.png") -> list[Row]:
     """The rows of a picture once it was seen and drawn."""
     done = asyncio.Event()
-    picture = Picture(message(content, format), "", done.set)
+    picture = ImageRow(message(content, format), "", done.set)
     rows = picture.rows(width, look)
     picture.seen()
     if len(rows) > 1:
@@ -78,7 +78,7 @@ async def test_pictures_fit(size: tuple[int, int], room: int) -> None:
 
 async def test_a_picture_has_its_height_before_it_is_drawn_and_keeps_it() -> None:
     content = encoded(Image.effect_noise((640, 480), 60))
-    before = Picture(message(content), "", lambda: None).rows(60, LOOK)
+    before = ImageRow(message(content), "", lambda: None).rows(60, LOOK)
     assert [row.plain.strip() for row in before[:-1]] == [""] * 16
     assert len(await shown(content, 60)) == len(before)
 
@@ -99,7 +99,7 @@ def test_a_drawing_that_would_be_lost_in_the_ground_gets_another(
 ) -> None:
     picture = Image.new("RGBA", (40, 40), (0, 0, 0, 0))
     picture.paste((*ink, 255), (10, 10, 30, 30))
-    order = Order("base64.png", encoded(picture), 20, 10, "kitty", (2, 4), ground)
+    order = RenderRequest("base64.png", encoded(picture), 20, 10, "kitty", (2, 4), ground)
     result = Image.open(io.BytesIO(drawn(order).png))
     assert result.getpixel((20, 20)) == ink
     assert result.getpixel((0, 0)) == tuple(255 - each for each in ink)
@@ -126,14 +126,14 @@ SORTS = {
 @pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("manner", ["blocks", "kitty", "sixel"])
 async def test_every_sort_of_picture_is_drawn(sort: str, manner: str) -> None:
-    order = Order("base64.png", SORTS[sort], 20, 8, manner, (8, 16), (0, 0, 0))  # type: ignore[arg-type]
+    order = RenderRequest("base64.png", SORTS[sort], 20, 8, manner, (8, 16), (0, 0, 0))  # type: ignore[arg-type]
     result = drawn(order)
     assert result.fault == ""
     assert result.blocks or result.png
 
 
 def test_sixteen_bits_keep_their_brightness() -> None:
-    order = Order("base64.png", SORTS["sixteen bits"], 4, 2, "kitty", (8, 16), (0, 0, 0))
+    order = RenderRequest("base64.png", SORTS["sixteen bits"], 4, 2, "kitty", (8, 16), (0, 0, 0))
     grey = Image.open(io.BytesIO(drawn(order).png)).getpixel((5, 5))
     assert isinstance(grey, tuple)
     assert abs(grey[0] - 60_000 / 257) < 3
@@ -145,9 +145,9 @@ def test_a_photograph_stands_upright() -> None:
     picture = Image.new("RGB", (80, 40), "blue")
     picture.paste((255, 0, 0), (0, 0, 40, 40))
     content = encoded(picture, "JPEG", exif=exif)
-    rows = Picture(message(content, "base64.jpeg"), "", lambda: None).rows(80, LOOK)
+    rows = ImageRow(message(content, "base64.jpeg"), "", lambda: None).rows(80, LOOK)
     assert rows[-1].plain == "image 40x80"
-    order = Order("base64.jpeg", content, 4, 4, "kitty", (10, 20), (0, 0, 0))
+    order = RenderRequest("base64.jpeg", content, 4, 4, "kitty", (10, 20), (0, 0, 0))
     result = Image.open(io.BytesIO(drawn(order).png))
     red, blue = result.getpixel((20, 5)), result.getpixel((20, 75))
     assert isinstance(red, tuple)
@@ -223,7 +223,7 @@ async def test_a_file_that_went_away_before_it_was_seen_is_named(tmp_path: Path)
     path = tmp_path / "plot.png"
     Image.new("RGB", (80, 80)).save(path)
     done = asyncio.Event()
-    picture = Picture(message(str(path), "path"), "", done.set)
+    picture = ImageRow(message(str(path), "path"), "", done.set)
     assert len(picture.rows(40, LOOK)) > 1
     path.unlink()
     picture.seen()
@@ -236,19 +236,19 @@ async def test_a_file_that_went_away_before_it_was_seen_is_named(tmp_path: Path)
 async def test_without_colours_and_where_pictures_are_off_only_the_size_is_said() -> None:
     content = encoded(Image.new("RGB", (8, 8)))
     assert plain(await shown(content, look=look_of(DARK, colourful=False))) == ["image 8x8"]
-    assert plain(await shown(content, look=look_of(DARK, means=Means("off")))) == ["image 8x8"]
+    assert plain(await shown(content, look=look_of(DARK, means=ImageSupport("off")))) == ["image 8x8"]
 
 
 async def test_only_what_is_seen_is_drawn_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
     orders: list[str] = []
 
-    def counted(order: Order) -> renderer.Drawn:
+    def counted(order: RenderRequest) -> renderer.RenderedImage:
         orders.append(threading.current_thread().name)
         return drawn(order)
 
     monkeypatch.setattr(renderer, "drawn", counted)
     done = asyncio.Event()
-    picture = Picture(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
+    picture = ImageRow(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
     picture.rows(40, LOOK)
     for _ in range(5):
         picture.seen()
@@ -260,10 +260,10 @@ async def test_only_what_is_seen_is_drawn_and_each_once(monkeypatch: pytest.Monk
 # Kitty
 
 
-def kitty(**options: bool) -> tuple[Look, list[str]]:
+def kitty(**options: bool) -> tuple[Styles, list[str]]:
     written: list[str] = []
-    shelf = KittyShelf(written.append, **options)
-    return look_of(DARK, means=Means("kitty", (10, 20), shelf=shelf)), written
+    shelf = KittyImages(written.append, **options)
+    return look_of(DARK, means=ImageSupport("kitty", (10, 20), shelf=shelf)), written
 
 
 def recorded(written: list[str]) -> Record:
@@ -273,7 +273,7 @@ def recorded(written: list[str]) -> Record:
 async def test_a_picture_is_sent_to_kitty_once_and_its_cells_name_it() -> None:
     look, written = kitty()
     done = asyncio.Event()
-    picture = Picture(message(encoded(Image.effect_noise((640, 480), 90))), "", done.set)
+    picture = ImageRow(message(encoded(Image.effect_noise((640, 480), 90))), "", done.set)
     picture.rows(60, look)
     picture.seen()
     await asyncio.wait_for(done.wait(), 30)
@@ -299,7 +299,7 @@ async def test_a_picture_is_sent_to_kitty_once_and_its_cells_name_it() -> None:
 async def test_after_the_terminal_was_handed_back_pictures_are_sent_again_when_seen() -> None:
     look, written = kitty()
     done = asyncio.Event()
-    picture = Picture(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
+    picture = ImageRow(message(encoded(Image.new("RGB", (80, 80)))), "", done.set)
     picture.rows(40, look)
     picture.seen()
     await asyncio.wait_for(done.wait(), 30)
@@ -314,7 +314,7 @@ async def test_after_the_terminal_was_handed_back_pictures_are_sent_again_when_s
 
 def test_the_terminal_keeps_few_pictures_and_their_names_differ() -> None:
     written: list[str] = []
-    shelf = KittyShelf(written.append)
+    shelf = KittyImages(written.append)
     placed = [shelf.show(b"png", 2, 2) for _ in range(500)]
     assert len({each.number for each in placed}) == 500
     record = recorded(written)
@@ -325,7 +325,7 @@ def test_the_terminal_keeps_few_pictures_and_their_names_differ() -> None:
 def test_a_picture_has_the_same_name_in_256_colours() -> None:
     from rich.color import ColorSystem
 
-    shelf = KittyShelf(lambda _: None, true_colours=False)
+    shelf = KittyImages(lambda _: None, true_colours=False)
     for _ in range(300):
         placed = shelf.show(b"", 1, 1)
         assert placed.colour.downgrade(ColorSystem.EIGHT_BIT).number == placed.number & 0xFFFFFF
@@ -333,7 +333,7 @@ def test_a_picture_has_the_same_name_in_256_colours() -> None:
 
 def test_through_tmux_all_is_wrapped() -> None:
     written: list[str] = []
-    shelf = KittyShelf(written.append, tmux=True)
+    shelf = KittyImages(written.append, tmux=True)
     shelf.show(b"x" * 9000, 4, 4)
     said = "".join(written)
     parts = re.findall(r"\x1bPtmux;((?:\x1b\x1b|[^\x1b])*)\x1b\\", said)

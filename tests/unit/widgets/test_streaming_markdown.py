@@ -9,7 +9,7 @@ from pygments.token import Token
 
 from oi_tui.text import prose as safe
 from oi_tui.themes import DARK
-from oi_tui.widgets.conversation.streaming_markdown import Prose
+from oi_tui.widgets.conversation.streaming_markdown import StreamingMarkdown
 from oi_tui.widgets.conversation.styles import look_of
 from oi_tui.widgets.truncate import width_of
 
@@ -66,7 +66,7 @@ ATOMS = st.sampled_from(
 
 
 def drawn(text: str, width: int = 40) -> list[str]:
-    prose = Prose(text)
+    prose = StreamingMarkdown(text)
     prose.finish()
     return [row.plain for row in prose.rows(width, LOOK)]
 
@@ -74,7 +74,7 @@ def drawn(text: str, width: int = 40) -> list[str]:
 @settings(max_examples=150, deadline=None)
 @given(st.lists(ATOMS, max_size=30).map("".join), st.integers(1, 7), st.sampled_from([10, 33, 78]))
 def test_a_text_that_streamed_looks_as_the_same_text_given_at_once(text: str, step: int, width: int) -> None:
-    streamed = Prose()
+    streamed = StreamingMarkdown()
     for start in range(0, len(text), step):
         streamed.feed(text[start : start + step])
         streamed.rows(width, LOOK)
@@ -125,7 +125,7 @@ def test_markup_of_textual_means_nothing() -> None:
 
 
 def test_what_is_written_does_not_flicker_between_looks() -> None:
-    prose = Prose("It is **very imp")
+    prose = StreamingMarkdown("It is **very imp")
     assert [row.plain for row in prose.rows(40, LOOK)] == ["It is very imp"]
     prose.feed("ortant** and\n-")
     assert [row.plain for row in prose.rows(40, LOOK)] == ["It is very important and"]
@@ -134,7 +134,7 @@ def test_what_is_written_does_not_flicker_between_looks() -> None:
 
 
 def test_settled_rows_are_the_same_objects_after_more_text() -> None:
-    prose = Prose("First paragraph.\n\n```python\nx = 1\ny = 2\n")
+    prose = StreamingMarkdown("First paragraph.\n\n```python\nx = 1\ny = 2\n")
     before = list(prose.rows(40, LOOK))
     prose.feed("z = 3\n")
     after = prose.rows(40, LOOK)
@@ -143,13 +143,13 @@ def test_settled_rows_are_the_same_objects_after_more_text() -> None:
 
 
 def test_code_in_a_fence_is_coloured_while_it_streams() -> None:
-    prose = Prose("```python\nimport os\n")
+    prose = StreamingMarkdown("```python\nimport os\n")
     styles = {segment.text: segment.style for segment in prose.rows(40, LOOK)[0].segments}
     assert styles["import"] == LOOK.token(Token.Keyword.Namespace)
 
 
 def test_copies_keep_the_marks_of_lists_and_join_wrapped_lines() -> None:
-    prose = Prose("- one two three four five\n- six")
+    prose = StreamingMarkdown("- one two three four five\n- six")
     prose.finish()
     rows = prose.rows(14, LOOK)
     copied = "".join((row.joint if index else "") + (row.text or "") for index, row in enumerate(rows))
@@ -158,7 +158,7 @@ def test_copies_keep_the_marks_of_lists_and_join_wrapped_lines() -> None:
 
 def test_a_very_long_paragraph_is_drawn_now_and_then_and_whole_at_the_end() -> None:
     words = "many words with `code` and **weight** in one paragraph "
-    prose, drawn_anew = Prose(words * 1_000), 0
+    prose, drawn_anew = StreamingMarkdown(words * 1_000), 0
     prose.rows(78, LOOK)
     for _ in range(60):
         prose.feed("more ")
@@ -174,7 +174,7 @@ def test_a_very_long_paragraph_is_drawn_now_and_then_and_whole_at_the_end() -> N
 def test_a_token_costs_no_more_at_the_end_of_a_long_fence_or_list_than_at_its_start(shape: str) -> None:
     line = {"```python\n": "value = compute(1, 'two')\n", "- ": "item number one of many\n- "}[shape]
 
-    def cost(prose: Prose) -> float:
+    def cost(prose: StreamingMarkdown) -> float:
         best = 1.0
         for _ in range(15):
             start = time.perf_counter()
@@ -183,7 +183,7 @@ def test_a_token_costs_no_more_at_the_end_of_a_long_fence_or_list_than_at_its_st
             best = min(best, time.perf_counter() - start)
         return best
 
-    short, long = Prose(shape + line * 20), Prose(shape + line * 2000)
+    short, long = StreamingMarkdown(shape + line * 20), StreamingMarkdown(shape + line * 2000)
     short.rows(78, LOOK)
     long.rows(78, LOOK)
     assert cost(long) < 4 * cost(short) + 0.001
