@@ -7,10 +7,17 @@ BIN := $(VENV)/bin
 # What to give the program, as in: make run ARGS="--demo"
 ARGS ?=
 
-.PHONY: run test test-twice test-quick lock lint types check format wheel clean
+.PHONY: run dev console test test-twice test-quick snapshots docs reference lock lint types check format wheel clean
 
 run: $(VENV)/.installed
 	@$(BIN)/oi-tui $(ARGS)
+
+# Start oi-tui so that `make console`, in a second terminal, shows its log, its events and what it prints.
+dev: $(VENV)/.installed-dev
+	@TEXTUAL=devtools,debug $(BIN)/oi-tui $(ARGS)
+
+console: $(VENV)/.installed-dev
+	@$(BIN)/textual console $(ARGS)
 
 test: $(VENV)/.installed-dev
 	$(BIN)/pytest $(ARGS)
@@ -22,6 +29,18 @@ test-twice: $(VENV)/.installed-dev
 # What runs in a minute, on any machine: the unit tests and a few of the screens.
 test-quick: $(VENV)/.installed-dev
 	$(BIN)/pytest -m "not slow" tests/unit tests/pilot/test_prompt.py tests/pilot/test_titles.py $(ARGS)
+
+# Accept the screens as they look now; look at the changed pictures before you commit them.
+snapshots: $(VENV)/.installed-dev
+	$(BIN)/pytest tests/snapshots --snapshot-update $(ARGS)
+	UPDATE_README=1 $(BIN)/pytest -n 0 tests/unit/project/test_readme.py
+
+# Write the reference pages anew, and the website into build/site.
+docs: reference
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
+reference: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.reference_pages
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check

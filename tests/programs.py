@@ -6,6 +6,7 @@ is given. Where a program is missing, the reason of the skip names it.
 """
 
 import functools
+import importlib.util
 import os
 import shutil
 from collections.abc import Iterator
@@ -37,6 +38,8 @@ SHELLS = ("bash", "dash", "fish", "sh", "zsh")
 OF_FOLDER = {"e2e": ("bash",)}
 #: What is asked for by a word that is no program's name.
 SANDBOX = "sandbox"
+#: Programs that are Python packages: they need not be on PATH.
+MODULES = ("mkdocs",)
 
 
 @functools.cache
@@ -44,6 +47,8 @@ def why_not(name: str) -> str | None:
     """Why a program cannot be used here, in a few words; None when it can."""
     if name == SANDBOX:
         return sandbox.why_not()
+    if name in MODULES:
+        return None if importlib.util.find_spec(name) else f"{name} is not installed here"
     found = bubblewrap.find() if name == "bwrap" else shutil.which(name, path=PATH)
     return None if found else f"{name} is not installed here"
 

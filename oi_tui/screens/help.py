@@ -60,14 +60,6 @@ def help_rows() -> list[tuple[str, str]]:
     return rows
 
 
-def keys_table() -> str:
-    """The README's table of keys and commands, in Markdown."""
-    lines = ["| Key | What it does |", "|---|---|"]
-    for key, words in help_rows():
-        lines.append(f"| `{key}` | {words} |" if key else f"| **{words}** | |")
-    return "\n".join(lines)
-
-
 class HelpScreen(Dialog[None]):
     """A page over the conversation; any of its keys closes it."""
 

@@ -1,22 +1,9 @@
-"""Texts made of the settings' declarations: a new profile, and the README's table."""
+"""The text of a new profile, made from the declarations of the settings."""
 
 import textwrap
 
 from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.profile import settings
-
-
-def settings_table() -> str:
-    """The README's table of settings, in Markdown."""
-    rows = ["| Setting | Flags | Default | |", "|---|---|---|---|"]
-    for each in settings():
-        shown = each.unset if each.default is None else each.show(each.default)
-        if each.long and len(shown) > 40:
-            shown = "a text of our own"
-        flags = ", ".join(f"`{flag}`" for flag in (each.long_flag, *each.flags))
-        default = shown if each.default is None or each.long else f"`{shown}`"
-        rows.append(f"| `{each.key}` | {flags} | {default} | {each.help} |")
-    return "\n".join(rows)
 
 
 def starter() -> str:

@@ -1,50 +1,130 @@
-"""The README's tables are made from the code; UPDATE_README=1 writes them anew."""
+"""The README and the pages in docs/ are true: what they name exists, and generated pages are up to date.
+
+`UPDATE_README=1` writes the reference pages and the pictures anew.
+"""
 
 import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
-from oi_tui.engine.settings.templates import settings_table
-from oi_tui.runtimes.availability import languages_table
+from oi_tui.cli.main import parser
+from oi_tui.commands import COMMANDS
+from oi_tui.engine.settings import presets, yaml_file
+from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.runtimes.languages import LANGUAGES
-from oi_tui.screens.help import keys_table
+from tests import reference_pages
 
-README = Path(__file__).parents[3] / "README.md"
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+WRITTEN = [ROOT / "README.md", DOCS / "index.md", *sorted((DOCS / "guide").glob("*.md"))]
+PAGES = [pytest.param(path, id=path.relative_to(ROOT).as_posix()) for path in WRITTEN]
+SNAPSHOTS = ROOT / "tests/snapshots/__snapshots__"
+#: The pictures in docs/images, and the snapshots that they are copies of.
+PICTURES = {
+    "asking.svg": "test_screens/test_the_chat_screen_looks_as_it_did[asking-80x24].svg",
+    "chat.svg": "test_screens/test_the_chat_screen_looks_as_it_did[asking-120x40].svg",
+    "light.svg": "test_screens/test_the_chat_screen_looks_as_it_did[asking_in_light-80x24].svg",
+    "models.svg": "test_screens/test_the_chat_screen_looks_as_it_did[choosing_a_model-80x24].svg",
+    "navigator.svg": "test_other_screens/test_the_navigator_looks_as_it_did[80x24-oi-dark].svg",
+    "plot.svg": "test_states/test_the_screen_looks_so_in_its_states[a_plot-80x24].svg",
+    "profile.svg": "test_other_screens/test_the_profile_editor_looks_as_it_did[80x24-oi-dark].svg",
+    "risks.svg": "test_screens/test_the_chat_screen_looks_as_it_did[asking_about_risks-80x24].svg",
+    "variables.svg": "test_other_screens/test_the_variables_look_as_they_did[80x24].svg",
+}
+#: Magics of IPython, and cell magics, that the pages name beside our commands.
+MAGICS = {"pip", "timeit", "lsmagic"}
 
 
-@pytest.mark.parametrize(
-    ("name", "make"),
-    [("keys", keys_table), ("settings", settings_table), ("languages", lambda: languages_table(LANGUAGES))],
-)
-def test_the_table_is_what_the_code_says(name: str, make) -> None:
-    text = README.read_text(encoding="utf-8")
-    pattern = re.compile(rf"(<!-- {name}:[^>]*-->\n)(.*?)(<!-- /{name} -->)", re.DOTALL)
-    found = pattern.search(text)
-    assert found
-    wanted = make() + "\n"
+def blocks(path: Path, *kinds: str) -> list[str]:
+    """Return the code blocks of these kinds, such as `python`."""
+    found = re.findall(r"^```(\w+)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [text for kind, text in found if kind in kinds]
+
+
+def inline_code(path: Path) -> list[str]:
+    """Return what stands between backticks outside of code blocks."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def commands_in(path: Path) -> list[str]:
+    """Return the lines that start oi-tui, from code blocks and inline code."""
+    lines = [line for block in blocks(path, "sh") for line in block.splitlines()]
+    return [line for line in [*lines, *inline_code(path)] if re.match(r"(\w+=\S+ )*oi-tui( |$)", line)]
+
+
+@pytest.mark.parametrize("name", reference_pages.PAGES)
+def test_the_reference_page_is_what_the_code_says(name: str) -> None:
+    page = reference_pages.FOLDER / name
+    expected = reference_pages.PAGES[name]()
     if os.environ.get("UPDATE_README"):
-        README.write_text(text[: found.start(2)] + wanted + text[found.end(2) :], encoding="utf-8")
-    else:
-        assert found.group(2) == wanted
+        page.write_text(expected, encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == expected, "make docs writes it anew"
 
 
-@pytest.mark.parametrize(
-    ("picture", "state"), [("chat.svg", "asking-120x40"), ("light.svg", "asking_in_light-80x24")]
-)
-def test_the_picture_is_what_the_screen_looks_like(picture: str, state: str) -> None:
-    snapshots = README.parent / "tests/snapshots/__snapshots__/test_screens"
-    seen = (snapshots / f"test_the_chat_screen_looks_as_it_did[{state}].svg").read_text(encoding="utf-8")
-    shown = README.parent / "docs" / picture
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_picture_is_what_the_screen_looks_like(name: str) -> None:
+    expected = (SNAPSHOTS / PICTURES[name]).read_text(encoding="utf-8")
+    picture = DOCS / "images" / name
     if os.environ.get("UPDATE_README"):
-        shown.parent.mkdir(exist_ok=True)
-        shown.write_text(seen, encoding="utf-8")
-    assert shown.read_text(encoding="utf-8") == seen
+        picture.write_text(expected, encoding="utf-8")
+    assert picture.read_text(encoding="utf-8") == expected, "make snapshots copies it anew"
 
 
-def test_what_the_readme_points_at_is_there() -> None:
-    text = README.read_text(encoding="utf-8")
-    links = re.findall(r"\]\(([^)#]+)\)", text)
-    assert links
-    assert [link for link in links if "://" not in link and not (README.parent / link).exists()] == []
+def test_no_picture_is_left_over() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in WRITTEN)
+    used = {Path(link).name for link in re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)}
+    assert {path.name for path in (DOCS / "images").iterdir()} == set(PICTURES)
+    assert used == set(PICTURES)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_what_a_page_links_to_exists(path: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_command_that_a_page_names_exists(path: Path) -> None:
+    lines = [*inline_code(path), *(line for block in blocks(path, "text") for line in block.splitlines())]
+    names = [match[1] for line in lines if (match := re.match(r"%(\w+)", line))]
+    languages = {language.name for language in LANGUAGES}
+    assert [name for name in names if name not in {*COMMANDS, *languages, *MAGICS}] == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_flag_that_a_page_names_exists(path: Path) -> None:
+    flags = {flag for action in parser()._actions for flag in action.option_strings}
+    words = [word for line in commands_in(path) for word in shlex.split(line.partition("<")[0])]
+    words += [text.split()[0] for text in inline_code(path) if re.match(r"--?[a-z]", text)]
+    named = [word.replace("_", "-") for word in words if re.match(r"--?[a-z]", word)]
+    assert [flag for flag in named if flag not in flags and flag.replace("--no-", "--") not in flags] == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_command_lines_of_a_page_are_understood(path: Path) -> None:
+    for line in commands_in(path):
+        words = shlex.split(line.partition(" < ")[0])
+        arguments = words[words.index("oi-tui") + 1 :]
+        given, rest = parser().parse_known_args(arguments)
+        assert [word for word in rest if word.startswith("-")] == [], line
+        name = getattr(given, "profile", None)
+        if name and not name.startswith(("./", "oi-")):
+            assert name in presets.names(), line
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_profiles_of_a_page_are_understood(path: Path) -> None:
+    for text in blocks(path, "yaml"):
+        assert Profile.from_entries(yaml_file.parse(text), None).unknown == (), text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_setting_that_a_page_names_exists(path: Path) -> None:
+    known = {setting.key for setting in settings()}
+    named = {text.partition(":")[0] for text in inline_code(path)}
+    dotted = {name for name in named if re.fullmatch(r"(llm|computer)\.\w+|sandbox_\w+|\w+_snapshots", name)}
+    assert dotted - known - {"llm.completions", "computer.run"} == set()

@@ -319,9 +319,3 @@ def test_every_setting_has_its_own_key_flags_and_a_sentence_of_help() -> None:
         assert each.help[0].isupper()
         assert each.help.endswith(".")
         assert each.help.isascii()
-
-
-def test_the_readme_table_has_a_row_for_each_setting() -> None:
-    table = templates.settings_table()
-    assert all(f"| `{each.key}` | `{each.long_flag}`" in table for each in settings())
-    assert table.count("\n") == len(settings()) + 1

@@ -1,0 +1,47 @@
+"""The examples of the documentation run, and the website builds."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.project.test_readme import DOCS, ROOT, WRITTEN, blocks
+
+pytestmark = pytest.mark.slow
+EXAMPLES = [
+    pytest.param(text, id=f"{path.stem}-{number}")
+    for path in WRITTEN
+    for number, text in enumerate(blocks(path, "python"))
+]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_python_example_runs(example: str, workplace: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", example],
+        cwd=workplace,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.needs("mkdocs")
+def test_the_website_builds_without_warnings(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(site)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert all((site / path.relative_to(DOCS)).with_suffix(".html").is_file() for path in DOCS.rglob("*.md"))
+    pages = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
+    assert not any("fonts.googleapis" in page for page in pages)
