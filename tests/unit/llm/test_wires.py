@@ -14,9 +14,9 @@ from oi_tui.engine.reply.parser import (
     CodeGrew,
     CodeStarted,
     Part,
+    ReasoningPart,
     ReplyParser,
-    Said,
-    Thought,
+    TextPart,
     join,
 )
 from oi_tui.engine.settings.profile import Profile
@@ -70,9 +70,9 @@ class Talk:
         parts = join([part for delta in self.deltas for part in parser.feed(delta)] + parser.finish())
         for part in parts:
             match part:
-                case Said(said):
+                case TextPart(said):
                     self.messages.append(Message(role="assistant", type="message", content=said, reply=reply))
-                case Thought(thought):
+                case ReasoningPart(thought):
                     self.messages.append(
                         Message(
                             role="assistant",
@@ -129,8 +129,8 @@ def test_a_conversation_with_code_goes_through(models: ModelProcess, served: Mod
     talk = Talk(models, profile)
 
     first = talk.ask("How many files?")
-    assert first[0] == Thought("Let me see.")
-    assert first[1] == Said("I look.")
+    assert first[0] == ReasoningPart("Let me see.")
+    assert first[1] == TextPart("I look.")
     assert isinstance(first[2], CodeStarted)
     assert first[2].language == "shell"
     assert first[3:] == [CodeGrew("ls"), CodeEnded(True)]
@@ -140,8 +140,8 @@ def test_a_conversation_with_code_goes_through(models: ModelProcess, served: Mod
     assert second == [CodeGrew("print('é')"), CodeEnded(True), CodeGrew("2"), CodeEnded(True)]
     talk.run("é", "", state="interrupted", seconds=1.0)
 
-    assert talk.ask() == [Said("Two files.")]
-    assert talk.ask("Thanks") == [Said("Bye.")]
+    assert talk.ask() == [TextPart("Two files.")]
+    assert talk.ask("Thanks") == [TextPart("Bye.")]
     assert [(d.prompt_tokens, d.completion_tokens) for d in talk.deltas if isinstance(d, Usage)] == [(11, 7)]
     assert len(served.exchanges) == 4, "nothing else is asked"
 

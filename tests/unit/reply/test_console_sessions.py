@@ -8,7 +8,7 @@ import pytest
 
 from oi_tui.engine.llm.base import Delta, Finish, Text, ToolCallPiece
 from oi_tui.engine.reply.console_sessions import ConsoleSession, is_open
-from oi_tui.engine.reply.parser import CodeGrew, CodeStarted, ReplyParser, Said, join
+from oi_tui.engine.reply.parser import CodeGrew, CodeStarted, ReplyParser, TextPart, join
 from oi_tui.runtimes.languages import LANGUAGES
 
 WORDS = {word: each.name for each in LANGUAGES for word in (each.name, *each.aliases)}
@@ -107,7 +107,7 @@ def test_code_without_prompts_comes_as_it_is(word: str, code: str, cut: int) -> 
 def test_a_session_that_shows_output_alone_is_no_code() -> None:
     parser = ReplyParser(lambda word: WORDS.get(word), fences=True)
     text = "It prints:\n```console\ntotal 3\nhello world\n```\n"
-    assert join(parser.feed(Text(text)) + parser.finish()) == [Said(text)]
+    assert join(parser.feed(Text(text)) + parser.finish()) == [TextPart(text)]
 
 
 @pytest.mark.parametrize(

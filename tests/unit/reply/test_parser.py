@@ -20,11 +20,11 @@ from oi_tui.engine.reply.parser import (
     CodeGrew,
     CodeStarted,
     Part,
+    ReasoningEnded,
+    ReasoningPart,
     ReplyParser,
-    Said,
-    Thought,
-    ThoughtsClosed,
-    Unreadable,
+    TextPart,
+    UnreadableCall,
     join,
 )
 from oi_tui.messages import Message
@@ -48,13 +48,13 @@ def told(parts: Sequence[Part]) -> list[list[Any]]:
     lines: list[list[Any]] = []
     for part in parts:
         match part:
-            case Said(text):
+            case TextPart(text):
                 lines.append(["said", text])
-            case Thought(text):
+            case ReasoningPart(text):
                 lines.append(["thought", text])
-            case Unreadable(raw):
+            case UnreadableCall(raw):
                 lines.append(["unreadable", raw])
-            case ThoughtsClosed():
+            case ReasoningEnded():
                 lines.append(["thoughts closed"])
             case CodeStarted(language, call):
                 lines.append(["code", language, call, ""])
@@ -150,9 +150,9 @@ def kept(parts: Sequence[Part]) -> str:
     texts = []
     for part in parts:
         match part:
-            case Said(text) | Thought(text) | CodeGrew(text):
+            case TextPart(text) | ReasoningPart(text) | CodeGrew(text):
                 texts.append(text)
-            case Unreadable(raw):
+            case UnreadableCall(raw):
                 texts.append(raw)
             case CodeStarted(language, _):
                 texts.append(language.upper() if language.upper() in "QWZK" else "")
@@ -235,7 +235,7 @@ def test_no_character_of_a_text_is_lost(text: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="QWZ`~#<>|[]-* \n", max_size=200))
 def test_prose_of_a_model_with_tools_stays_as_it_is(text: str) -> None:
-    assert read([Text(text)], fences=False) == ([Said(text)] if text else [])
+    assert read([Text(text)], fences=False) == ([TextPart(text)] if text else [])
 
 
 @settings(max_examples=200, deadline=None)
