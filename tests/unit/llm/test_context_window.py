@@ -159,6 +159,23 @@ def test_no_limit_is_read_where_none_is_stated(words: str) -> None:
     assert stated_limit(words) is None
 
 
+def test_of_several_limits_and_counts_those_are_taken_with_which_the_next_request_fits() -> None:
+    words = "maximum context length is 8192 tokens, configured limit of 4096; you requested 5000 tokens"
+    assert stated_limit(words) == StatedLimit(4096, 5000)
+    assert stated_limit(f"{words}, too long: 9000") == StatedLimit(4096, 9000)
+
+
+def test_a_count_that_is_no_more_than_the_limit_is_some_other_number() -> None:
+    words = "maximum context length is 4096 tokens, you requested {} tokens"
+    assert stated_limit(words.format(4096)) == StatedLimit(4096)
+    assert stated_limit(words.format(4097)) == StatedLimit(4096, 4097)
+
+
+def test_a_limit_too_small_for_any_model_is_some_other_number() -> None:
+    assert stated_limit("maximum context length is 127 tokens") is None
+    assert stated_limit("maximum context length is 128 tokens") == StatedLimit(128)
+
+
 def long_talk(messages: int = 60, size: int = 4000) -> list[Message]:
     roles = ("user", "assistant")
     return [Message(role=roles[n % 2], type="message", content=f"{n} " + "x" * size) for n in range(messages)]

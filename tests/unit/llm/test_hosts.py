@@ -98,3 +98,27 @@ def test_offline_asks_no_provider(model: str) -> None:
     refused = endpoint.refusal(Profile(model=model, offline=True))
     assert refused is not None
     assert refused.setting == "offline"
+
+
+@pytest.mark.parametrize("model", ["demo", "ollama/m", "ollama_chat/m", "lm_studio/m", "llamafile/m"])
+def test_a_model_of_this_machine_may_be_asked_whatever_is_switched_off(model: str) -> None:
+    profile = Profile(model=model, local=True, offline=True)
+    assert endpoint.server(profile) == "localhost"
+    assert endpoint.refusal(profile) is None
+    assert endpoint.is_home(profile)
+
+
+def test_a_function_of_the_profile_is_never_taken_for_a_model_of_this_machine() -> None:
+    assert not endpoint.is_home(Profile(model="ollama/m", completions=("f", "functions.py")))
+    assert not endpoint.is_home(Profile(model="openai/m", api_base="http://127.0.0.1:1"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [({"local": True}, "local"), ({"offline": True}, "offline"), ({"local": True, "offline": True}, "local")],
+)
+def test_the_refusal_of_a_function_names_the_setting_to_change(settings: dict[str, bool], named: str) -> None:
+    refused = endpoint.refusal(Profile(model="m", completions=("f", "functions.py"), **settings))
+    assert refused is not None
+    assert refused.setting == named
+    assert refused.sentence.startswith(f"{named} is on")

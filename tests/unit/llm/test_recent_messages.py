@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.llm import request
+from oi_tui.engine.llm.context_window import CHARACTERS
 from oi_tui.engine.llm.recent_messages import recent
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
@@ -50,6 +51,46 @@ def test_the_request_is_the_same_as_when_all_of_it_is_written(seed: int) -> None
 def test_a_short_conversation_is_left_as_it_is() -> None:
     messages = conversation(3, turns=4)
     assert recent(messages, 100_000) == (messages, 0)
+
+
+ROOM = 100 * CHARACTERS  # of a window of 100 tokens, in characters
+
+
+def said(length: int, role: str = "user") -> Message:
+    return Message(role=role, type="message", content="x" * length)
+
+
+@pytest.mark.parametrize(
+    "lengths", [(0, ROOM), (0, ROOM - 1, 1), (ROOM // 3, ROOM // 2), (0, 5, ROOM - 6), (0, ROOM, 0)]
+)
+def test_what_just_fits_is_kept_whole(lengths: tuple[int, ...]) -> None:
+    messages = [said(length) for length in lengths]
+    assert recent(messages, 100) == (messages, 0)
+
+
+@pytest.mark.parametrize("lengths", [(ROOM + 1,), (ROOM, 1), (1, ROOM), (ROOM - 1, 1, 1), (1, 0, 0, ROOM)])
+def test_one_character_too_many_leaves_out_what_was_said_before(lengths: tuple[int, ...]) -> None:
+    messages = [said(7), said(7, "assistant"), *(said(length) for length in lengths)]
+    assert recent(messages, 100) == (messages[2:], 2)
+
+
+def test_what_is_sent_begins_with_words_of_the_person() -> None:
+    messages = [said(1), said(2), said(ROOM, "assistant"), said(1)]
+    assert recent(messages, 100) == (messages[1:], 1)
+
+
+def test_what_no_model_is_given_takes_no_room_and_is_not_counted() -> None:
+    long = "x" * (2 * ROOM)
+    unseen = [
+        Message(role="assistant", type="reasoning", content=long),
+        Message(role="computer", type="message", content=long, recipient="user"),
+        Message(role="assistant", type="message", content=long, recipient="user"),
+    ]
+    output = Message(role="computer", type="console", format="output", content=long)
+    messages = [said(1), *unseen, output, said(1), *unseen, output, said(1)]
+    assert recent(messages, 100) == (messages, 0)
+    newest = said(ROOM + 1)
+    assert recent([*messages, newest], 100) == ([newest], 5)
 
 
 def test_turns_do_not_get_dearer_as_a_conversation_grows(monkeypatch: pytest.MonkeyPatch) -> None:

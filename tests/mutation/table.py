@@ -1,0 +1,74 @@
+"""Which modules are changed by the mutation test, and which tests are to notice it."""
+
+from collections.abc import Mapping, Sequence
+
+REVIEW = (
+    "tests/unit/review/test_scanner.py",
+    "tests/unit/review/test_checkers.py",
+    "tests/unit/engine/test_session.py",
+)
+REQUESTS = (
+    "tests/unit/llm/test_request_gate.py",
+    "tests/unit/llm/test_hosts.py",
+    "tests/unit/llm/test_urls.py",
+    "tests/unit/llm/test_context_window.py",
+    "tests/unit/llm/test_recent_messages.py",
+    "tests/unit/models/test_model_check.py",
+)
+REPLIES = (
+    "tests/unit/reply/test_parser.py",
+    "tests/unit/reply/test_console_sessions.py",
+    "tests/unit/llm/test_odd_streams.py",
+)
+WRITER = (
+    "tests/unit/llm/test_request.py",
+    "tests/unit/llm/test_requests.py",
+    "tests/unit/llm/test_recent_messages.py",
+    "tests/unit/llm/test_vision.py",
+    "tests/unit/llm/test_context_and_cost.py",
+)
+STORAGE = (
+    "tests/unit/storage/test_journal.py",
+    "tests/unit/storage/test_store.py",
+    "tests/unit/storage/test_old_formats.py",
+    "tests/unit/engine/test_session.py",
+    "tests/unit/engine/test_rerun.py",
+)
+APPROVAL = ("tests/pilot/test_approval.py",)
+RUNNING = ("tests/runtimes/test_stopping.py", "tests/runtimes/test_python_line.py")
+
+
+def _modules(folder: str, names: str, tests: Sequence[str]) -> dict[str, Sequence[str]]:
+    return {f"oi_tui/{folder}/{name}.py": tests for name in names.split()}
+
+
+#: Group, module, test files.
+GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "request-gate": _modules(
+        "engine/llm", "request_gate endpoint hosts recent_messages stated_limit", REQUESTS
+    ),
+    "review": _modules(
+        "engine/review",
+        "permissions scanner findings line_rules python_rules shell_rules python_checker shell_checker "
+        "earlier_code readable_files local_modules",
+        REVIEW,
+    ),
+    "approval": _modules("widgets/approval", "key_guard panel options", APPROVAL),
+    "sanitizer": _modules("terminal", "sanitize_filter", ("tests/unit/terminal/test_sanitize_filter.py",)),
+    "execution": _modules(
+        "engine", "execution", ("tests/unit/engine/test_session.py", "tests/unit/engine/test_rerun.py")
+    ),
+    "reply": _modules(
+        "engine/reply",
+        "parser text_parser tool_call_parser fences markers tool_call_text tool_call_wrappers "
+        "tool_call_recovery partial_json parts code_blocks code_text tool_call_formats cursor "
+        "console_sessions message_builders",
+        REPLIES,
+    ),
+    "request": _modules("engine/llm", "request", WRITER),
+    "storage": _modules("engine/storage", "journal records store append_file undo_history", STORAGE),
+    "running": _modules("runtimes", "stopping run", RUNNING),
+}
+
+#: Changes that no test can notice: module, line and change as the mutation test prints them, and why.
+EQUIVALENT: Mapping[tuple[str, str, str], str] = {}
