@@ -1,6 +1,7 @@
 """What a person should see in a piece of code before it runs."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,6 +38,8 @@ WORDS: dict[Kind, str] = {
     "reads": "reads files",
     "not understood": "not checked",
 }
+#: How much pieces of a long line have in common.
+_OVERLAP = 200
 _FACTS: tuple[Kind, ...] = ("writes", "reads", "not understood")
 
 
@@ -151,3 +154,9 @@ def private(text: str) -> str:
     """The part of a path that names a private file, "" where it names none."""
     found = _PRIVATE.search(text)
     return found.group() if found else ""
+
+
+def pieces(line: str, longest: int) -> Iterator[str]:
+    """Yield a line in pieces that overlap, so that what lies across two of them is whole in one."""
+    for start in range(0, len(line) or 1, longest - _OVERLAP):
+        yield line[start : start + longest]

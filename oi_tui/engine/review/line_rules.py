@@ -1,9 +1,12 @@
 """What is recognised in code of other languages, line by line."""
 
 import re
+from collections.abc import Iterator
 
-from oi_tui.engine.review.findings import WORDS, Finding, Kind, hosts, private
+from oi_tui.engine.review.findings import WORDS, Finding, Kind, hosts, pieces, private
 
+#: Longer lines are read in pieces of so many characters: the time for a pattern grows faster than the text.
+_LONGEST = 4_000
 Table = tuple[tuple[Kind, re.Pattern[str]], ...]
 
 
@@ -97,11 +100,15 @@ def look_for_patterns(language: str, code: str) -> list[Finding]:
     """Read code line by line, by what such lines look like."""
     found: list[Finding] = []
     for number, line in enumerate(code.split("\n"), 1):
-        line = line[:4_000]
-        for kind, pattern in (*_COMMON, *PATTERNS[language]):
-            if pattern.search(line):
-                found.append(Finding(kind, "", number))
-        found += [Finding("network", host, number) for host in hosts(line)]
-        if which := private(line):
-            found.append(Finding("secrets", which, number))
+        for piece in pieces(line, _LONGEST):
+            found += [Finding(kind, what, number) for kind, what in _look(language, piece)]
     return found
+
+
+def _look(language: str, text: str) -> Iterator[tuple[Kind, str]]:
+    for kind, pattern in (*_COMMON, *PATTERNS[language]):
+        if pattern.search(text):
+            yield kind, ""
+    yield from (("network", host) for host in hosts(text))
+    if which := private(text):
+        yield "secrets", which

@@ -13,6 +13,8 @@ from oi_tui.text import names
 #: From narrow to wide: the same code again; so many more pieces; code with no findings; all of a language;
 #: everything, which is auto-run.
 Scope = Literal["code", "count", "unremarkable", "language", "everything"]
+#: Which grant is used of several that cover the code: one that is used up comes last.
+_FIRST_USED: tuple[Scope, ...] = ("code", "unremarkable", "language", "count")
 #: How many pieces the grant of a number covers.
 SO_MANY = 5
 
@@ -137,8 +139,7 @@ class Permissions:
     ) -> Permission | None:
         """The narrowest grant that covers the code; one for a number of pieces is used for one of them."""
         with self._lock:
-            order = {"code": 0, "unremarkable": 1, "language": 2, "count": 3}
-            for grant in sorted(self._given, key=lambda each: order.get(each.scope, 9)):
+            for grant in sorted(self._given, key=lambda each: _FIRST_USED.index(each.scope)):
                 if not grant.covers(language, code, cwd, earlier):
                     continue
                 if grant.scope == "count":

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shlex
 import warnings
 from collections.abc import Iterator
 
@@ -61,6 +62,8 @@ _MAYBE = {"to_csv", "to_json", "to_html", "write_csv"}
 #: Where names of calls begin that are many.
 _BEGINNINGS = ("os.exec", "os.spawn", "os.posix_spawn")
 _SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
+#: The modes of `open` that write.
+_WRITING = re.compile(r"[rbt]*[wax+][rbtwax+]*")
 _LINE_COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?([!%])(?!=)(.*)$")
 
 
@@ -145,7 +148,7 @@ class _Visitor:
 
     def _text(self, node: ast.Constant) -> None:
         text = str(node.value)
-        for host in hosts(text) if len(text) < 10_000 else []:
+        for host in hosts(text):
             self._note("network", host, node)
         if len(text) < 1_000 and "\n" not in text and (which := private(text)):
             self._note("secrets", which, node)
@@ -185,9 +188,9 @@ class _Visitor:
 
     def _open(self, call: ast.Call, name: str) -> None:
         method = name not in ("open", "io.open", "codecs.open", "builtins.open")
-        given = [*call.args[0 if method else 1 :][:1], *(k.value for k in call.keywords if k.arg == "mode")]
+        given = [*call.args[0 if method else 1 :], *(k.value for k in call.keywords if k.arg == "mode")]
         mode = next((_literal(each) for each in given), "")
-        if not mode or not set(mode) & set("wax+") or len(mode) > 4:
+        if not _WRITING.fullmatch(mode):
             return
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         if method and isinstance(owner, ast.Call) and self._full_name(owner.func).endswith("Path"):
@@ -199,7 +202,7 @@ class _Visitor:
         first = call.args[0] if call.args else None
         if isinstance(first, ast.List | ast.Tuple):
             words = [_literal(each) for each in first.elts]
-            command = " ".join(word if word.isalnum() else f"'{word}'" for word in words)
+            command = shlex.join(words)
         else:
             command = _literal(first) if first is not None else ""
         if name.startswith("subprocess.") and name.rpartition(".")[2] not in _SUBPROCESSES:

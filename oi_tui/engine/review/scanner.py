@@ -53,7 +53,7 @@ def _placed(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:
     for each in found:
         if each.kind == "writes" and each.what:
             path = Path(os.path.normpath(cwd / os.path.expanduser(each.what)))  # noqa: PTH111 -- "~x" may be nobody
-            if str(path).startswith(_NO_FILES):
+            if str(path) in _NO_FILES or str(path.parent) == "/dev/fd":
                 continue
             inside = path.is_relative_to(cwd) and cwd != Path("/")
             yield Finding("writes" if inside else "writes outside", each.what, each.line)
@@ -61,4 +61,4 @@ def _placed(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:
             yield each
 
 
-_NO_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd")
+_NO_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")

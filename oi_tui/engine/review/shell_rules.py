@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
-from oi_tui.engine.review.findings import Finding, Kind, hosts, private
+from oi_tui.engine.review.findings import Finding, Kind, hosts, pieces, private
 
 _COMMANDS: dict[str, Kind] = {
     **dict.fromkeys(("rm", "rmdir", "unlink", "shred", "srm", "trash", "wipe"), "deletes"),
@@ -34,9 +34,16 @@ _INSTALL = re.compile(
     r"(?:install|add|i|get|upgrade|update|remove|uninstall|dist-upgrade)|pacman -\w*[SRU])\b"
 )
 _WEB_GIT = ("clone", "fetch", "pull", "push", "ls-remote", "submodule")
-_SEPARATORS = frozenset((";", "&", "|", "(", ")", "{", "}", "&&", "||", "|&", ";;"))
 _KEYWORDS = frozenset(("if", "then", "else", "elif", "do", "while", "until", "!", "fi", "done"))
 _SUBSTITUTED = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
+#: What a comment may begin in; in quotations and behind a backslash none does.
+_QUOTED = re.compile(r"""\\.|'[^']*'?|"(?:\\.|[^"\\])*"?|#""")
+#: A line that goes on in the next one; a backslash behind a backslash is only a backslash.
+_CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\$")
+#: What a comment may come right behind.
+_BETWEEN = " \t;&|()"
+#: Longer lines are read in pieces of so many characters: the work for a line grows faster than its length.
+_LONGEST = 20_000
 #: Options of `sudo` and its like that take a word.
 _WITH_WORD = ("-u", "-g", "-n", "-I", "-L", "-P", "-d")
 
@@ -45,66 +52,75 @@ def look(code: str) -> list[Finding]:
     """What the commands do, as far as it shows."""
     found: list[Finding] = []
     for number, line in _lines(code):
-        found += [Finding(kind, what, number) for kind, what in _line(line)]
+        for piece in pieces(line, _LONGEST):
+            found += [Finding(kind, what, number) for kind, what in _line(piece)]
     return found
 
 
 def program(command: str) -> str:
     """The name of the program that a command starts."""
-    words = _split(command)
+    words = _split(command[:_LONGEST])
     return words[0].rpartition("/")[2] if words else ""
 
 
 def _lines(code: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers; those that go on behind a backslash as one."""
-    held, start = "", 0
-    for number, line in enumerate(code.split("\n"), 1):
-        start = start if held else number
-        if line.endswith("\\") and len(held) < 20_000:
-            held += line[:-1] + " "
+    """Lines without comments, with their numbers; those that go on behind a backslash as one."""
+    held: list[str] = []
+    start = 1
+    for number, whole in enumerate(code.split("\n"), 1):
+        line = _without_comment(whole)
+        if _CONTINUED.search(line):
+            held.append(line[:-1])
             continue
-        yield start, held + line
-        held = ""
+        yield start, "".join([*held, line])
+        held, start = [], number + 1
     if held:
-        yield start, held
+        yield start, "".join(held)
+
+
+def _without_comment(line: str) -> str:
+    """Cut the comment off a line, unless a quotation that began in an earlier line may end in it."""
+    for part in _QUOTED.finditer(line):
+        at = part.start()
+        if part.group() == "#" and (at == 0 or line[at - 1] in _BETWEEN):
+            comment = line[at:]
+            return line if "'" in comment or '"' in comment else line[:at]
+    return line
 
 
 def _split(line: str) -> list[str]:
-    lexer = shlex.shlex(line[:20_000], posix=True, punctuation_chars=True)
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
+    lexer.commenters = ""  # to this module "#" begins a comment within a word too
     words: list[str] = []
     try:
         words.extend(lexer)
     except ValueError:  # a quotation that goes on in the next line
-        words = re.sub(r"([;&|()<>]+)", r" \1 ", line[:20_000].replace('"', " ").replace("'", " ")).split()
+        words = re.sub(r"([;&|()<>]+)", r" \1 ", line.replace('"', " ").replace("'", " ")).split()
     return words
 
 
-def _line(line: str, depth: int = 0) -> Iterator[tuple[Kind, str]]:
-    if not line.strip() or line.lstrip().startswith("#"):
-        return
-    yield from (("network", host) for host in hosts(line[:20_000]))
-    if which := private(line[:20_000]):
+def _line(line: str) -> Iterator[tuple[Kind, str]]:
+    yield from (("network", host) for host in hosts(line))
+    if which := private(line):
         yield "secrets", which
     command: list[str] = []
     piped = False
     for word in [*_split(line), ";"]:
-        if word in _SEPARATORS or (word and set(word) <= set(";&|(){}")):
+        if word and not word.strip(";&|(){}"):
             yield from _command(command, piped=piped)
             command, piped = [], word in ("|", "|&")
         else:
             command.append(word)
-    if depth < 3:
-        for inner in _SUBSTITUTED.findall(line[:20_000]):
-            yield from _line("".join(inner), depth + 1)
+    for inner in _SUBSTITUTED.findall(line):
+        yield from _line("".join(inner))
 
 
 def _command(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
-    words = [word for index, word in enumerate(words) if not (word in _KEYWORDS and index == 0)]
     plain = list[str]()
     target = False
     for word in words:
-        if word and set(word) <= set("<>&"):
+        if word and not word.strip("<>&"):
             target = ">" in word
         elif target:
             if not word.isdigit() and word != "-":
@@ -155,7 +171,7 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
             inner = arguments[arguments.index("-c") + 1]
             if name in ("sh", "bash", "zsh", "dash", "ksh", "fish"):
                 for line in inner.split("\n"):
-                    yield from _line(line, 2)
+                    yield from _line(line)
             else:
                 yield "runs text", f"{name} -c"
     elif name == "tee":

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.engine.review.findings import WORDS, Finding
-from oi_tui.engine.review.permissions import offers
+from oi_tui.engine.review.findings import WORDS, Finding, Findings
+from oi_tui.engine.review.permissions import Permission, Permissions, offers
 from oi_tui.engine.review.scanner import look_through
 
 HERE = Path("/home/ada/sales")
@@ -49,6 +49,29 @@ def found(language: str, code: str) -> set[tuple[str, str]]:
         ("open('/home/ada/.ssh/id_rsa').read()", ("secrets", ".ssh")),
         ("!pip install x", ("installs", "pip")),
         ("%pip install x", ("installs", "pip")),
+        ("%system rm a", ("deletes", "a")),
+        ("%sx rm a", ("deletes", "a")),
+        ("x = 1\n!rm a", ("deletes", "a")),
+        ("%matplotlib inline\n!rm a", ("deletes", "a")),
+        ("y = !git status", ("programs", "git")),
+        ("%%sh -x\nrm a", ("deletes", "a")),
+        ("%%script bash\nrm a", ("deletes", "a")),
+        ("%%time\nimport os\nos.remove('a')", ("deletes", "a")),
+        ("import urllib.request as u\nu.urlopen(x)", ("network", "")),
+        ("import urllib.request\nurllib.request.urlopen(x)", ("network", "")),
+        ("import numpy as np\nnp.save('a.npy', x)", ("writes", "a.npy")),
+        ("import shutil\nshutil.copy('a')", ("writes", "")),
+        ("df.to_csv(path_or_buf='a')", ("writes", "")),
+        ("df.to_csv(name)", ("writes", "")),
+        ("open('a', 'rb+', 1)", ("writes", "a")),
+        ("open('a', mode='wb+')", ("writes", "a")),
+        ("from pathlib import Path\nPath('x').open('a', 1)", ("writes", "x")),
+        ("import subprocess\nsubprocess.run(['rm', 'my file'])", ("deletes", "my file")),
+        ("import subprocess\nsubprocess.run(('rm', \"it's\"))", ("deletes", "it's")),
+        (f"x = '{'x' * 20_000} https://a.example/'", ("network", "a.example")),
+        ("open('/dev/null', 'w')\nopen('b', 'w')", ("writes", "b")),
+        ("open('/dev/ttyS0', 'w')", ("writes outside", "/dev/ttyS0")),
+        ("open('/dev/nullify', 'w')", ("writes outside", "/dev/nullify")),
     ],
 )
 def test_python_is_read(code: str, expected: tuple[str, str]) -> None:
@@ -67,6 +90,12 @@ def test_python_is_read(code: str, expected: tuple[str, str]) -> None:
         "import os\nos.getcwd()",
         "import subprocess\nsubprocess.PIPE",
         "text = 'rm -rf /'",
+        "import sp.tools\nsp.run(['ls'])",
+        "df.to_csv(index=False)",
+        "df.to_csv(**options)",
+        "import subprocess\nsubprocess.list2cmdline(['rm', 'a'])",
+        "archive.open('wax.png')",
+        "open('/dev/fd/3', 'w')",
         "open('/dev/null', 'w')",
     ],
 )
@@ -110,6 +139,32 @@ def test_harmless_python_is_left_alone(code: str) -> None:
         ("npm i x", ("installs", "npm")),
         ("cat ~/.ssh/id_rsa", ("secrets", ".ssh")),
         ("echo 'it is\nrm a", ("deletes", "a")),
+        ("# x\\\nrm a", ("deletes", "a")),
+        ("ls # x\\\nrm a", ("deletes", "a")),
+        ("echo a#b; rm a", ("deletes", "a")),
+        ("echo '#'; rm a", ("deletes", "a")),
+        ('echo "a \\" # b"; rm a', ("deletes", "a")),
+        ("echo \\# x; rm a", ("deletes", "a")),
+        ("echo 'x\n# y'; rm a", ("deletes", "a")),
+        ("r\\\nm a", ("deletes", "a")),
+        ("echo a\\\\\nrm a", ("deletes", "a")),
+        ("ls; rm a \\", ("deletes", "a")),
+        (f"echo {'x' * 30_000}; rm a", ("deletes", "a")),
+        (f"echo {'x' * 19_990}; rm /long/name", ("deletes", "/long/name")),
+        ("`echo $(rm a)`", ("deletes", "a")),
+        ("sh -c 'echo $(rm a)'", ("deletes", "a")),
+        ("then rm a", ("deletes", "a")),
+        ("sudo -u root -n x rm a", ("deletes", "a")),
+        ("timeout 5 rm a", ("deletes", "a")),
+        ("mkfs.ext4 /dev/sda", ("system", "mkfs.ext4")),
+        ("ln -s a b", ("writes", "b")),
+        ("mkdir a b", ("writes", "a")),
+        ("touch", ("writes", "")),
+        ("curl -o a https://a.example", ("network", "a.example")),
+        ("find . -exec sudo ls \\;", ("rights", "sudo")),
+        ("git reset --hard", ("deletes", "git reset")),
+        ("sed --in-place=.bak s/a/b/ c", ("writes", "c")),
+        ("cp a b", ("writes", "b")),
     ],
 )
 def test_shell_is_read(code: str, expected: tuple[str, str]) -> None:
@@ -117,10 +172,71 @@ def test_shell_is_read(code: str, expected: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["ls -la", "echo 'a > b'", "# rm a", "echo rm a", "cat a 2>/dev/null", "ls 2>&1"]
+    "code",
+    [
+        "ls -la",
+        "echo 'a > b'",
+        "# rm a",
+        "echo rm a",
+        "cat a 2>/dev/null",
+        "ls 2>&1",
+        "ls # x; rm a",
+        "git reset",
+        "git log --hard",
+        "cp a",
+        "sed s/a/b/ c",
+        "sed s/a/b/ c-i",
+        "find . -exec",
+        "find . -name x -exec sh \\;",
+        "xmkfs",
+        "",
+    ],
 )
 def test_harmless_shell_is_left_alone(code: str) -> None:
     assert look_through("shell", code, HERE).found == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("echo a > b c", {("writes", "b")}),
+        ("ln -s a b", {("writes", "b")}),
+        ("rm -- -f a b-", {("deletes", "a"), ("deletes", "b-")}),
+        ("sed -i s/a/b/ c", {("writes", "c")}),
+        ("curl -o a https://a.example", {("network", "a.example")}),
+        ("ls | sh a", set()),
+    ],
+)
+def test_nothing_more_than_what_shell_does_is_listed(code: str, expected: set[tuple[str, str]]) -> None:
+    assert found("shell", code) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "lines"),
+    [
+        ("shell", "ls\nrm a", {2}),
+        ("shell", "ls\nrm \\\n  a\nls\nrm b", {2, 5}),
+        ("shell", "ls\nls\nrm a \\", {3}),
+        ("python", "%%bash\nls\nrm a", {3}),
+        ("python", "%%time\n\nimport os\nos.remove('a')", {4}),
+        ("python", "x = 1\n!rm a", {2}),
+        ("python", "\n%pip install x", {2}),
+        ("javascript", "\nfs.rmSync('a')", {2}),
+    ],
+)
+def test_findings_are_at_the_line_where_the_command_begins(language: str, code: str, lines: set[int]) -> None:
+    assert look_through(language, code, HERE).lines == lines
+
+
+@pytest.mark.parametrize("before", [0, 3_990, 3_999, 5_000, 90_000])
+def test_a_long_line_of_another_language_is_read_to_its_end(before: int) -> None:
+    code = f"/*{'x' * before}*/ fs.rmSync('a'); fetch('https://a.example/'); read('.ssh/id_rsa')"
+    assert found("javascript", code) == {
+        ("deletes", ""),
+        ("network", ""),
+        ("network", "a.example"),
+        ("secrets", ".ssh"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -178,6 +294,55 @@ def test_sentences_name_files_and_lines_gravest_first() -> None:
     code = "import os, shutil\nopen('b', 'w')\nos.remove('a')\nshutil.rmtree('c')"
     assert look_through("python", code, HERE).sentences == ["deletes: a, c (lines 3, 4)", "writes files: b"]
     assert look_through("python", code, HERE).lines == {3, 4}
+
+
+def test_long_lists_are_cut_short() -> None:
+    def sentence(*names: str) -> list[str]:
+        return look_through("shell", "\n".join(f"rm {name}" for name in names), HERE).risk_sentences
+
+    assert sentence("a") == ["deletes: a (line 1)"]
+    assert sentence("a", "b", "c") == ["deletes: a, b, c (lines 1, 2, 3)"]
+    assert sentence(*"abcd") == ["deletes: a, b, c, … (lines 1, 2, 3, 4)"]
+    assert sentence(*"abcde") == ["deletes: a, b, c, … (lines 1, 2, 3, 4, …)"]
+
+
+def test_parts_that_were_not_checked_are_named_up_to_three() -> None:
+    def unchecked(*parts: str) -> str:
+        found = Findings(unchecked=tuple(Finding("not understood", part, 2) for part in parts))
+        return found.fact_sentences[0]
+
+    assert unchecked("a", "b", "b", "c") == "not checked: a (line 2), b (line 2), c (line 2)"
+    assert unchecked("a", "b", "c", "d", "e") == "not checked: a (line 2), b (line 2), c (line 2) and 2 more"
+    everywhere = Findings(unchecked=(Finding("not understood", "all of it", 0),))
+    assert everywhere.fact_sentences == ["not checked: all of it"]
+
+
+def test_code_of_up_to_a_bound_is_looked_through() -> None:
+    assert look_through("python", "#" * 400_000, HERE).readable
+    assert not look_through("python", "#" * 400_001, HERE).readable
+
+
+def test_the_narrowest_grant_is_used_and_one_for_a_number_of_pieces_last() -> None:
+    code = "print(1)"
+    given = [
+        Permission("count", "r", left=2),
+        Permission("count", "python", left=2),
+        Permission("language", "python"),
+        Permission("unremarkable", "python"),
+        Permission("code", "python", code),
+        Permission("count", "lua", left=2),
+    ]
+    permissions = Permissions()
+    for each in given:
+        permissions.give(each)
+    for used in (given[4], given[3], given[2]):
+        assert permissions.use("python", code, HERE) == used
+        assert permissions.revoke(used)
+    assert permissions.use("python", code, HERE) == given[1]
+    assert set(permissions) == {given[0], Permission("count", "python", left=1), given[5]}
+    assert permissions.use("python", code, HERE) == Permission("count", "python", left=1)
+    assert tuple(permissions) == (given[0], given[5])
+    assert permissions.use("python", code, HERE) is None
 
 
 def test_every_kind_has_words() -> None:
