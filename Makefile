@@ -14,7 +14,7 @@ run: $(VENV)/.installed
 
 # Start oi-tui so that `make console`, in a second terminal, shows its log, its events and what it prints.
 dev: $(VENV)/.installed-dev
-	@TEXTUAL=devtools,debug $(BIN)/oi-tui $(ARGS)
+	@TEXTUAL=devtools $(BIN)/oi-tui $(ARGS)
 
 console: $(VENV)/.installed-dev
 	@$(BIN)/textual console $(ARGS)

@@ -27,6 +27,8 @@ _SPARE = 200_000_000
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 
+# No library: httpx takes 340 ms to import, urllib 105 ms, and both leave resuming, the check for a changed
+# file, room on the disk and the checksum to us, which is nearly all of this module.
 class DownloadError(Exception):
     """The file cannot be had; the message says why, and what of it is kept."""
 

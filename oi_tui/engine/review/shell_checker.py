@@ -62,6 +62,8 @@ def read(code: str) -> list[Command]:
     return list(_Parser(code).commands())
 
 
+# No library: an allow list must refuse what it does not know. Of the 80 texts in our tests that this grammar
+# refuses, shlex splits 75 and tree-sitter's bash parses 65.
 class _Parser:
     """Splits code into commands, character by character."""
 

