@@ -15,6 +15,8 @@ from oi_tui.commands import COMMANDS
 from oi_tui.engine.settings import presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.screens import help as help_screen
+from oi_tui.screens import keymap
 from tests import reference_pages
 
 ROOT = Path(__file__).parents[3]
@@ -128,3 +130,24 @@ def test_every_setting_that_a_page_names_exists(path: Path) -> None:
     named = {text.partition(":")[0] for text in inline_code(path)}
     dotted = {name for name in named if re.fullmatch(r"(llm|computer)\.\w+|sandbox_\w+|\w+_snapshots", name)}
     assert dotted - known - {"llm.completions", "computer.run"} == set()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_key_that_a_page_names_is_bound(path: Path) -> None:
+    bound = {
+        key
+        for places in keymap.bindings().values()
+        for _, binding in places
+        for key in binding.key.split(",")
+    }
+    bound |= {key for key, _ in help_screen.OTHER_KEYS} | {"escape", "down", "enter", "/"}
+    named = {text for text in inline_code(path) if re.fullmatch(r"f\d+|(ctrl|shift|alt)\+\w+|.", text)}
+    assert named - bound - {"%", "@"} == set()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_environment_variable_that_a_page_names_is_read(path: Path) -> None:
+    known = {setting.variable for setting in settings()} | {"OI_TUI_HOME"}
+    assert (
+        set(re.findall(r"OI_TUI_[A-Z_]+", path.read_text(encoding="utf-8").replace("`OI_TUI_`", ""))) <= known
+    )
