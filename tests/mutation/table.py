@@ -34,7 +34,7 @@ STORAGE = (
     "tests/unit/engine/test_session.py",
     "tests/unit/engine/test_rerun.py",
 )
-APPROVAL = ("tests/pilot/test_approval.py",)
+APPROVAL = ("tests/unit/widgets/test_key_guard.py", "tests/pilot/test_approval.py")
 RUNNING = ("tests/runtimes/test_stopping.py", "tests/runtimes/test_python_line.py")
 
 

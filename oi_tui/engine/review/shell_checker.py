@@ -89,7 +89,7 @@ class _Parser:
 
     def _command(self) -> Command:
         command = Command(self._line)
-        while self._at < len(self._code):
+        while True:
             spaces = self._take(_SPACES)
             if self._take(_COMMENT) or self._at >= len(self._code) or _SEPARATOR.match(self._code, self._at):
                 break
@@ -139,8 +139,7 @@ class _Parser:
         return found[0]
 
     def _stop(self, what: str = "") -> NotUnderstood:
-        end = self._code.find("\n", self._at)
-        rest = self._code[self._at : end if end >= 0 else None]
+        rest = self._code[self._at :].partition("\n")[0]
         return NotUnderstood(what or rest[:30] or "the end of the line", self._line)
 
 
@@ -183,8 +182,8 @@ _FIND_ALONE = frozenset(("-print", "-empty", "-not", "-o", "-a"))
 
 
 def _sed(words: list[str]) -> bool:
-    scripts = [word for word in words if not word.startswith("-")][:1]
-    return bool(scripts) and _SED.fullmatch(scripts[0]) is not None
+    script = next((word for word in words if not word.startswith("-")), "")
+    return _SED.fullmatch(script) is not None
 
 
 def _printf(words: list[str]) -> bool:
@@ -193,9 +192,7 @@ def _printf(words: list[str]) -> bool:
 
 def _test(words: list[str]) -> bool:
     if len(words) == 2:
-        return words[0] in ("-f", "-d", "-e", "-s", "-r", "-w", "-x", "-n", "-z") and bool(
-            _TEST.fullmatch(words[1])
-        )
+        return words[0] in _ASKED and bool(_TEST.fullmatch(words[1]))
     return len(words) == 3 and words[1] in ("=", "!=") and all(map(_TEST.fullmatch, (words[0], words[2])))
 
 
@@ -328,7 +325,7 @@ _REDIRECTED = re.compile(r"(?<=[ \t])>>?[ \t]*[A-Za-z0-9_./-]+(?=[ \t\n;|]|\Z)")
 
 def _sets(command: Command) -> bool:
     """Whether it puts its output into a variable, as `printf -v` does."""
-    return command.words[0].text == "printf" and any(each.text.startswith("-v") for each in command.words[1:])
+    return command.words[0].text == "printf" and any(each.text.startswith("-v") for each in command.words)
 
 
 def _look_at(command: Command, cwd: Path) -> Iterator[Finding]:

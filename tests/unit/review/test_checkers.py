@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Run
+from oi_tui.engine.review import shell_checker
 from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.findings import Finding
 from oi_tui.engine.review.permissions import Permission, Permissions, offers
 from oi_tui.engine.review.readable_files import why_not_readable
 from oi_tui.engine.review.scanner import look_through
@@ -98,6 +100,7 @@ df -h
 find . -name '*.csv'
 find . -type f -name "*.csv" -maxdepth 2
 find data -type f -print
+find . -name '/etc'
 echo hi
 echo -n hi
 echo "it's fine"
@@ -294,6 +297,15 @@ cat /etc/passwd
 cat ../x
 cat data/../../x
 cat ~/.ssh/id_rsa
+cat - /etc/passwd
+test -v a
+test -f 'a b'
+[ a = 'x y' ]
+[ 'x y' = a ]
+seq 1 x
+printf '%n' a
+echo a[
+echo a]
 cat .env
 cat ./.env
 cat server.pem
@@ -417,6 +429,7 @@ ODD = [
     "echo '\n$ rm x\n'",
     "echo \ud800",
     "echo '\ud800'",
+    "echo '\udfff'",
     "ls \\\n-la",
 ]
 
@@ -432,6 +445,34 @@ def test_other_shell_is_listed(code: str, folder: Path) -> None:
     for language in ("shell", "bash", "zsh", "sh"):
         assert not nothing_listed(language, code, folder)
     assert look_through("shell", code, folder).sentences
+
+
+@pytest.mark.parametrize(
+    ("code", "what", "line"),
+    [
+        ("ls $x", "$x", 1),
+        ("ls\n\nls $x y\nls", "$x y", 3),
+        ("ls " + "$" * 50, "$" * 30, 1),
+        ("| ls", "|", 1),
+        ("ls\nls |", "the end of the code", 2),
+        ("ls\n> x", "> x", 2),
+        ("ls\n2>&1 ls", "a redirection in front", 2),
+        ("ls\n\nrm a", "rm", 3),
+        ("ls --strange a.csv", "ls --strange a.csv", 1),
+        ("test 1 " + "x" * 50, "test 1 " + "x" * 33, 1),
+        ("ls\ncat ''", "an empty name", 2),
+        ("#" * 100_001, "code of this length", 1),
+        ("ls\necho \ud800", "characters that are no text", 1),
+    ],
+)
+def test_shell_that_is_not_understood_is_named_with_its_line(
+    code: str, what: str, line: int, folder: Path
+) -> None:
+    assert list(shell_checker.look(code, folder)) == [Finding("not understood", what, line)]
+
+
+def test_the_longest_shell_code_that_is_read_is_read(folder: Path) -> None:
+    assert list(shell_checker.look("#" * 100_000, folder)) == []
 
 
 SHELLS = [shell for shell in ("bash", "zsh", "dash") if shutil.which(shell)]
@@ -918,7 +959,16 @@ def test_what_earlier_python_may_have_changed_is_listed(before: list[str], now: 
 
 @pytest.mark.parametrize(
     "before",
-    ["mkdir x && git status", "rm a.csv", "python3 x.py > out.txt", "make; ls", "pip install x", "ls -la"],
+    [
+        "mkdir x && git status",
+        "rm a.csv",
+        "python3 x.py > out.txt",
+        "make; ls",
+        "pip install x",
+        "ls -la",
+        "grep -v x a.csv",
+        "printf '%s' a",
+    ],
 )
 def test_programs_leave_the_shell_as_it_is(before: str, folder: Path) -> None:
     assert nothing_listed("shell", "ls", folder, before)
