@@ -34,7 +34,8 @@ STORAGE = (
     "tests/unit/engine/test_session.py",
     "tests/unit/engine/test_rerun.py",
 )
-APPROVAL = ("tests/unit/widgets/test_key_guard.py", "tests/pilot/test_approval.py")
+KEY_GUARD = ("tests/unit/widgets/test_key_guard.py",)
+APPROVAL = ("tests/pilot/test_approval.py",)
 RUNNING = ("tests/runtimes/test_stopping.py", "tests/runtimes/test_python_line.py")
 
 
@@ -53,7 +54,8 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "earlier_code readable_files local_modules",
         REVIEW,
     ),
-    "approval": _modules("widgets/approval", "key_guard panel options", APPROVAL),
+    "approval": _modules("widgets/approval", "key_guard", KEY_GUARD)
+    | _modules("widgets/approval", "panel options", APPROVAL),
     "sanitizer": _modules("terminal", "sanitize_filter", ("tests/unit/terminal/test_sanitize_filter.py",)),
     "execution": _modules(
         "engine", "execution", ("tests/unit/engine/test_session.py", "tests/unit/engine/test_rerun.py")
