@@ -5,6 +5,7 @@ tests/unit/project/test_readme.py fails when a page is not what this module woul
 
 import argparse
 import dataclasses
+import html
 import inspect
 import json
 import re
@@ -39,7 +40,12 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(text: str) -> str:
-    """Return the text as inline code, or nothing for an empty text."""
+    """Return the text as inline code, or nothing for an empty text.
+
+    A vertical bar in a table is written as HTML: GitHub and the website disagree on how to escape it.
+    """
+    if "|" in text:
+        return f"<code>{html.escape(text, quote=False).replace('|', '&#124;')}</code>"
     return f"`{text}`" if text else ""
 
 

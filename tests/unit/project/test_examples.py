@@ -45,3 +45,4 @@ def test_the_website_builds_without_warnings(tmp_path: Path) -> None:
     assert all((site / path.relative_to(DOCS)).with_suffix(".html").is_file() for path in DOCS.rglob("*.md"))
     pages = [path.read_text(encoding="utf-8") for path in site.rglob("*.html")]
     assert not any("fonts.googleapis" in page for page in pages)
+    assert not any(r"\|" in page for page in pages), "a bar in a table that is not shown as it is"

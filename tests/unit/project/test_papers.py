@@ -66,6 +66,30 @@ def test_every_make_target_that_is_named_exists(paper: Path) -> None:
     assert named - targets == set()
 
 
+TEST_COMMANDS = sorted(
+    {
+        line.removeprefix(".venv/bin/pytest ")
+        for paper in PAPERS
+        for line in TEXTS[paper].splitlines()
+        if line.startswith(".venv/bin/pytest ")
+    }
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", TEST_COMMANDS)
+def test_a_command_that_runs_one_test_does(arguments: str) -> None:
+    words = shlex.split(arguments, comments=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
 def test_forms_and_workflow_are_yaml() -> None:
     files = [*(ROOT / ".github").rglob("*.yml"), ROOT / ".pre-commit-config.yaml", ROOT / "mkdocs.yml"]
     assert len(files) >= 6
