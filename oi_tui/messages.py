@@ -47,8 +47,8 @@ class Message:
     """One message of a conversation, whole.
 
     `format` is the language of code, `output` for console text, and `path`, `base64.png` or `base64.jpeg` for
-    images. `recipient` limits who may see it ("user" or "assistant"; None is both). `created` is in seconds
-    since 1970. The fields from `parent` on are ours; the original neither writes nor reads them.
+    images. `recipient` limits who sees it ("user" or "assistant"; None is both). `created` is in seconds
+    since 1970. The fields from `parent` on are extensions; Open Interpreter neither writes nor reads them.
     """
 
     role: Role
@@ -94,31 +94,31 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """The language is not there yet and is started first; the code has not begun."""
+    """The language is being started; the code does not run yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The language is there; the code runs from now on."""
+    """The code runs from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """The program wrote `text` to its terminal, escape sequences and all."""
+    """The program wrote `text` to its terminal, including escape sequences."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class LineReached:
-    """Line `line` of the code as it was given, counted from 1, runs now; None when no line does."""
+    """Line `line` of the code, counted from 1, runs now. None: no line does."""
 
     line: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Displayed:
-    """The program showed something that is not text: `base64.png`, `base64.jpeg` or `html`."""
+    """The program displayed an image or a page. `format` is `base64.png`, `base64.jpeg` or `html`."""
 
     format: str
     content: str
@@ -126,9 +126,9 @@ class Displayed:
 
 @dataclass(frozen=True, slots=True)
 class InputRequested:
-    """The program waits for a line of input. `masked`: what is typed must be shown and stored nowhere.
+    """The program waits for a line of input. With `masked`, the input must not be shown or stored.
 
-    One that takes a line and waits for the next at once requests again, with no InputReceived between.
+    A program that reads a line and waits for the next one at once sends this again, without InputReceived.
     """
 
     prompt: str
@@ -137,16 +137,16 @@ class InputRequested:
 
 @dataclass(frozen=True, slots=True)
 class InputReceived:
-    """The program no longer waits for input."""
+    """The program does not wait for input any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """An interrupt is under way: this step was taken; the next follows in `seconds` unless the run ends.
+    """The run is being stopped, and this step was taken. The next one follows in `seconds`, unless it ends.
 
-    With `seconds` None the run is waited for without a limit, and only another interrupt takes the next
-    step; `at_stake` then says what that would end, as in "python and its variables: df, model, …".
-    `interrupt` keeps what the language remembers, `terminate` may, `kill` does not.
+    With `seconds` None there is no limit, and only another interrupt takes the next step. `at_stake` then
+    says what that would end, such as "python and its variables: df, model, …". `interrupt` keeps the
+    variables of the language, `terminate` may keep them, `kill` does not.
     """
 
     step: Literal["interrupt", "terminate", "kill"]
@@ -156,7 +156,7 @@ class Stopping:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """The run is over; always the last report. `reason` is a sentence where there is something to explain."""
+    """The run is over. This is always the last report. `reason` explains an unusual end in a sentence."""
 
     state: Literal["finished", "failed", "interrupted", "lost"]
     seconds: float
@@ -165,7 +165,7 @@ class RunEnded:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A language ended although nothing ran in it, and what it remembered is gone; `reason` is a sentence."""
+    """A language ended while nothing ran in it, and its variables are lost. `reason` is a sentence."""
 
     language: str
     reason: str

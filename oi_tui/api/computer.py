@@ -1,4 +1,4 @@
-"""The languages of the Python API, as the original's `computer` has them."""
+"""The languages of the Python API: `interpreter.computer`, as in Open Interpreter."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -18,11 +18,11 @@ from oi_tui.runtimes.sandbox.limits import Limits
 
 
 class ApiComputer(SettingGroup):
-    """The languages: `run` them without any model.
+    """Runs code without a model.
 
-    `languages` is a list that may be changed or replaced at any time. Beside our own languages, and their
-    names, it takes classes with `name`, `run` (a generator of chunks), `stop` and `terminate`, as Open
-    Interpreter documents them; the later one of two with the same name counts.
+    `languages` is a list that you may change or replace at any time. It holds languages of oi-tui, their
+    names, and classes with `name`, `run` (a generator of chunks), `stop` and `terminate`, as Open Interpreter
+    documents them. Of two with the same name the later one is used.
     """
 
     _title = "interpreter.computer"
@@ -41,7 +41,7 @@ class ApiComputer(SettingGroup):
 
     @property
     def runtimes(self) -> Computer:
-        """The languages at work; what they are started with is settled from then on."""
+        """The runtimes of the languages. They are created at first use, with the settings of that moment."""
         if self._runtimes is None:
             profile = self._settings.profile
             wipe_environment()
@@ -67,7 +67,7 @@ class ApiComputer(SettingGroup):
 
     @property
     def languages(self) -> list[Any]:
-        """What may run, each with its `name`."""
+        """The languages that may run. Each has a `name`."""
         return self._languages
 
     @languages.setter
@@ -83,11 +83,11 @@ class ApiComputer(SettingGroup):
 
     @property
     def terminal(self) -> "ApiComputer":
-        """Where the original kept its languages."""
+        """The same object, for code that was written for Open Interpreter."""
         return self
 
     def declare(self) -> None:
-        """Let what is in `languages` run from now on. Raises TypeError for what is no language."""
+        """Apply a change of `languages` now, not at the next run. Raises TypeError if one is invalid."""
         runtimes = self._runtimes
         wanted = self._declared(runtimes.declared if runtimes else LANGUAGES)
         if runtimes and wanted != runtimes.declared:
@@ -110,10 +110,11 @@ class ApiComputer(SettingGroup):
     def run(
         self, language: str, code: str, stream: bool = False, display: bool = False
     ) -> Iterator[Chunk] | list[Chunk]:
-        """Run code in a language that remembers; its chunks as they come, or its messages at the end.
+        """Run code, and keep its variables for the next run.
 
-        With `display` what comes is printed too. Raises ValueError for a language that is not here, and where
-        the sandbox lets nothing run.
+        With `stream`, return an iterator of chunks, otherwise the messages at the end. With `display`, print
+        them as well. Raises ValueError for a language that is not available, and when the sandbox lets
+        nothing run.
         """
         self.declare()
         name = self.runtimes.resolve(language)
@@ -126,11 +127,11 @@ class ApiComputer(SettingGroup):
         return chunks if stream else gathered(chunks)
 
     def stop(self) -> None:
-        """Interrupt what runs."""
+        """Interrupt the current run; variables are kept."""
         self.runtimes.interrupt()
 
     def terminate(self) -> None:
-        """End all languages; what they remembered is gone."""
+        """End all interpreters; their variables are lost."""
         self.runtimes.reset()
 
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:

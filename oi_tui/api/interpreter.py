@@ -40,11 +40,11 @@ _NOT_APPROVED = "This code was not run: it needs approval, and nobody could be a
 
 
 class TurnError(RuntimeError):
-    """The turn could not be finished; the message says why and what to change."""
+    """The turn could not be finished. The message says why and what to change."""
 
 
 class LlmSettings(SettingGroup):
-    """The model and how it is reached; every attribute may be set at any time."""
+    """The model and how it is reached. Every attribute can be set at any time."""
 
     _title = "interpreter.llm"
     _prefix = "llm."
@@ -58,8 +58,8 @@ class LlmSettings(SettingGroup):
     def completions(self) -> Completions | None:
         """A function that answers instead of a server.
 
-        It gets `messages`, and of `model`, `stream`, `tools`, `max_tokens`, `temperature`, ... what it
-        declares, and yields chunks of OpenAI's format, or text.
+        It gets `messages`, and those of `model`, `stream`, `tools`, `max_tokens`, `temperature` and so on
+        that it has as parameters. It yields text, or chunks in OpenAI's format.
         """
         return self._completions
 
@@ -78,13 +78,14 @@ class OpenInterpreter(SettingGroup):
     >>> for chunk in interpreter.chat("How large is this folder?", stream=True): ...
 
     Its attributes, and those of `llm` and `computer`, are the settings of a profile. A wrong value raises
-    ValueError, and what is no attribute, or has no effect here, AttributeError.
+    ValueError. An unknown attribute, and one that has no effect here, raises AttributeError.
 
-    Where `auto_run` is False, or `safe_mode` asks about risky code, code waits for a decision: with
-    `stream=True` taking the chunk after a `confirmation` runs the code, and closing the stream rejects it;
-    without, the terminal is asked, and where nobody can be asked chat() raises TurnError.
+    When `auto_run` is False, or `safe_mode` asks about risky code, code waits for a decision. With
+    `stream=True`, taking the chunk after a `confirmation` runs the code, and closing the stream rejects it.
+    Without it, the question appears in the terminal. When nobody can be asked, chat() raises TurnError.
 
-    A program that waits for input gets what is typed at the terminal; without a terminal, end of input.
+    A program that waits for input gets what is typed in the terminal. Without a terminal it gets the end of
+    input.
     """
 
     _title = "interpreter"
@@ -116,7 +117,7 @@ class OpenInterpreter(SettingGroup):
 
     @property
     def messages(self) -> list[Chunk]:
-        """The conversation so far, as LMC messages. It may be read, changed and replaced between turns."""
+        """The conversation so far, as LMC messages. You may read, change and replace it between turns."""
         return self._messages
 
     @messages.setter
@@ -135,11 +136,11 @@ class OpenInterpreter(SettingGroup):
     def chat(
         self, message: str | Chunk | None = None, *, display: bool = True, stream: bool = False
     ) -> Iterator[Chunk] | list[Chunk]:
-        """Say something and let the model work on it.
+        """Send a message and let the model work on it.
 
-        With `stream` the chunks come as they are made. Without, the new messages are returned at the end, and
-        with `display` the words, code and output are printed meanwhile. Raises TurnError when the model
-        cannot or may not be asked, and when code needs approval and nobody can give it.
+        With `stream`, return an iterator of chunks. Otherwise return the new messages at the end, and with
+        `display` print text, code and output meanwhile. Raises TurnError when the model cannot or must not
+        be asked, and when code needs approval and nobody can give it.
         """
         if stream:
             return self._stream(message)
@@ -153,7 +154,7 @@ class OpenInterpreter(SettingGroup):
         return self.messages[before + (message is not None) :]
 
     def reset(self) -> None:
-        """Forget the conversation and what the languages remember."""
+        """Clear the conversation and the variables of all languages."""
         self.computer.terminate()
         self.messages = []
 

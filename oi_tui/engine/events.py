@@ -59,31 +59,31 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """The session begins to work on what the person said."""
+    """The session starts to work on a message of the person."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryLoading:
-    """LiteLLM is still being loaded, so no request can be sent yet."""
+    """The request waits until LiteLLM is loaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCalled:
-    """A request is on its way to the model; words follow as they come."""
+    """A request was sent to the model; its reply follows."""
 
     model: str
 
 
 @dataclass(frozen=True, slots=True)
 class MessageStarted:
-    """A message begins; its content is still empty."""
+    """A message begins. Its content is still empty."""
 
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
 class MessageGrew:
-    """The message `id` goes on with `text`."""
+    """`text` was added to the message `id`."""
 
     id: str
     text: str
@@ -91,16 +91,16 @@ class MessageGrew:
 
 @dataclass(frozen=True, slots=True)
 class MessageRecorded:
-    """This is the message as it now stands, and it is saved. A known id replaces what was there."""
+    """The message was saved in this form. A known id replaces the earlier form."""
 
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """Nothing happens until somebody says whether `message`, a piece of code, may run.
+    """The turn waits until somebody decides whether `message`, a piece of code, may run.
 
-    `caution` is a sentence about code that may not be what the model meant, `note` a fact in a few words.
+    `caution` is a warning about the code, such as that it may have been cut off. `note` is a short fact.
     """
 
     message: Message
@@ -109,13 +109,13 @@ class ApprovalRequested:
     answer: Answer = field(default_factory=Answer, compare=False)
 
     def reply(self, value: Run | Reject) -> bool:
-        """Answer the question; False when it was answered before."""
+        """Answer the question. Return False when it was answered before."""
         return self.answer.give(value)
 
 
 @dataclass(frozen=True, slots=True)
 class RunReported:
-    """The run of the code message `id` says something of itself."""
+    """The run of the code message `id` sent a report."""
 
     id: str
     report: Report
@@ -123,7 +123,7 @@ class RunReported:
 
 @dataclass(frozen=True, slots=True)
 class FilesChanged:
-    """While the code message `id` ran, files in the working directory changed."""
+    """Files in the working directory changed while the code message `id` ran."""
 
     id: str
     step: Step
@@ -131,7 +131,7 @@ class FilesChanged:
 
 @dataclass(frozen=True, slots=True)
 class RetryScheduled:
-    """The model did not answer (`reason`); the request is sent again in `seconds`."""
+    """The model did not answer because of `reason`. The request is sent again in `seconds`."""
 
     reason: str
     seconds: float
@@ -139,7 +139,7 @@ class RetryScheduled:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """Something that the person should know, in a sentence; it is not part of what the model sees."""
+    """A sentence for the person. The model does not get it."""
 
     text: str
     severity: Literal["information", "warning", "error"] = "information"
@@ -147,7 +147,7 @@ class Noticed:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """What the last request used. Costs are in USD and None where the price is not known."""
+    """The usage of the last request. `cost` is in USD, or None when the price is not known."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -157,10 +157,9 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The turn is over; always its last event.
+    """The turn is over. This is always its last event.
 
-    `reason` is a sentence for a turn that did not simply come to its end, and `setting` names the profile's
-    setting that would change the outcome.
+    `reason` is a sentence when the turn ended early, and `setting` is the setting that would change that.
     """
 
     outcome: Literal["done", "interrupted", "rejected", "paused", "failed"]
