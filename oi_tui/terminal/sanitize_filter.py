@@ -38,9 +38,9 @@ def _cleaned(segment: Segment) -> Segment:
     text, style, control = segment
     if _PLACEHOLDER in text:
         colour = style.meta.get(META) if style is not None and style._meta else None
-        if colour is None:
+        if style is None or colour is None:
             return Segment(clean(text.replace(_PLACEHOLDER, "\ufffd")), style, control)
-        return Segment(text, (style or Style()) + Style(color=colour), control)
+        return Segment(clean(text), style + Style(color=colour), control)
     return Segment(clean(text), style, control)
 
 
