@@ -477,3 +477,47 @@ def test_a_loss_is_told_to_the_model_where_the_person_ran_code_last() -> None:
     session.computer.losses = [LOSS]
     list(session.tell_losses())
     assert [code.reason for code in codes(session)] == [LOSS.reason, LOSS.reason]
+
+
+def test_a_loss_is_told_with_code_that_ran_and_not_with_code_that_was_rejected() -> None:
+    session = make([call("df = 1")], [call("df")], [Text("Then not.")])
+    work(session, "go", None, Reject("no"))
+    session.computer.losses = [LOSS]
+    list(session.tell_losses())
+    assert [code.reason for code in codes(session)] == [LOSS.reason, "no"]
+
+
+def test_only_the_languages_of_the_profile_are_offered_and_run() -> None:
+    session = make([call("ls", "bash")], [call("1", "py")], languages=("py",))
+    work(session)
+    assert session.computer.ran == [("python", "1")]
+    assert codes(session)[0].reason == "There is no language “shell” here. There are: python."
+
+
+def test_rounds_in_which_a_person_rejects_code_do_not_pause_the_turn() -> None:
+    session = make(*[[call(f"step {i}")] for i in range(40)])
+    assert work(session, "go", *[Reject("no")] * 40)[-1] == TurnEnded("done")
+    assert session.computer.ran == []
+
+
+def test_auto_run_that_is_switched_on_with_an_answer_is_told_of_with_the_way_back() -> None:
+    session = make([call("a")], [call("b")])
+    events = work(session, "go", Run("a", Permission("everything", "python")))
+    [noticed] = of(events, Noticed)
+    assert noticed.severity == "warning"
+    assert "without asking" in noticed.text
+    assert "%auto_run off" in noticed.text
+
+
+def test_code_counts_as_earlier_code_of_its_language_whatever_the_model_calls_it() -> None:
+    session = make([call("exec(x)", "py")], [call("print(1)")])
+    session.grants.give(Permission("unremarkable", "python"))
+    events = work(session)
+    assert [q.message.content for q in of(events, ApprovalRequested)] == ["exec(x)", "print(1)"]
+
+
+def test_an_interrupt_after_a_run_reaches_no_language() -> None:
+    session = make([call("a")])
+    work(session)
+    session.interrupt()
+    assert not session.computer.interrupted.is_set()
