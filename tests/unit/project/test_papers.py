@@ -1,5 +1,6 @@
 """The documents for contributors are true: paths and targets exist, and the worked examples work."""
 
+import os
 import re
 import shlex
 import shutil
@@ -123,7 +124,14 @@ def changed_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert len(examples) == 4
     for example in examples:
         done = subprocess.run(
-            ["git", "apply", "-C1"], cwd=copy, input=example, capture_output=True, text=True, check=False
+            ["git", "apply", "-C1"],
+            cwd=copy,
+            # Within a repository, git would look for the files from its root.
+            env={**os.environ, "GIT_CEILING_DIRECTORIES": str(copy.parent)},
+            input=example,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, done.stderr + example
     return copy
