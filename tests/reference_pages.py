@@ -164,12 +164,19 @@ def languages_page() -> str:
             "[Python package](../guide/python-package.md#your-own-language)."
         ),
     ]
+    heads = ("Language", "Keeps variables", "Marks the running line", "Input", "Lists variables")
+    parts.append(table(heads, [_summary(language) for language in LANGUAGES]))
     for language in LANGUAGES:
         parts += [f"## {language.title}", table(("", ""), _language_rows(language))]
     return page("Languages", *parts)
 
 
 _INPUT = {"told": "yes", "seen": "yes, recognised at its terminal", "none": "no"}
+
+
+def _summary(language: Language) -> tuple[str, ...]:
+    answers = (language.keeps, language.active_line, language.input != "none", language.variables_request)
+    return (f"[{language.title}](#{language.name})", *("yes" if answer else "no" for answer in answers))
 
 
 def _language_rows(language: Language) -> list[tuple[str, str]]:
