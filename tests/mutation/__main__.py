@@ -126,10 +126,10 @@ def try_group(
             continue
         module = str(result["module"])
         mutant = mutants[module][int(str(result["number"]))]
-        if (module, mutant.line, mutant.change) in EQUIVALENT:
-            tally.equivalent += 1
-        elif result["verdict"] == "noticed":
+        if result["verdict"] == "noticed":
             tally.noticed += 1
+        elif (module, mutant.line, mutant.change) in EQUIVALENT:
+            tally.equivalent += 1
         else:
             tally.survivors.append(f"{module}:{mutant.first}: {mutant.change}\n      in: {mutant.line}")
             if show:

@@ -300,7 +300,7 @@ class Journal:
         except OSError:
             # The system may have dropped what it failed to write and say "all well" the next time: only
             # writing it again helps.
-            self._pending[:0] = self._unsynced
+            self._pending = [*self._unsynced, *self._pending]
             self._unsynced.clear()
             raise
         self._unsynced.clear()

@@ -320,6 +320,30 @@ def test_fields_with_values_of_the_wrong_sort_are_left_out() -> None:
     assert huge.created == 0.0
 
 
+def test_an_empty_line_in_front_costs_nothing(begun: Journal) -> None:
+    begun.put(said("a"))
+    begun.close()
+    assert begun.path is not None
+    raw = begun.path.read_bytes()
+    assert records.parse(b"\n\n" + raw) == records.parse(raw)
+
+
+@pytest.mark.parametrize("at", [-1, "1", None, 99])
+def test_growth_at_an_impossible_place_is_added_at_the_end(at: object, begun: Journal) -> None:
+    contents: dict[str, Message] = {"m": said("abc")}
+    growth = records._Growth(contents)
+    growth.add("m", at, "d")
+    growth.settle()
+    assert contents["m"].content == "abcd"
+
+
+def test_a_title_is_cut_at_a_word_when_it_is_too_long() -> None:
+    just = "word " * 11 + "words"
+    assert len(just) == 60
+    assert records.title_of(said(just)) == just
+    assert records.title_of(said(f"{just}s")) == ("word " * 11).strip() + "…"
+
+
 # ---- A disk that fails
 
 
@@ -331,6 +355,8 @@ class Disk:
         self.fail_at: Callable[[int], bool] = lambda _: False
         self.fault = errno.ENOSPC
         self.short = False
+        #: A fault after half of the data was written.
+        self.half = False
         self._folder = str(folder)
         self._write, self._sync = os.write, os.fsync
         monkeypatch.setattr(os, "write", self.write)
@@ -345,8 +371,10 @@ class Disk:
     def write(self, descriptor: int, data: bytes) -> int:
         if not self._fails(descriptor):
             return self._write(descriptor, data)
-        if self.short:
-            return self._write(descriptor, data[: len(data) // 2])
+        if self.short or self.half:
+            written = self._write(descriptor, data[: len(data) // 2])
+            if self.short:
+                return written
         raise OSError(self.fault, os.strerror(self.fault))
 
     def sync(self, descriptor: int) -> None:
@@ -390,6 +418,64 @@ def test_a_fault_at_any_one_call_loses_nothing(
         assert found.damaged == 0 or fault == errno.EIO
 
 
+def whole_records(begun: Journal) -> int:
+    """How many lines of the file are JSON."""
+
+    def is_whole(line: bytes) -> bool:
+        try:
+            return isinstance(json.loads(line), dict)
+        except ValueError:
+            return False
+
+    assert begun.path is not None
+    return sum(map(is_whole, begun.path.read_bytes().splitlines()))
+
+
+@pytest.mark.parametrize("can_be_taken_back", [True, False])
+def test_a_record_of_which_half_was_written_spoils_no_other(
+    can_be_taken_back: bool, begun: Journal, disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun.put(said("a"))
+    before = whole_records(begun)
+    if can_be_taken_back:
+        disk.half, disk.fault = True, errno.EIO  # nobody knows that half of it was written
+    else:
+        disk.short = True
+
+        def refuse(*_: object) -> None:
+            raise OSError(errno.EIO, "no")
+
+        monkeypatch.setattr(os, "ftruncate", refuse)
+    last = disk.calls
+    disk.fail_at = lambda call: call == last + 1
+    begun.put(said("b"))
+    assert wait_until(lambda: begun.trouble is None, 40)
+    begun.close()
+    assert stored(begun) == ["a", "b"]
+    assert whole_records(begun) == before + 1
+
+
+def test_a_conversation_says_that_it_is_used_when_it_is_first_saved_and_when_it_is_closed(
+    begun: Journal,
+) -> None:
+    used: list[str] = []
+    begun.used = used.append
+    begun.put(said("a"))
+    begun.put(said("b"))
+    assert used == [begun.id]
+    begun.close()
+    assert used == [begun.id] * 2
+
+
+def test_what_is_saved_after_closing_leaves_no_file_open(begun: Journal) -> None:
+    begun.put(said("a"))
+    begun.close()
+    begun.put(said("b"))
+    assert stored(begun) == ["a", "b"]
+    links = [Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+    assert str(begun.path) not in [os.readlink(link) for link in links if link.is_symlink()]
+
+
 def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itself(
     begun: Journal, disk: Disk
 ) -> None:
@@ -399,6 +485,8 @@ def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itse
     assert begun.trouble is not None
     assert begun.trouble.startswith("Not saved: there is no space left where ")
     talk(begun, 20)
+    waiting = [thread for thread in threading.enumerate() if thread.name == "journal"]
+    assert [thread.daemon for thread in waiting] == [True], "it does not keep the program from ending"
     assert stored(begun) == before
     assert records.parse(begun.path.read_bytes()).damaged == 0  # type: ignore[union-attr]
     disk.fail_at = lambda _: False

@@ -1,0 +1,65 @@
+"""Files get their name once and for all, and it is known whether their last line is whole."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.storage.append_file import ends_with_newline, put_in_place
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    path = tmp_path / "made"
+    path.write_text("new")
+    return path
+
+
+@pytest.fixture(params=["second names", "no second names"])
+def disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system on which a file may have two names, and one on which it may not."""
+    if request.param == "no second names":
+
+        def refuse(_made: Path, target: Path, **_: object) -> None:
+            raise OSError(errno.EPERM, "no second names here")
+
+        monkeypatch.setattr(os, "link", refuse)
+
+
+@pytest.mark.usefixtures("disk")
+def test_a_file_gets_its_name_and_loses_the_other(made: Path, tmp_path: Path) -> None:
+    put_in_place(made, tmp_path / "name")
+    assert (tmp_path / "name").read_text() == "new"
+    assert not made.exists()
+
+
+@pytest.mark.usefixtures("disk")
+@pytest.mark.parametrize("kind", ["file", "link to nothing"])
+def test_what_has_the_name_already_is_not_replaced(kind: str, made: Path, tmp_path: Path) -> None:
+    target = tmp_path / "name"
+    if kind == "file":
+        target.write_text("old")
+    else:
+        target.symlink_to("nothing")
+    with pytest.raises(OSError, match=r"exists|no second names"):
+        put_in_place(made, target)
+    assert made.read_text() == "new"
+    assert target.is_symlink() or target.read_text() == "old"
+
+
+def test_a_link_is_named_as_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("elsewhere")
+    put_in_place(tmp_path / "link", tmp_path / "name")
+    assert (tmp_path / "name").readlink() == Path("elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("content", "whole"),
+    [(b"", True), (b"\n", True), (b"a\n", True), (b"a", False), (b"a\nb", False), (b"\na", False)],
+)
+def test_the_last_line_is_whole_when_it_ends(content: bytes, whole: bool, tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(content)
+    with path.open("rb") as file:
+        assert ends_with_newline(file.fileno()) is whole
