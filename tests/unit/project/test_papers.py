@@ -116,7 +116,7 @@ def test_a_hook_runs_what_is_there(hook: dict[str, object]) -> None:
 def changed_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Apply all worked examples of CONTRIBUTING.md to a copy of the code."""
     copy = tmp_path_factory.mktemp("examples") / "oi-tui"
-    skipped = shutil.ignore_patterns("__pycache__", "__snapshots__", ".*cache")
+    skipped = shutil.ignore_patterns("__snapshots__", ".*cache")
     for name in ("oi_tui", "tests", "styles"):
         shutil.copytree(ROOT / name, copy / name, ignore=skipped)
     shutil.copy(ROOT / "pyproject.toml", copy)

@@ -1,4 +1,4 @@
-"""The examples of the documentation run, and the website builds."""
+"""The website of the documentation builds."""
 
 import os
 import subprocess
@@ -7,27 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.project.test_readme import DOCS, ROOT, WRITTEN, blocks
+from tests.unit.project.test_readme import DOCS, ROOT
 
 pytestmark = pytest.mark.slow
-EXAMPLES = [
-    pytest.param(text, id=f"{path.stem}-{number}")
-    for path in WRITTEN
-    for number, text in enumerate(blocks(path, "python"))
-]
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_python_example_runs(example: str, workplace: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", example],
-        cwd=workplace,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.needs("mkdocs")
