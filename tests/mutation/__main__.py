@@ -22,6 +22,8 @@ from tests.mutation.mutants import Mutant, make_mutants
 from tests.mutation.table import EQUIVALENT, GROUPS
 
 ROOT = Path(__file__).parent.parent.parent
+#: How much longer than without a change a test may take, in seconds.
+PATIENCE = 6.0
 #: What a copy of the project does not need.
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "__snapshots__", "dist", "build"
@@ -36,6 +38,8 @@ class Tally:
     """What became of the mutants of a group."""
 
     noticed: int = 0
+    #: Those of the noticed that were stopped because a test took too long: most of them never end.
+    stopped: int = 0
     equivalent: int = 0
     survivors: list[str] = field(default_factory=list)
 
@@ -81,15 +85,17 @@ def select(root: Path, module: str, sample: int | None, seed: int) -> dict[int, 
 
 def run_worker(
     root: Path,
-    modules: Mapping[str, Sequence[str]],
+    modules: Modules,
     mutants: Mapping[str, Mapping[int, Mutant]],
     enclosed: bool,
+    patience: float,
 ) -> Iterator[dict[str, object]]:
     """Try the mutants in a copy of the project; yield the results as they come."""
     suites: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for module, tests in modules.items():
         suites.setdefault(tuple(tests), {})[module] = list(mutants[module])
-    job = {"suites": [{"tests": tests, "mutants": numbers} for tests, numbers in suites.items()]}
+    described = [{"tests": tests, "mutants": numbers} for tests, numbers in suites.items()]
+    job = {"patience": patience, "suites": described}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         place = Path(folder, "copy")
         shutil.copytree(root, place, ignore=NOT_COPIED, symlinks=True)
@@ -114,26 +120,26 @@ def run_worker(
 
 
 def try_group(
-    root: Path, modules: Modules, sample: int | None, seed: int, enclosed: bool, *, show: bool = True
+    root: Path, modules: Modules, sample: int | None, seed: int, enclosed: bool, patience: float = PATIENCE
 ) -> Tally:
     """Try the mutants of some modules; print each survivor."""
     mutants = {module: select(root, module, sample, seed) for module in modules}
     tally = Tally()
-    for result in run_worker(root, modules, mutants, enclosed):
+    for result in run_worker(root, modules, mutants, enclosed, patience):
         for test in result.get("failed", ()):
             print(f"  fails without any change, so it is not used: {test}", flush=True)
         if "verdict" not in result:
             continue
         module = str(result["module"])
         mutant = mutants[module][int(str(result["number"]))]
-        if result["verdict"] == "noticed":
+        if result["verdict"] in ("noticed", "stopped"):
             tally.noticed += 1
+            tally.stopped += result["verdict"] == "stopped"
         elif (module, mutant.line, mutant.change) in EQUIVALENT:
             tally.equivalent += 1
         else:
             tally.survivors.append(f"{module}:{mutant.first}: {mutant.change}\n      in: {mutant.line}")
-            if show:
-                print(f"  {tally.survivors[-1]}", flush=True)
+            print(f"  {tally.survivors[-1]}", flush=True)
     return tally
 
 
@@ -158,10 +164,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         began = time.monotonic()
         tallies[group] = try_group(ROOT, modules, options.sample, options.seed, not options.not_enclosed)
         print(f"  {time.monotonic() - began:.0f} s", flush=True)
-    print(f"\n{'group':24} {'mutants':>8} {'noticed':>8} {'equivalent':>11} {'survived':>9}")
+    print(f"\n{'group':24} {'mutants':>8} {'noticed':>8} {'by time':>8} {'equivalent':>11} {'survived':>9}")
     for group, tally in tallies.items():
         total = tally.noticed + tally.equivalent + len(tally.survivors)
-        counts = f"{total:8} {tally.noticed:8} {tally.equivalent:11} {len(tally.survivors):9}"
+        counts = (
+            f"{total:8} {tally.noticed:8} {tally.stopped:8} {tally.equivalent:11} {len(tally.survivors):9}"
+        )
         print(f"{group:24} {counts}  {tally.share:.1%}")
     return int(any(tally.survivors for tally in tallies.values()))
 

@@ -39,9 +39,8 @@ import pytest
 from tests import processes
 from tests.mutation.mutants import Mutant, make_mutants
 
-#: A test of a mutant may take this many times as long as without a change, and so many seconds more.
+#: A test of a mutant may take this many times as long as without a change, and the patience of the job more.
 SLOWER = 4
-PATIENCE = 6.0
 #: Where results are written; the standard output of a fork goes to a file.
 RESULTS = os.dup(1)
 #: The pipe on which a fork that runs pytest says that it finished a test.
@@ -280,6 +279,8 @@ class Suite:
     root: Path
     tests: list[str]
     mutants: dict[str, dict[int, Mutant]]
+    #: In seconds.
+    patience: float
     kills: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     baseline: Baseline = field(default_factory=Baseline)
 
@@ -287,7 +288,7 @@ class Suite:
         return str(self.root / module)
 
     def limit(self, test: str | None) -> float:
-        return PATIENCE + SLOWER * self.baseline.durations.get(test or "", 1.0)
+        return self.patience + SLOWER * self.baseline.durations.get(test or "", 1.0)
 
     def all_mutants(self) -> Iterator[tuple[str, int, Mutant]]:
         for module, mutants in self.mutants.items():
@@ -391,11 +392,13 @@ def _try_fork(
     status, steps = run_fork(deed, lambda step: suite.limit(names[step] if step < len(names) else None))
     if status == 71:
         return "later"
-    if status == 0:
-        return "survived"
-    if steps < len(names):
+    if status != 0 and steps < len(names):
         suite.kills[names[steps]] += 1
-    return "noticed"
+    return _verdict(status)
+
+
+def _verdict(status: int | None) -> str:
+    return "survived" if status == 0 else "stopped" if status is None else "noticed"
 
 
 def try_in_copy(suite: Suite, module: str, mutant: Mutant, log: Path) -> str:
@@ -418,10 +421,10 @@ def try_in_copy(suite: Suite, module: str, mutant: Mutant, log: Path) -> str:
     longest = max(suite.baseline.durations.values(), default=1.0)
     path.write_bytes(mutant.apply(source))
     try:
-        status, _ = run_fork(deed, lambda step: START if step == 0 else PATIENCE + SLOWER * longest)
+        status, _ = run_fork(deed, lambda step: START if step == 0 else suite.patience + SLOWER * longest)
     finally:
         path.write_bytes(source)
-    return "survived" if status == 0 else "noticed"
+    return _verdict(status)
 
 
 def warm_up(names: Sequence[str]) -> None:
@@ -442,7 +445,7 @@ def work(job: dict[str, Any], logs: Path) -> None:
         for module, numbers in described["mutants"].items():
             made = make_mutants((root / module).read_bytes())
             mutants[module] = {number: made[number] for number in numbers}
-        suite = Suite(root, described["tests"], mutants)
+        suite = Suite(root, described["tests"], mutants, job["patience"])
         suite.baseline = measure(suite, log)
         report(tests=len(suite.baseline.durations), failed=suite.baseline.failed)
         warm_up(suite.baseline.loaded)

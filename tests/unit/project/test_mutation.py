@@ -34,6 +34,12 @@ def is_big(number: int) -> bool:
     return number > 100
 
 
+def count_down(number: int) -> int:
+    while number:
+        number -= 1
+    return number
+
+
 ALLOWED = [number for number in range(9) if is_allowed(number)]
 '''
 TESTS = """\
@@ -48,6 +54,10 @@ def test_limits():
 
 def test_first():
     assert toy.first_positive([0, -1, 5, 6]) == 5
+
+
+def test_count_down():
+    assert toy.count_down(3) == 0
 
 
 def test_big():
@@ -90,10 +100,11 @@ def test_a_change_keeps_all_lines_where_they_are() -> None:
         compile(changed, "changed", "exec")
 
 
+@pytest.mark.slow
 def test_noticed_changes_are_told_from_survivors(tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text(TOY)
     (tmp_path / "test_toy.py").write_text(TESTS)
-    tally = try_group(tmp_path, {"toy.py": ["test_toy.py"]}, None, 0, enclosed=False)
+    tally = try_group(tmp_path, {"toy.py": ["test_toy.py"]}, None, 0, enclosed=False, patience=0.5)
     survivors = {survivor.partition(": ")[2].partition("\n")[0] for survivor in tally.survivors}
     # Constants that nothing depends on, and limits that no test comes near.
     assert survivors == {
@@ -107,6 +118,7 @@ def test_noticed_changes_are_told_from_survivors(tmp_path: Path) -> None:
         "9 => 10",
     }
     assert tally.noticed > 5
+    assert tally.stopped >= 1, "without the step the loop never ends"
     assert (tmp_path / "toy.py").read_text() == TOY
 
 
