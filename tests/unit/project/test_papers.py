@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from oi_tui import __version__
+
 ROOT = Path(__file__).parents[3]
 PAPERS = [
     *(
@@ -89,6 +91,11 @@ def test_a_command_that_runs_one_test_does(arguments: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_the_changelog_has_a_section_for_this_version() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert text.index("## [Unreleased]") < text.index(f"## [{__version__}]")
 
 
 def test_forms_and_workflow_are_yaml() -> None:
