@@ -359,3 +359,22 @@ def written(deltas: Sequence[Delta]) -> tuple[list[Message], list[Message]]:
     events = [event for part in found for event in writer.take(part)] + list(writer.finish(cut=False))
     messages = {e.message.id: e.message for e in events if isinstance(e, MessageRecorded)}
     return writer.codes, list(messages.values())
+
+
+PIECES = {
+    "a name in two pieces": [("c", "pyt", ""), ("", "hon", ""), ("", "", '{"code": "1"}')],
+    "the rest of a name with the arguments": [("c", "pyt", ""), ("", "hon", '{"code": "1"}')],
+    "the name once more behind the arguments": [("c", "python", '{"code": "1"} python')],
+    "the usual name behind the arguments": [("c", "python", '{"code": "1"} execute')],
+}
+
+
+@pytest.mark.parametrize("pieces", PIECES.values(), ids=PIECES)
+def test_a_function_named_like_a_language_is_that_language(pieces: list[tuple[str, str, str]]) -> None:
+    deltas = [ToolCallPiece(0, call, name, arguments) for call, name, arguments in pieces]
+    assert told(read(deltas, fences=False)) == [["code", "python", "c", "1", True]]
+
+
+def test_words_behind_the_arguments_of_a_call_are_words() -> None:
+    deltas = [ToolCallPiece(0, "c", "python", '{"code": "1"} Done with python.')]
+    assert told(read(deltas, fences=False))[1:] == [["said", " Done with python."]]

@@ -344,3 +344,33 @@ def test_what_was_taken_back_and_only_half_brought_back_is_not_lost(store: Store
     opened.put(said("it went on"))
     assert can_be_brought_back(opened.taken_back, opened.messages) == ()
     opened.close()
+
+
+def test_only_what_a_killed_program_left_behind_is_tidied_away(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = add(store, "a")
+    left_behind = [".coming-x", ".list.tmp", "index.json"]
+    others = [".hidden", "notes.tmp", "coming-x", "end."]
+    (store.folder / ".coming-x").mkdir()
+    (store.folder / ".coming-x" / "half.jsonl").write_text("{")
+    for name in [*left_behind[1:], *others]:
+        (store.folder / name).write_text("x")
+    everything = {path.name for path in store.folder.iterdir()}
+    store.tidy()
+    assert {path.name for path in store.folder.iterdir()} == everything, "it may be in use"
+    later = time.time() + 25 * 3600
+    monkeypatch.setattr(module.time, "time", lambda: later)
+    store.tidy()
+    assert {path.name for path in store.folder.iterdir()} == everything - set(left_behind)
+    assert [each.id for each in store.summaries()] == [kept]
+
+
+def test_a_link_is_no_conversation(store: Store, tmp_path: Path) -> None:
+    original = add(store, "a")
+    (tmp_path / "elsewhere").mkdir()
+    real = tmp_path / "elsewhere" / "linked.jsonl"
+    real.write_bytes((store.folder / f"{original}.jsonl").read_bytes())
+    (store.folder / "linked.jsonl").symlink_to(real)
+    assert [name for name, _ in store.files()] == [original]
+    assert {name for name, _ in store.files(everything=True)} == {original, "linked"}
