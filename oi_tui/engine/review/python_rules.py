@@ -64,6 +64,7 @@ _BEGINNINGS = ("os.exec", "os.spawn", "os.posix_spawn")
 _SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
 #: The modes of `open` that write.
 _WRITING = re.compile(r"[rbt]*[wax+][rbtwax+]*")
+_SHELL_CELL = re.compile(r"%%\s*(?:bash|sh|shell|script)(?:\s|$)")
 _LINE_COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?([!%])(?!=)(.*)$")
 
 
@@ -71,8 +72,7 @@ def look(code: str) -> list[Finding] | None:
     """What the code does, as far as it shows; None when it is no Python."""
     first, _, rest = code.partition("\n")
     if first.startswith("%%"):
-        name = first[2:].split(maxsplit=1)[:1]
-        if name and name[0] in ("bash", "sh", "shell", "script"):
+        if _SHELL_CELL.match(first):
             return [Finding(f.kind, f.what, f.line + 1) for f in shell_rules.look(rest)]
         code = "\n" + rest
     tree, found = _parsed(code)

@@ -184,7 +184,7 @@ def _program(words: list[str], *, piped: bool) -> Iterator[tuple[Kind, str]]:
         if "-delete" in arguments:
             yield "deletes", ""
         for flag in ("-exec", "-execdir", "-ok"):
-            if flag in arguments[:-1]:
+            if flag in arguments:
                 yield from _command(arguments[arguments.index(flag) + 1 :], piped=False)
     elif name == "git":
         step = next(iter(files), "")

@@ -297,12 +297,20 @@ def test_values_of_harmless_expressions_may_be_handed_on(value: str, folder: Pat
         ("import os\nos.environ['A'] = '1'", "os.environ[…] = …"),
         ("import pandas as pd\npd.read_csv('a.csv', ',')", "a second argument without a name"),
         ("import os\nos.listdir('a', 'b')", "a list of files"),
-        ("len = 1", None),
+        ("import os\nx = [os.strange]", "os.strange"),
         ("eval = 1", "eval as a name"),
     ],
 )
-def test_what_is_not_known_is_named_in_a_few_words(code: str, what: str | None, folder: Path) -> None:
-    assert (what is None) or what in [each.what for each in listed(code, folder)]
+def test_what_is_not_known_is_named_in_a_few_words(code: str, what: str, folder: Path) -> None:
+    assert what in [each.what for each in listed(code, folder)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["import strange", "from strange import x", "class A:\n    pass", "del x.y", "async def f():\n    pass"],
+)
+def test_a_statement_that_is_not_known_is_listed_at_its_line(statement: str, folder: Path) -> None:
+    assert {each.line for each in listed(f"a = 1\n\n{statement}", folder)} == {3}
 
 
 @pytest.mark.parametrize(

@@ -1008,6 +1008,8 @@ def test_shell_that_may_have_changed_what_commands_mean_ends_the_cover(before: s
     assert not Permission("unremarkable", "shell").covers("shell", "ls", folder, earlier)
     assert earlier.is_unclear("sh")
     assert not earlier.is_unclear("python")
+    unclear = Finding("not understood", "what earlier code left behind", 0)
+    assert look_through("shell", "ls", folder, earlier).unchecked == (unclear,)
     earlier.forget()
     assert Permission("unremarkable", "shell").covers("shell", "ls", folder, earlier)
 
@@ -1022,6 +1024,15 @@ def test_what_python_forgot_counts_no_more(folder: Path) -> None:
     assert not earlier.names
     earlier.note("python", "import shutil as m", folder)
     assert not earlier.is_unclear("python")
+
+
+def test_every_function_is_remembered_with_the_names_it_goes_by(folder: Path) -> None:
+    for code in ("f = lambda: 1\nh = lambda: m", "def f():\n    return 1\ndef h():\n    return m"):
+        earlier = EarlierCode()
+        earlier.note("python", code, folder)
+        assert not earlier.is_unclear("python")
+        earlier.note("python", "import shutil as m", folder)
+        assert earlier.is_unclear("python")
 
 
 def test_other_languages_leave_no_trace(folder: Path) -> None:
@@ -1077,6 +1088,13 @@ def test_only_plain_files_are_read_and_folders_only_listed(tmp_path: Path) -> No
     }  # fmt: skip
     assert not why_not_readable("token", tmp_path, listing=True)
     assert why_not_readable("pipe", tmp_path, listing=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"), [("a b.csv", True), ("a\x1fb", False), ("a\tb", False), ("é!", True)]
+)
+def test_names_may_hold_spaces_and_no_control_characters(name: str, plain: bool, tmp_path: Path) -> None:
+    assert (why_not_readable(name, tmp_path) == "") is plain
 
 
 def test_a_folder_that_is_not_there_hides_nothing(tmp_path: Path) -> None:
