@@ -24,6 +24,7 @@ from oi_tui.commands import COMMANDS
 from oi_tui.engine import events
 from oi_tui.engine.settings.profile import settings
 from oi_tui.engine.settings.setting import Setting
+from oi_tui.engine.storage import records
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.screens import help as help_screen
@@ -252,6 +253,12 @@ def protocol_page() -> str:
         _prose(messages.Message),
         _fields(messages.Message),
         table(("Type", "Values"), [(code(name), _values(kind)) for kind, name in _NAMED.items()]),
+        "## Stored conversations",
+        "A conversation is a file of JSON lines, and new lines are appended. Each line is a record:",
+        table(("Record", "Meaning"), _RECORDS),
+        "Each record also has `n`, the number of messages so far, and `crc`, the CRC-32 of the rest "
+        "in hexadecimal. The order of the records is the order of events.",
+        f"```json\n{_stored()}\n```",
         "## Chunks",
         "`OpenInterpreter.chat(..., stream=True)` and `computer.run(..., stream=True)` yield dictionaries. "
         "The pieces of one block come between a chunk with `start` and a chunk with `end`.",
@@ -266,6 +273,35 @@ def protocol_page() -> str:
         "`RunReported` carries one of these values. `RunEnded` is always the last one.",
         *_classes(typing.get_args(messages.Report)),
     )
+
+
+_RECORDS = (
+    ("`oi_tui`", "the header, with the version of the format; always first"),
+    ("`message`", "a message; a known `id` replaces the earlier form in its place"),
+    ("`grow`", "the message with this `id` continues with `text` after its first `at` characters"),
+    ("`forget`", "the messages with these ids were removed"),
+    ("`title`", "the conversation has this title"),
+)
+
+
+def _stored() -> str:
+    """Return a short conversation as it is stored."""
+    message = messages.Message(role="user", type="message", content="Hel", id="a1", created=0.0)
+    header = {
+        "oi_tui": records.VERSION,
+        "id": "c1",
+        "created": 0.0,
+        "cwd": "/home/ada",
+        "model": "demo",
+        "title": "",
+    }
+    lines = [
+        {**header, "n": 0},
+        {"message": message.to_dict(), "n": 1},
+        {"grow": "a1", "at": 3, "text": "lo", "n": 1},
+        {"title": "Hello", "n": 1},
+    ]
+    return b"".join(map(records.encoded, lines)).decode().rstrip()
 
 
 _CHUNKS = (

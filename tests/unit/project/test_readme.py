@@ -14,6 +14,7 @@ from oi_tui.cli.main import parser
 from oi_tui.commands import COMMANDS
 from oi_tui.engine.settings import presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.storage import records
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.screens import help as help_screen
 from oi_tui.screens import keymap
@@ -151,3 +152,10 @@ def test_every_environment_variable_that_a_page_names_is_read(path: Path) -> Non
     assert (
         set(re.findall(r"OI_TUI_[A-Z_]+", path.read_text(encoding="utf-8").replace("`OI_TUI_`", ""))) <= known
     )
+
+
+def test_the_stored_conversation_of_the_protocol_page_can_be_read() -> None:
+    text = next(block for block in blocks(DOCS / "reference" / "protocol.md", "json") if "oi_tui" in block)
+    contents = records.parse(text.encode())
+    assert [message.content for message in contents.messages.values()] == ["Hello"]
+    assert {kind.strip("`") for kind, _ in reference_pages._RECORDS} == set(records._KINDS)
