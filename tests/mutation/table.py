@@ -77,6 +77,8 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 
 RECENT = "oi_tui/engine/llm/recent_messages.py"
+LINE_RULES = "oi_tui/engine/review/line_rules.py"
+SHELL_RULES = "oi_tui/engine/review/shell_rules.py"
 RECORDS = "oi_tui/engine/storage/records.py"
 
 #: Changes that no test can notice: module, line and change as the mutation test prints them, and why.
@@ -84,6 +86,10 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (RECENT, "for at in range(len(messages) - 1, -1, -1):", "1 => 0"): (
         "where to stop: the first message is where the search ends anyway"
     ),
+    (LINE_RULES, "_LONGEST = 4_000", "4000 => 3999"): "pieces overlap; their length only bounds the time",
+    (LINE_RULES, "_LONGEST = 4_000", "4000 => 4001"): "pieces overlap; their length only bounds the time",
+    (SHELL_RULES, "_LONGEST = 20_000", "20000 => 19999"): "pieces overlap; their length only bounds the time",
+    (SHELL_RULES, "_LONGEST = 20_000", "20000 => 20001"): "pieces overlap; their length only bounds the time",
     (RECORDS, "while start < len(raw):", "start < len(raw) => start <= len(raw)"): (
         "one empty line more at the end, which is left out"
     ),

@@ -345,6 +345,18 @@ def test_the_narrowest_grant_is_used_and_one_for_a_number_of_pieces_last() -> No
     assert permissions.use("python", code, HERE) is None
 
 
+def test_only_some_languages_are_read_without_regard_to_case() -> None:
+    assert found("javascript", "FETCH(u); FS.RMSYNC('a')") == set()
+    assert ("deletes", "") in found("powershell", "REMOVE-ITEM a")
+    assert ("deletes", "") in found("applescript", "DELETE x")
+
+
+def test_nothing_found_in_code_that_was_read_whole_is_nothing_to_list() -> None:
+    assert Findings().nothing_listed
+    assert not Findings(parsed=False).nothing_listed
+    assert not Findings(readable=False).nothing_listed
+
+
 def test_every_kind_has_words() -> None:
     assert all(WORDS[kind] for kind in WORDS)
     assert Finding("deletes", "a", 1) == Finding("deletes", "a", 1)
