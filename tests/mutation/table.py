@@ -77,6 +77,10 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
 }
 
 RECENT = "oi_tui/engine/llm/recent_messages.py"
+APPEND = "oi_tui/engine/storage/append_file.py"
+EXECUTION = "oi_tui/engine/execution.py"
+CHECKER = "oi_tui/engine/review/python_checker.py"
+FILES = "oi_tui/engine/review/readable_files.py"
 LINE_RULES = "oi_tui/engine/review/line_rules.py"
 SHELL_RULES = "oi_tui/engine/review/shell_rules.py"
 RECORDS = "oi_tui/engine/storage/records.py"
@@ -90,6 +94,19 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (LINE_RULES, "_LONGEST = 4_000", "4000 => 4001"): "pieces overlap; their length only bounds the time",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 19999"): "pieces overlap; their length only bounds the time",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 20001"): "pieces overlap; their length only bounds the time",
+    (CHECKER, "self.bound[each.id] = _UNKNOWN", "removed: self.bound[each.id] = _UNKNOWN"): (
+        "a statement that is not known makes all names unclear anyway"
+    ),
+    (FILES, "_MOST_MATCHES = 2_000", "2000 => 2001"): "a rough bound on the time",
+    (FILES, "_MOST_MATCHES = 2_000", "2000 => 1999"): "a rough bound on the time",
+    (EXECUTION, "return Reject(stop=True)", "True => False"): "the turn is stopped already",
+    (APPEND, "os.link(made, target, follow_symlinks=False)", "False => True"): (
+        "Linux names the link itself either way"
+    ),
+    (APPEND, 'return size == 0 or os.pread(file, 1, size - 1) == b"\\n"', "1 => 2"): (
+        "there is only one byte left to read"
+    ),
+    (RECORDS, "self._lengths[id] = len(pieces[0])", "0 => -1"): "there is only one piece",
     (RECORDS, "while start < len(raw):", "start < len(raw) => start <= len(raw)"): (
         "one empty line more at the end, which is left out"
     ),

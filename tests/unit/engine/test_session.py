@@ -521,3 +521,15 @@ def test_an_interrupt_after_a_run_reaches_no_language() -> None:
     work(session)
     session.interrupt()
     assert not session.computer.interrupted.is_set()
+
+
+def test_an_interrupt_before_the_question_asks_and_runs_nothing() -> None:
+    session = make([call("a")], [call("b")])
+    events = []
+    for event in session.turn("go"):
+        events.append(event)
+        if isinstance(event, MessageStarted) and event.message.type == "code":
+            session.interrupt()
+    assert of(events, ApprovalRequested) == []
+    assert session.computer.ran == []
+    assert len(session.llm.requests) == 1

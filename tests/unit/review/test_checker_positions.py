@@ -305,6 +305,11 @@ def test_what_is_not_known_is_named_in_a_few_words(code: str, what: str, folder:
     assert what in [each.what for each in listed(code, folder)]
 
 
+def test_only_readers_that_follow_addresses_take_one_apart(folder: Path) -> None:
+    assert listed("open('a::b')", folder) == []
+    assert listed("import pandas as pd\npd.read_csv('a::b')", folder) == [Finding("reads", "a::b", 2)]
+
+
 @pytest.mark.parametrize(
     "statement",
     ["import strange", "from strange import x", "class A:\n    pass", "del x.y", "async def f():\n    pass"],

@@ -77,6 +77,9 @@ grep one b.txt
 grep -n 'o$' b.txt
 grep -c "one" b.txt && echo found
 grep -i -v ONE b.txt
+grep /x a.csv
+egrep /x a.csv b.txt
+fgrep /x a.csv
 cut -d , -f 1 a.csv
 cut -d, -f1 a.csv
 tr a-z A-Z
@@ -329,6 +332,9 @@ grep -r x .
 grep -rn KEY
 grep -f .env a.csv
 grep x .env
+egrep x .env
+fgrep x .env
+egrep x a.csv .env
 grep -R x .
 grep --include=x y
 head -n

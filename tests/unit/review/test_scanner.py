@@ -244,6 +244,8 @@ def test_a_long_line_of_another_language_is_read_to_its_end(before: int) -> None
     [
         ("javascript", "fs.rmSync('a')", "deletes"),
         ("javascript", "await fetch(u)", "network"),
+        ("typescript", "fs.rmSync('a')", "deletes"),
+        ("react", "await fetch(u)", "network"),
         ("ruby", "File.delete 'a'", "deletes"),
         ("perl", "unlink 'a';", "deletes"),
         ("lua", "os.execute('ls')", "programs"),
