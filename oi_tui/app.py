@@ -88,9 +88,9 @@ class OiTui(ImageSupportMixin, IdleClock):
     ENABLE_COMMAND_PALETTE = True
     COMMAND_PALETTE_BINDING = "ctrl+shift+f12"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "Leave", id="app.quit", show=False, priority=True),
-        Binding("f1", "help_here", "Keys of what has the focus", id="app.help", show=False),
-        Binding("ctrl+z", "suspend_process", "Back to the shell", id="app.suspend", show=False),
+        Binding("ctrl+q", "quit", "Quit", id="app.quit", show=False, priority=True),
+        Binding("f1", "help_here", "Show keys for the focused part", id="app.help", show=False),
+        Binding("ctrl+z", "suspend_process", "Suspend", id="app.suspend", show=False),
     ]
 
     def __init__(
@@ -183,7 +183,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.show_images(self._wanted_images)
         self._take_keys(workspace.profile.keys)
         for problem in workspace.remarks:
-            self._chat.desk.tell(f"Your profile: {problem}", warning=True)
+            self._chat.desk.tell(f"In your profile: {problem}", warning=True)
         if wrong := endpoint.misled(workspace.profile):
             self._chat.desk.tell(wrong.sentence, warning=True)
         if unkept := log.problem():
@@ -214,7 +214,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.set_keymap(dict(self.remapped))
         commands.rekey(self.remapped)
         for problem in problems:
-            self._chat.desk.tell(f"Your profile: {problem}", warning=True)
+            self._chat.desk.tell(f"In your profile: {problem}", warning=True)
 
     def notify(self, message: str, **more: Any) -> None:
         """Say something in passing; what stands there already is not said again beside it."""
@@ -261,8 +261,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         said = visible(redact(f"{type(error).__name__}: {error}"))[:500]
         self.panic(
             Text(
-                f"oi-tui failed, and ends: {said}\n"
-                "The conversation is saved; oi-tui --resume goes on with it.\n"
+                f"oi-tui failed and has to quit: {said}\n"
+                "The conversation is saved; oi-tui --resume continues it.\n"
                 f"The details are in {paths.short(log.file())}"
             )
         )

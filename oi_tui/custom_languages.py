@@ -76,7 +76,7 @@ class CustomLanguages:
     def trust(self, shown: Shown) -> str:
         """Let a language run by what was shown of it. Returns what becomes of it. Raises OSError."""
         self._trust.accept(shown)
-        return f"It may run from now on, until {paths.short(shown.place)} changes."
+        return f"It is trusted until {paths.short(shown.place)} changes."
 
     def _language(self, entry: str) -> Language:
         source, _, label = entry.strip().partition(":")
@@ -89,7 +89,7 @@ class CustomLanguages:
             title=declared.name,
             aliases=declared.aliases,
             hint=f"It is in {paths.short(path)}, which you do not trust yet. "
-            f"Read it, and let it run, with: %languages trust {name}",
+            f"Review and trust it with: %languages trust {name}",
             keeps="what it keeps",
             input="seen",
             find=lambda choices: python.find(choices) if self._trusted(path) else None,
@@ -104,7 +104,7 @@ class CustomLanguages:
         if source.endswith(".py"):
             path = self._folder / paths.typed(source)
             if not path.is_file():
-                raise CustomLanguageError(f"there is no file {paths.short(path)}")
+                raise CustomLanguageError(f"file not found: {paths.short(path)}")
             return path.resolve()
         beside = self._folder / Path(*source.split(".")).with_suffix(".py")
         if beside.is_file():
@@ -113,7 +113,7 @@ class CustomLanguages:
             raise CustomLanguageError("name a file (shout.py), or a module and a class in it (shout:Shout)")
         if not self._may_ask:
             raise CustomLanguageError(
-                f"with the sandbox on, name the file: there is no {paths.short(beside)}"
+                f"with the sandbox on, name the file: {paths.short(beside)} does not exist"
             )
         interpreter = python.find(self._choices)
         try:
@@ -128,7 +128,7 @@ class CustomLanguages:
         except (OSError, subprocess.TimeoutExpired):
             told = ""
         if not told.endswith(".py"):
-            raise CustomLanguageError(f"there is no module {source} in {interpreter}")
+            raise CustomLanguageError(f"module {source} not found in {interpreter}")
         return Path(told).resolve()
 
     def _trusted(self, path: Path) -> bool:
@@ -141,7 +141,7 @@ class CustomLanguages:
         """What was trusted is what runs: the text that is found in the record is the one that is loaded."""
         shown = _read(path)
         if not self._trust.accepts(shown):
-            raise RuntimeError(f"{paths.short(path)} has changed; read it again with %languages trust")
+            raise RuntimeError(f"{paths.short(path)} has changed; review it again with %languages trust")
         (folder / "language.py").write_text(shown.text, encoding="utf-8")
         return Start((program, str(DRIVERS / "class_driver.py"), str(folder), str(path), label))
 
@@ -155,16 +155,16 @@ def _declared(text: str, label: str, path: Path) -> _Declaration:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise CustomLanguageError(f"{paths.short(path)} is no Python: {error}") from None
+        raise CustomLanguageError(f"{paths.short(path)} is not valid Python: {error}") from None
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if label and label not in classes:
-        raise CustomLanguageError(f"there is no class {label} in {paths.short(path)}")
+        raise CustomLanguageError(f"class {label} not found in {paths.short(path)}")
     chosen = [classes[label]] if label else [each for each in classes.values() if not _lacks(each)]
     if len(chosen) != 1:
         many = "several classes are" if chosen else "no class is"
         raise CustomLanguageError(f"{many} a language (name, run, stop, terminate) in {paths.short(path)}")
     if lacks := _lacks(chosen[0]):
-        raise CustomLanguageError(f"the class {chosen[0].name} has no {' and no '.join(lacks)}")
+        raise CustomLanguageError(f"the class {chosen[0].name} lacks {' and '.join(lacks)}")
     values = _values(chosen[0])
     aliases, note = values.get("aliases"), values.get("system_message")
     listed = aliases if isinstance(aliases, (list, tuple, set)) else ()

@@ -35,7 +35,7 @@ class TurnWorker:
                 self._put(event)
         except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
             _log.exception("A turn broke off")
-            self._put(TurnEnded("failed", f"Something in oi-tui itself went wrong ({error}); see the log."))
+            self._put(TurnEnded("failed", f"An internal error ended the turn ({error}); %log shows details."))
 
     def take(self) -> list[Event]:
         """What has happened since the last time."""

@@ -239,9 +239,7 @@ class Workspace:
         """What a person should know of the settings: keys that are none, and values without effect."""
         unknown = [name for name in self.profile.languages if self.computer.resolve(name) is None]
         here = ", ".join(self.computer.languages)
-        languages = (
-            f"computer.languages: there is no language {name!r}; there are {here}" for name in unknown
-        )
+        languages = (f"computer.languages: unknown language {name!r}; languages: {here}" for name in unknown)
         own = self.own_languages.problems
         return (*self.profile.unknown, *without_effect(self.profile), *languages, *own)
 

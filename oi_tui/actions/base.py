@@ -98,7 +98,7 @@ class ConversationActions(ABC):
         """Let the languages forget."""
         self._workspace.session.interrupt()
         self._workspace.reset_languages()
-        self.tell("The languages start afresh: variables, imports and folders are forgotten.")
+        self.tell("Interpreters restarted; variables, imports and working directories were cleared.")
 
     def undo_message(self) -> None:
         """Take the last message back, into the prompt."""
@@ -114,9 +114,9 @@ class ConversationActions(ABC):
             self.going_back.rewind(number)
         elif own := self.going_back.own:
             listed = "\n".join(f"  {n}: {one_line(m.content, 100)}" for n, m in enumerate(own, 1))
-            self.tell(f"%rewind N goes back to before one of these:\n{listed}")
+            self.tell(f"Use %rewind N to go back to before one of these messages:\n{listed}")
         else:
-            self.tell("There is no message of yours to go back to.", warning=True)
+            self.tell("You have not sent a message yet.", warning=True)
 
     def run_again(self, number: int | None) -> None:
         """Run the cells again that ran before."""
@@ -157,10 +157,10 @@ class ConversationActions(ABC):
         session = self._workspace.session
         session.auto_run = not session.auto_run if on is None else on
         if session.auto_run:
-            self.tell("From now on code runs without asking. %auto_run off asks again.", warning=True)
+            self.tell("Code now runs without asking. %auto_run off turns this off.", warning=True)
         else:
             session.grants.clear()
-            self.tell("Every piece of code is asked for.")
+            self.tell("All code now needs your approval.")
 
     def switch_sandbox(self, on: bool | None) -> None:
         """Hold programs in the working directory, or let them out after a question."""
@@ -172,9 +172,12 @@ class ConversationActions(ABC):
             self.aside(computer.why_no_sandbox, self._enclose)
         else:
             details = (
-                "Approved code can then do whatever you can do: read all your files, use the network.",
+                (
+                    "Approved code can then do whatever you can do, such as read all your files and use the "
+                    "network."
+                ),
             )
-            self.confirm("Switch the sandbox off?", details, self._let_out)
+            self.confirm("Turn the sandbox off?", details, self._let_out)
 
     def _enclose(self, problem: str | None) -> None:
         if problem:
@@ -182,13 +185,11 @@ class ConversationActions(ABC):
             return
         self._use_sandbox(True)
         folder = one_line(str(self._workspace.computer.cwd), 200)
-        self.tell(
-            f"The sandbox is on: programs can change {folder} and nothing else. The languages begin anew."
-        )
+        self.tell(f"Sandbox on: programs can change only {folder}. Interpreters restarted.")
 
     def _let_out(self) -> None:
         self._use_sandbox(False)
-        self.tell("The sandbox is off. The languages begin anew. %sandbox on holds them again.", warning=True)
+        self.tell("Sandbox off. Interpreters restarted. %sandbox on turns it on again.", warning=True)
 
     def _use_sandbox(self, on: bool) -> None:
         self.take_profile(self._workspace.profile.with_changes("changed", sandbox=on))
@@ -202,10 +203,10 @@ class ConversationActions(ABC):
         self._workspace.use(profile.with_changes("changed", **changes))
         self.show_log(on)
         self.tell(
-            f"What goes on is shown. {log.where()}"
-            + (" So is what goes to the model and comes back; keys are left out." if words else "")
+            f"Logging requests, runs, times and errors. {log.where()}"
+            + (" The text sent to and from the model is logged too, without keys." if words else "")
             if on
-            else "Only faults are noted in the log from now on."
+            else "Logging only errors from now on."
         )
 
     @abstractmethod
@@ -222,19 +223,19 @@ class ConversationActions(ABC):
                 if sought.lower() in each.name.lower()
             ]
         hidden = len(lines) - _LISTED
-        more = [f"  and {hidden:,} more; %variables TEXT narrows them"] if hidden > 0 else []
+        more = [f"  {hidden:,} more; %variables TEXT filters them"] if hidden > 0 else []
         shown = "\n".join(["Variables:", *lines[:_LISTED], *more])
-        self.tell(shown if lines else "No variables: nothing like it is remembered.")
+        self.tell(shown if lines else "No matching variables.")
 
     def switch_mouse(self, on: bool | None) -> None:  # noqa: ARG002
         """Without a screen there is nothing to point at."""
-        self.tell("The mouse is the terminal's here.")
+        self.tell("Plain mode does not use the mouse.")
 
     def search_history(self, text: str) -> None:
         """List what was said before and holds the words."""
         found = HistoryBrowser(History().load()).containing(text, _LISTED)
         listed = "\n".join(f"  {one_line(each, 200)}" for each in found)
-        self.tell(f"Said before, the newest first:\n{listed}" if found else "Nothing like it was said.")
+        self.tell(f"Matches, newest first:\n{listed}" if found else "No matching messages.")
 
     def export(self, format: str, path: str) -> None:
         """Write the conversation as a document; without a path, into the working directory.
@@ -250,11 +251,11 @@ class ConversationActions(ABC):
             chosen = kind_of(Path(path))
         if chosen is None:
             known = ", ".join(FORMATS)
-            told = f"There is no format “{one_line(path, 40)}”. There are: {known}."
-            self.tell(f"{told} Or end the name of a file in {ENDINGS}.", warning=True)
+            told = f"Unknown format “{one_line(path, 40)}”. Formats: {known}."
+            self.tell(f"{told} You can also use a file name that ends in {ENDINGS}.", warning=True)
             return
         if not messages:
-            self.tell("There is nothing to write yet.", warning=True)
+            self.tell("There is nothing to export yet.", warning=True)
             return
         said = next((m.content for m in messages if m.role == "user"), "conversation")
         title = one_line(self._workspace.title or said, 60)
@@ -266,15 +267,15 @@ class ConversationActions(ABC):
             if target.suffix == "":
                 target = target.with_name(target.name + suffix)
             if target.exists():
-                self.tell(f"{target} is there already; name another file.", warning=True)
+                self.tell(f"{target} already exists; choose another name.", warning=True)
                 return
             written = export(chosen, title, messages, target.absolute())
         except OSError as error:
-            self.tell(f"Not written: {error.strerror or error}.", warning=True)
+            self.tell(f"Could not write: {error.strerror or error}.", warning=True)
         except ValueError as error:  # a name that cannot be one
-            self.tell(f"Not written: {error}.", warning=True)
+            self.tell(f"Could not write: {error}.", warning=True)
         else:
-            self.tell(f"Written to {', '.join(map(str, written))}.")
+            self.tell(f"Saved {', '.join(map(str, written))}.")
 
     def load_messages(self, path: str) -> None:
         """Begin a conversation with the messages of a file."""
@@ -284,7 +285,7 @@ class ConversationActions(ABC):
         try:
             found = conversations.read(source)
         except (OSError, ValueError) as error:
-            self.tell(f"{source} cannot be loaded: {error}", warning=True)
+            self.tell(f"Could not load {source}: {error}", warning=True)
             return
         messages = tuple(found.contents.messages.values())
         self._workspace.begin(messages)
@@ -303,14 +304,14 @@ class ConversationActions(ABC):
     def compact(self, *, undo: bool) -> None:
         """Have the model summarise older history, or take the last summary back."""
         if self.busy:
-            self.tell("Stop what is in progress first (escape).", warning=True)
+            self.tell("Stop the current activity first (escape).", warning=True)
         elif not undo:
             self.start(self._workspace.session.compact())
         elif self._workspace.session.uncompact():
             self.show_session()
-            self.tell("The summary is gone; the model gets all of the conversation again.")
+            self.tell("Summary removed; the model gets the full conversation again.")
         else:
-            self.tell("There is no summary to take back.", warning=True)
+            self.tell("There is no summary to remove.", warning=True)
 
     def tell_info(self) -> None:
         """Versions, model and key, folders, languages; their programs and a keyring are asked."""
@@ -322,20 +323,20 @@ class ConversationActions(ABC):
         try:
             shown = own.show(name)
         except (OSError, ProfileError) as error:
-            self.tell(f"It cannot be read: {error}", warning=True)
+            self.tell(f"Could not read it: {error}", warning=True)
             return
         if shown is None:
-            self.tell(f"No profile names a language {one_line(name, 40)}.", warning=True)
+            self.tell(f"No profile defines a language {one_line(name, 40)}.", warning=True)
             return
 
         def accept() -> None:
             try:
                 self.tell(own.trust(shown))
             except OSError as error:
-                self.tell(f"That cannot be remembered: {error.strerror or error}", warning=True)
+                self.tell(f"Could not save that: {error.strerror or error}", warning=True)
 
         lines = numbered(shown)
-        question = f"Let {one_line(name, 40)} run by these {len(lines)} lines, whenever code in it may run?"
+        question = f"Trust {one_line(name, 40)} with exactly these {len(lines)} lines?"
         self.confirm(question, [visible(shown.place), "", *lines], accept)
 
     def tell_languages(self) -> None:
@@ -347,7 +348,7 @@ class ConversationActions(ABC):
         try:
             self._workspace.resume(id)
         except StoreError as error:
-            self.tell(f"The conversation cannot be opened: {error}", warning=True)
+            self.tell(f"Could not open the conversation: {error}", warning=True)
             return
         self._show_other()
         if told := rerun.lost(self._workspace.session.messages):

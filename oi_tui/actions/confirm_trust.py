@@ -8,14 +8,15 @@ from oi_tui.text import one_line, visible
 
 #: What a person should know of each kind before they trust it.
 ABOUT = {
-    "python profile": "This profile is a Python program. It runs with all your rights.",
-    "profile from the network": "This profile comes from the network. It may say where your words and keys "
-    "go, and whether code runs without asking.",
-    "project profile": "This folder brings settings of its own.",
-    "language": "This program teaches oi-tui a language. It runs with all your rights.",
+    "python profile": "This profile is a Python program. It runs with your permissions.",
+    "profile from the network": "This profile comes from the network. It can decide where your messages "
+    "and API keys "
+    "are sent, and whether code runs without asking.",
+    "project profile": "This folder has its own settings.",
+    "language": "This program adds a language to oi-tui. It runs with your permissions.",
 }
 
-_NOBODY = "must be shown and trusted first, and there is no terminal to ask in"
+_NOBODY = "must be reviewed and trusted first, and there is no terminal to ask in"
 
 
 def numbered(shown: Shown) -> list[str]:

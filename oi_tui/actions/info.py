@@ -20,11 +20,11 @@ def info(workspace: Workspace) -> str:
     lines = (
         f"oi-tui {__version__}, Python {sys.version.split()[0]}, {platform.platform()}",
         f"model: {one_line(profile.model, 200)}{served}",
-        f"key: {key_place(profile, workspace.secrets).words} {ORDER}",
+        f"API key: {key_place(profile, workspace.secrets).words} {ORDER}",
         f"profile: {file}",
         f"folder: {computer.cwd}",
         f"sandbox: {(computer.why_nothing_runs() or 'on') if computer.sandbox else 'off'}",
-        f"variables held back from programs: {_held_back(workspace)}",
+        f"variables hidden from programs: {_held_back(workspace)}",
         *([f"sandbox limits: {limits}"] if (limits := computer.limits) else []),
         f"conversations: {workspace.store.folder}",
         f"log: {log.file()}",
@@ -38,4 +38,4 @@ def _held_back(workspace: Workspace) -> str:
     if workspace.profile.share_keys:
         return "none, because share_keys is on"
     names = ", ".join(one_line(name, 100) for name in sorted(workspace.held_back))
-    return f"{names}; the setting pass_environment lets them through" if names else "none"
+    return f"{names}; the pass_environment setting passes them on" if names else "none"

@@ -47,11 +47,11 @@ class FileRestorer:
                 told += [f"  {line}" for line in _listed(step)]
         which = "No cell" if number is None else f"Cell {number}"
         self._place.tell(
-            "\n".join([*told, "%restore N puts the files of cell N back."])
+            "\n".join([*told, "%restore N restores the files of cell N."])
             if told
-            else f"{which} changed files that are known of, in {paths.short(self._workspace.computer.cwd)}."
+            else f"{which} changed files in {paths.short(self._workspace.computer.cwd)}."
             if number is None
-            else f"{which} changed no files that are known of."
+            else f"{which} changed no files, as far as oi-tui could see."
         )
 
     def restore(self, wanted: str, undone: Sequence[str] = ()) -> None:
@@ -61,14 +61,14 @@ class FileRestorer:
         the last cell that changed any.
         """
         if self._place.busy:
-            self._place.tell("Stop what is in progress first (escape).", warning=True)
+            self._place.tell("Stop the current activity first (escape).", warning=True)
             return
         if wanted == "undo":
             back = self._back or self._noted()
             if back is None:
-                self._place.tell("No files were put back that could be taken back.", warning=True)
+                self._place.tell("No restore to undo.", warning=True)
             else:
-                self._ask("Take back what was put back?", back)
+                self._ask("Undo the restore?", back)
             return
         steps = self._steps()
         snapshots = self._workspace.snapshots
@@ -84,25 +84,25 @@ class FileRestorer:
             number, step = steps[-1] if steps else (0, None)
             what = f"cell {number}"
         if step is None or not step.changes:
-            self._place.tell("There are no files to put back: nothing is known of changes.", warning=True)
+            self._place.tell("No recorded file changes to restore.", warning=True)
         else:
-            self._ask(f"Put the files of {what} back?", step)
+            self._ask(f"Restore the files of {what}?", step)
 
     def _ask(self, question: str, step: Step) -> None:
         actions = restoring.plan(self._workspace.snapshots, step)
         details = [_told(action) for action in actions]
         if not any(not action.obstacle for action in actions):
-            self._place.tell("\n".join(["Nothing can be put back:", *(f"  {each}" for each in details)]))
+            self._place.tell("\n".join(["Nothing can be restored:", *(f"  {each}" for each in details)]))
             return
         self._place.confirm(question, details, lambda: self._restore(step, actions))
 
     def _restore(self, step: Step, actions: Sequence[Action]) -> None:
         self._back, problems = restoring.restore(self._workspace.snapshots, step, actions)
         count = len(self._back.changes)
-        files = "1 file is" if count == 1 else f"{count:,} files are"
-        told = [f"{files} as before. %restore undo takes that back."]
-        told += [f"  not {_told(action)}" for action in actions if action.obstacle]
-        told += [f"  not {problem}" for problem in problems]
+        files = "1 file" if count == 1 else f"{count:,} files"
+        told = [f"Restored {files}. %restore undo reverts this."]
+        told += [f"  skipped {_told(action)}" for action in actions if action.obstacle]
+        told += [f"  skipped {problem}" for problem in problems]
         self._place.tell("\n".join(told), warning=bool(problems))
 
     def _noted(self) -> Step | None:
@@ -122,7 +122,7 @@ class FileRestorer:
 
 def _listed(step: Step) -> list[str]:
     lines = [
-        f"{MARKS[each.what]} {one_line(each.name, 200)}" + (f"  (not kept: {each.why})" if each.why else "")
+        f"{MARKS[each.what]} {one_line(each.name, 200)}" + (f"  (no copy: {each.why})" if each.why else "")
         for each in step.changes[:_NAMED]
     ]
     if (more := len(step.changes) - _NAMED) > 0:
@@ -135,4 +135,4 @@ def _told(action: Action) -> str:
     if action.obstacle:
         return f"{name}: {action.obstacle}"
     doing = "removed" if action.removes else "as it was"
-    return f"{name}: {doing}" + (", though it changed again since" if action.since else "")
+    return f"{name}: {doing}" + (", although it changed again since" if action.since else "")

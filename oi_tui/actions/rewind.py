@@ -48,7 +48,7 @@ class Rewind:
     def undo(self) -> None:
         """Take the person's last message back, to be typed anew."""
         if not self.own:
-            self._desk.tell("There is no message of yours to take back.", warning=True)
+            self._desk.tell("You have no message to remove.", warning=True)
         elif self._may():
             self._rewind(self.own[-1].id)
 
@@ -57,7 +57,7 @@ class Rewind:
         own = self.own
         if not 1 <= number <= len(own):
             counted = "1 message" if len(own) == 1 else f"{len(own):,} messages"
-            self._desk.tell(f"There is no message {number} of yours: you sent {counted}.", warning=True)
+            self._desk.tell(f"Message {number} does not exist: you sent {counted}.", warning=True)
         elif self._may():
             self._rewind(own[number - 1].id)
 
@@ -90,8 +90,8 @@ class Rewind:
         self._show(typed)
         for notice in self._workspace.notices:
             self._desk.tell(notice, warning=True)
-        saved = "the conversation that it was made from is saved as it was (%conversations)"
-        self._desk.tell(f"This is a copy; {saved}." + self._stays(messages[end:]))
+        saved = "the original is saved (%conversations)"
+        self._desk.tell(f"You are in a copy; {saved}." + self._stays(messages[end:]))
 
     def redo(self) -> None:
         """Bring back what was taken back last, also before a restart, unless the conversation went on."""
@@ -103,12 +103,12 @@ class Rewind:
             there = {message.id for message in self._messages}
             went_on = bool(steps) and any(message.id not in there for message in steps[-1].dropped)
             why = "the conversation went on since then" if went_on else "nothing was taken back"
-            self._desk.tell(f"There is nothing to bring back: {why}.", warning=True)
+            self._desk.tell(f"Nothing to restore: {why}.", warning=True)
             return
         self.taken = ()
         self._workspace.session.bring_back(dropped)
         self._show("")
-        self._desk.tell(f"Back again: {_counted(dropped)}.")
+        self._desk.tell(f"Restored {_counted(dropped)}.")
 
     def earlier(self, number: int | None) -> tuple[Message, ...]:
         """What can be run again now, up to the cell with this number, counted from 1; None is all.
@@ -121,11 +121,11 @@ class Rewind:
             chosen = cells[number - 1] if 1 <= number <= len(cells) else None
             place = next((i for i, code in enumerate(codes) if code.id == chosen), None)
             if place is None:
-                self._desk.tell(f"Cell {number} is none that came to its end.", warning=True)
+                self._desk.tell(f"Cell {number} did not finish.", warning=True)
                 return ()
             codes = codes[: place + 1]
         if not codes:
-            self._desk.tell("No cell of this conversation came to its end; there is nothing to run again.")
+            self._desk.tell("No cell of this conversation finished; there is nothing to run again.")
         return codes if self._may() else ()
 
     def _rewind(self, id: str, *, keep: bool = False) -> None:
@@ -136,9 +136,7 @@ class Rewind:
             return
         self.taken = tuple(message.id for message in dropped)
         self._show("" if keep else dropped[0].content)
-        self._desk.tell(
-            f"Taken back: {_counted(dropped)}; %redo brings back what was." + self._stays(dropped)
-        )
+        self._desk.tell(f"Removed {_counted(dropped)}; %redo restores them." + self._stays(dropped))
 
     def _show(self, typed: str) -> None:
         self._desk.show_session()
@@ -150,25 +148,25 @@ class Rewind:
         ran = [message for message in dropped if message.type == "code" and message.seconds is not None]
         if not ran:
             return ""
-        told = f" What {rerun.cells(len(ran))} did outside the conversation stays done"
+        told = f" The effects of {rerun.cells(len(ran))} outside the conversation stay"
         kept = (code for code in ran if code.id not in self._workspace.forgotten)
         if languages := list(dict.fromkeys(one_line(code.format or "code", 30) for code in kept)):
             remember = "remembers" if len(languages) == 1 else "remember"
-            told += f", and {', '.join(languages)} still {remember} it (%restart forgets everything)"
+            told += f", and {', '.join(languages)} still {remember} it (%restart clears all variables)"
         told += "."
         if self._workspace.snapshots.known(code.id for code in ran):
-            told += " Files changed meanwhile; %restore puts them back."
+            told += " Files changed meanwhile; %restore restores them."
         return told
 
     def _found(self, id: str) -> Message | None:
         found = next((message for message in self._messages if message.id == id), None)
         if found is None:
-            self._desk.tell("That line is a note of oi-tui; choose something that was said or run.")
+            self._desk.tell("That is a note from oi-tui; select a message or a cell.")
         return found
 
     def _may(self) -> bool:
         if self._desk.busy:
-            self._desk.tell("Stop what is in progress first (escape).", warning=True)
+            self._desk.tell("Stop the current activity first (escape).", warning=True)
         return not self._desk.busy
 
 

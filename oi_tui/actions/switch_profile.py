@@ -56,7 +56,7 @@ class ProfileSwitcher:
                 case Shown():
                     self._ask(name, result, before)
                 case str():
-                    self._place.tell(f"The profile stays as it is: {result}", warning=True)
+                    self._place.tell(f"The profile was not changed: {result}", warning=True)
 
         self._place.aside(lambda: _told(lambda: _open(name, before)), go_on)
 
@@ -70,7 +70,7 @@ class ProfileSwitcher:
             self._place.aside(
                 lambda: _told(lambda: _Found(profiles.beneath(profiles.made_of(shown), before), None)),
                 lambda result: (
-                    self._place.tell(f"The profile stays as it is: {result}", warning=True)
+                    self._place.tell(f"The profile was not changed: {result}", warning=True)
                     if isinstance(result, str)
                     else self._take(name, result)
                 ),
@@ -84,9 +84,9 @@ class ProfileSwitcher:
         workspace = self._workspace
         workspace.edit_file(found.path)
         model = one_line(found.profile.model, 100)
-        self._place.tell(f"The profile is now {one_line(name, 200)}; the model is {model}.")
+        self._place.tell(f"Switched to profile {one_line(name, 200)}; the model is {model}.")
         for remark in (*found.profile.unknown, *without_effect(found.profile)):
-            self._place.tell(f"Your profile: {one_line(remark, 500)}", warning=True)
+            self._place.tell(f"In your profile: {one_line(remark, 500)}", warning=True)
         self._place.take_profile(found.profile)
         if workspace.session.auto_run and not found.profile.auto_run:
             # It was switched on by hand, which the profile that was chosen now does not say.

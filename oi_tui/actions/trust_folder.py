@@ -26,7 +26,7 @@ def trust_folder(place: _Place, workspace: Workspace) -> None:
         place.tell(f"There is no {profiles.PROJECT} in this folder.")
         return
     if profiles.is_trusted(shown):
-        place.tell(f"{one_line(shown.place)} is trusted as it is. It counts from the start of oi-tui on.")
+        place.tell(f"{one_line(shown.place)} is already trusted. It is read when oi-tui starts.")
         return
     try:
         found = profiles.with_project(workspace.profile, shown)
@@ -38,16 +38,16 @@ def trust_folder(place: _Place, workspace: Workspace) -> None:
         try:
             Trust().accept(shown)
         except OSError as error:
-            place.tell(f"That cannot be remembered: {error.strerror or error}", warning=True)
+            place.tell(f"Could not save that: {error.strerror or error}", warning=True)
         changed = workspace.profile.differences(found)
         rows = [
             f"  {each.key}: {one_line(each.show(getattr(found, each.name)) or each.unset, 200)}"
             for each in settings()
             if each.name in changed
         ]
-        place.tell("\n".join(["The folder's settings count now:", *rows]))
+        place.tell("\n".join(["Now using the folder's settings:", *rows]))
         place.take_profile(found)
 
     lines = numbered(shown)
-    question = f"Use the settings of this folder, these {len(lines)} lines?"
+    question = f"Use these {len(lines)} lines of settings from this folder?"
     place.confirm(question, [visible(shown.place), "", *lines], accept)

@@ -120,7 +120,7 @@ class ApiComputer(SettingGroup):
         name = self.runtimes.resolve(language)
         if name is None:
             known = ", ".join(self.runtimes.languages)
-            raise ValueError(f"There is no language {language!r} here. There are: {known}.")
+            raise ValueError(f"Unknown language {language!r}. Languages: {known}.")
         if missing := self.runtimes.missing(name):
             raise ValueError(missing)
         chunks = self._run(name, code, display=display)
@@ -154,7 +154,7 @@ def _named(language: Any) -> Any:
         if word == each.name or word in each.aliases:
             return each
     known = ", ".join(each.name for each in LANGUAGES)
-    raise TypeError(f"computer.languages: there is no language {language!r}; there are {known}")
+    raise TypeError(f"computer.languages: unknown language {language!r}; languages: {known}")
 
 
 def _chunks_of(report: Report, writer: ChunkWriter, program_input: ProgramInput) -> Iterator[Chunk]:

@@ -173,7 +173,7 @@ class OpenInterpreter(SettingGroup):
     def _stream(self, message: str | Chunk | None) -> Generator[Chunk, None, None]:
         if not self._turn.acquire(blocking=False):
             raise TurnError(
-                "Another chat() of this OpenInterpreter is in progress. "
+                "Another chat() of this OpenInterpreter is running. "
                 "Wait for its end, close its stream, or use a second OpenInterpreter."
             )
         try:
@@ -272,7 +272,7 @@ def _nothing_known(_model: object) -> ModelInfo:
 
 def _confirm(chunks: Generator[Chunk, None, None], *, display: bool) -> None:
     """Answer the question that the chunks stopped at; one that nobody can answer raises TurnError."""
-    why = "display=False asks nobody"
+    why = "display=False disables questions"
     if display:
         try:
             if not approved():

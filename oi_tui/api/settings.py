@@ -22,13 +22,13 @@ _AT_ANY_TIME = frozenset(
 AT_THE_START = frozenset(
     {each.key for each in settings() if each.section == "Running code"} & ACTING - _AT_ANY_TIME
 )
-_NOT_SAVED = "conversations from Python are not saved; interpreter.messages holds them"
-_NO_COMPUTER_API = "there is no computer API here; code reaches everything that programs reach"
-_NO_TERMINAL = "it is for typing in a terminal, which the Python API does not do"
+_NOT_SAVED = "conversations from Python are not saved; use interpreter.messages"
+_NO_COMPUTER_API = "oi-tui has no computer API; code can use everything that programs can use"
+_NO_TERMINAL = "it is for typing in a terminal, which the Python API does not use"
 #: Attributes of Open Interpreter for what is not here: the value that says so, and why no other is taken.
 ABSENT: dict[str, tuple[Any, str]] = {
-    "anonymous_telemetry": (False, "there is no telemetry here"),
-    "contribute_conversation": (False, "conversations are never sent to anybody but your model"),
+    "anonymous_telemetry": (False, "oi-tui has no telemetry"),
+    "contribute_conversation": (False, "conversations are sent only to your model"),
     "conversation_filename": (None, _NOT_SAVED),
     "conversation_history": (False, _NOT_SAVED),
     "conversation_history_path": (None, _NOT_SAVED),
@@ -36,13 +36,13 @@ ABSENT: dict[str, tuple[Any, str]] = {
     "computer.import_skills": (False, _NO_COMPUTER_API),
     "computer.save_skills": (False, _NO_COMPUTER_API),
     "computer.system_message": ("", _NO_COMPUTER_API),
-    "forbidden_commands": ([], "no list of commands is kept; safe_mode asks before risky code"),
+    "forbidden_commands": ([], "oi-tui has no list of commands; safe_mode asks before risky code"),
     "import_computer_api": (False, _NO_COMPUTER_API),
     "import_skills": (False, _NO_COMPUTER_API),
     "in_terminal_interface": (False, _NO_TERMINAL),
     "llm.vision_renderer": (None, "images go only to models that can look at them (llm.supports_vision)"),
     "multi_line": (False, _NO_TERMINAL),
-    "os": (False, "mouse and screen are not controlled from here; code is run in languages instead"),
+    "os": (False, "oi-tui does not control mouse and screen; it runs code"),
     "plain_text_display": (False, _NO_TERMINAL),
     "skills_path": (None, _NO_COMPUTER_API),
     "speak_messages": (False, "the Python API does not read messages aloud"),
@@ -69,7 +69,7 @@ class ApiSettings:
     def write(self, key: str, value: Any) -> None:
         """Change a key of `ACTING`. Raises ProfileError, a ValueError, for a value that is none."""
         if self._started and key in AT_THE_START:
-            raise AttributeError(f"{key} can be set only before the first code runs or the first chat")
+            raise AttributeError(f"{key} can only be set before the first chat or the first code")
         self.profile = self.profile.with_changes(**{self._names[key]: value})
 
 

@@ -10,9 +10,7 @@ from oi_tui.messages import InputRequested
 #: is captured by a test runner, or belongs to a notebook that runs by itself.
 _UNREADABLE = (EOFError, OSError, RuntimeError, ValueError, AttributeError)
 _END_OF_INPUT = "\x04"
-_NOBODY = (
-    "The program asked for input, but nobody could answer: standard input gave none. It got end of input."
-)
+_NOBODY = "The program asked for input, but standard input had none. It got end of input."
 
 
 class NoAnswerError(Exception):
@@ -48,6 +46,6 @@ def _typed(request: InputRequested) -> str | None:
     """A line from the terminal; None where there is no terminal, or it gave none."""
     read = getpass if request.masked else input
     try:
-        return read("\nThe program waits for input: ") if sys.stdin.isatty() else None
+        return read("\nThe program is waiting for input: ") if sys.stdin.isatty() else None
     except _UNREADABLE:
         return None

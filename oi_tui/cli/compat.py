@@ -14,24 +14,24 @@ _MEANT = {
 }
 #: Flags that are accepted, and why they change nothing.
 _NEEDLESS = {
-    "--assistant": "--assistant has no effect: what it set up is how oi-tui works in any case.",
-    "--codestral-vision": "--codestral-vision has no effect: --codestral and --vision are meant.",
-    "--codestral-os": "--codestral-os has no effect: mouse and screen are not controlled from here.",
-    "--llama3-vision": "--llama3-vision has no effect: --llama3 and --vision are meant.",
-    "--llama3-os": "--llama3-os has no effect: mouse and screen are not controlled from here.",
+    "--assistant": "--assistant has no effect: oi-tui always works that way.",
+    "--codestral-vision": "--codestral-vision has no effect: use --codestral and --vision.",
+    "--codestral-os": "--codestral-os has no effect: oi-tui does not control mouse and screen.",
+    "--llama3-vision": "--llama3-vision has no effect: use --llama3 and --vision.",
+    "--llama3-os": "--llama3-os has no effect: oi-tui does not control mouse and screen.",
 }
 _NO_SERVER = (
-    "oi-tui: there is no server here; from Python, oi_tui.OpenInterpreter drives the same engine, and "
-    "oi-tui --stdin works on one request"
+    "oi-tui: --server is not supported; from Python, use oi_tui.OpenInterpreter, or run one request with "
+    "oi-tui --stdin"
 )
 
 
 #: Flags that ask for what is not here, and what to use instead.
 _REFUSED = {
     "--server": _NO_SERVER,
-    "--config": "oi-tui: there is no flag --config; --profiles lists the profiles and opens their folder",
-    "--use-containers": "oi-tui: there are no containers here; --sandbox holds programs in this folder",
-    "--tools": "oi-tui: there is no flag --tools; --languages names the only languages that may be used",
+    "--config": "oi-tui: --config is not supported; --profiles lists the profiles and opens their folder",
+    "--use-containers": "oi-tui: containers are not supported; --sandbox limits programs to this folder",
+    "--tools": "oi-tui: --tools is not supported; --languages lists the only languages that may be used",
 }
 #: Flags that were switches once.
 _SAFE = ("--safe", "--safe-mode", "-safe")
@@ -74,5 +74,5 @@ def _local_models() -> list[str]:
 
     found = local_servers.find()
     lines = [f"  oi-tui -m {one_line(each.model, 60)}   ({each.server})" for each in found]
-    there = ["On this machine:", *lines] if found else ["No model server answers on this machine."]
+    there = ["On this machine:", *lines] if found else ["No model server found on this machine."]
     return [*there, "", "How to get one:", *(f"  {one_line(hint, 200)}" for hint in local_servers.hints())]

@@ -15,20 +15,20 @@ USUAL, WIDEST = 80, 100
 _WORDS_AT = 28
 
 _EXAMPLES = (
-    ("oi-tui", "begin a conversation"),
-    ("oi-tui how large is this", "begin it with these words"),
-    ("oi-tui --demo", "look around: needs no key and no network"),
-    ("oi-tui -m MODEL", "use this model, by its LiteLLM name"),
-    ("oi-tui --resume", "go on with the last conversation"),
+    ("oi-tui", "start a conversation"),
+    ("oi-tui how large is this", "start with this request"),
+    ("oi-tui --demo", "try it: needs no API key and no network"),
+    ("oi-tui -m MODEL", "use this model (LiteLLM name)"),
+    ("oi-tui --resume", "continue the last conversation"),
     ("oi-tui --plain", "plain lines, for screen readers and dumb terminals"),
-    ("oi-tui --stdin < request", "work on one request, print, and end"),
+    ("oi-tui --stdin < request", "run one request, print, and exit"),
 )
 _CODES = (
     ("0", "done"),
     ("1", "the model or oi-tui failed; with --doctor: a problem was found"),
-    ("2", "the command line, or a profile that it names, cannot be used"),
-    ("3", "code was not run, because nobody at a terminal approved it"),
-    ("4", "it paused: the budget is spent, or it went in circles"),
+    ("2", "the command line or the profile is not valid"),
+    ("3", "code was not run, because nobody could approve it"),
+    ("4", "it paused: the budget is spent, or the model repeated itself"),
     ("130", "you stopped it (128 + the signal's number)"),
 )
 
@@ -38,8 +38,8 @@ def page(parser: argparse.ArgumentParser) -> str:
     width = _width()
     lines = [
         *textwrap.wrap(
-            f"oi-tui {__version__}: say what you want; a language model writes code for it, you read it, "
-            "and it runs on this machine once you approve it.",
+            f"oi-tui {__version__}: type what you want; a language model writes code for it, you read it, "
+            "and it runs on this machine after you approve it.",
             width,
         ),
         "",
@@ -56,8 +56,8 @@ def page(parser: argparse.ArgumentParser) -> str:
     lines += [""]
     lines += textwrap.wrap(
         "Dashes and underscores are the same in flags: --api-base, --api_base. A setting that is on is "
-        "switched off by --no- before its name. Flags win over the environment, the environment over the "
-        "profile. oi-tui --doctor says what is wrong when something is.",
+        "turned off by --no- before its name. Flags override the environment, which overrides the "
+        "profile. oi-tui --doctor finds problems with the installation.",
         width,
     )
     return "\n".join(lines) + "\n"

@@ -33,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
         told = message.removeprefix("argument ")
         if told.endswith(": expected one argument"):
             flag = told.partition(":")[0].rpartition("/")[2]
-            told = f"{flag} wants a value after it; one that begins with - is written {flag}=VALUE"
+            told = f"{flag} needs a value; write a value that begins with - as {flag}=VALUE"
         raise _UsageError(told)
 
     def format_help(self) -> str:
@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line, one flag or more for each setting."""
     made = _Parser(
         prog="oi-tui",
-        usage="oi-tui [options] [what you want]",
+        usage="oi-tui [options] [request]",
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,
     )
@@ -74,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
         "--profile",
         nargs="?",
         metavar="NAME",
-        help="use this profile: a name, a path with a /, or an address; without a NAME list them",
+        help="use this profile: a name, a path with a /, or a URL; without NAME list them",
     )
     made.add_argument("--demo", action="store_true", help="use the scripted demo model: no key, no network")
     made.add_argument("--conversations", action="store_true", help="choose a saved conversation first")
@@ -83,29 +83,29 @@ def parser() -> argparse.ArgumentParser:
         nargs="?",
         const="last",
         metavar="ID",
-        help="go on with a saved conversation; without an ID the last one",
+        help="continue a saved conversation; without ID the last one",
     )
-    made.add_argument("--profiles", action="store_true", help="list the profiles, and open their folder")
+    made.add_argument("--profiles", action="store_true", help="list the profiles and open their folder")
     made.add_argument(
         "--reset-profile",
         nargs="?",
         const="default",
         metavar="NAME",
-        help="set a profile back to what it was at first",
+        help="reset a profile to its original state",
     )
     made.add_argument(
-        "--import-profiles", action="store_true", help="copy the profiles of Open Interpreter that are here"
+        "--import-profiles", action="store_true", help="copy the profiles of Open Interpreter on this machine"
     )
     made.add_argument("-pl", "--plain", action="store_true", help="plain lines instead of a screen")
     made.add_argument(
-        "--stdin", action="store_true", help="work on one request from standard input, print, and end"
+        "--stdin", action="store_true", help="run one request from standard input, print, and exit"
     )
     made.add_argument(
         "--doctor",
         nargs="?",
         const="",
         metavar="FILE",
-        help="look at machine, terminal and installation; FILE takes the report",
+        help="check machine, terminal and installation; write the report to FILE",
     )
     made.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
     groups: dict[str, argparse._ArgumentGroup] = {}
@@ -144,7 +144,7 @@ def _with_project(profile: Profile) -> Profile:
     if shown is None:
         unread = profiles.unread_project(Path.cwd())
         return replace(profile, unknown=(*profile.unknown, unread)) if unread else profile
-    note = f"This folder has settings of its own ({profiles.PROJECT}); they are not used. %trust shows them."
+    note = f"This folder has its own settings ({profiles.PROJECT}); they are not used. %trust shows them."
     if profiles.is_trusted(shown):
         return profiles.with_project(profile, shown)
     return replace(profile, unknown=(*profile.unknown, note))
@@ -166,7 +166,7 @@ def _started(arguments: list[str]) -> int:
     if "import_profiles" in given:
         return _import_profiles()
     if "demo" in given and "model" in given:
-        raise _UsageError("--demo and --model exclude each other")
+        raise _UsageError("--demo and --model cannot be used together")
     for secret in (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", ""))):
         _hide_argument(secret)
     profile, path = read_profile(given)
@@ -231,7 +231,7 @@ def _list_profiles() -> int:
 
 def _told(path: Path) -> str:
     if path.suffix == ".py":
-        return "a Python program; it is shown before it is first used"
+        return "a Python program; you review it before its first use"
     try:
         return one_line(f"model {profiles.load(path, write=False).model}", 200)
     except (ProfileError, OSError) as error:
@@ -246,10 +246,10 @@ def _reset_profile(name: str) -> int:
         raise ProfileError("only profiles of the profiles folder can be reset", path=path)
     if path.exists():
         kept = migration.keep(path, yaml_file.read_text(path))
-        _print(f"The profile as it was is kept in {one_line(paths.short(kept))}.")
+        _print(f"The previous profile is saved as {one_line(paths.short(kept))}.")
     paths.make_private(path.parent)
     yaml_file.replace_file(path, presets.text(path.stem) or starter())
-    _print(f"{one_line(path.stem)} is as it was at first.")
+    _print(f"{one_line(path.stem)} was reset.")
     return 0
 
 
@@ -269,12 +269,12 @@ def _conversation(wanted: str, profile: Profile) -> str:
     if wanted == "last":
         latest = store.latest()
         if latest is None:
-            raise _UsageError("there is no conversation to resume yet")
+            raise _UsageError("no conversation to resume yet")
         return latest
     try:
         return store.find(wanted)
     except StoreError as error:
-        raise _UsageError(f"{error} oi-tui --conversations shows all") from None
+        raise _UsageError(f"{error} oi-tui --conversations lists all") from None
 
 
 def _tune_textual() -> None:
@@ -362,7 +362,7 @@ def _unknown(argument: str, made: argparse.ArgumentParser) -> str:
     if meant is None and short in made._option_string_actions and short != name:
         meant = short
     hint = f"; did you mean {meant}?" if meant else nearest(dashed, known)
-    hint = hint or "; oi-tui --help lists what there is"
+    hint = hint or "; oi-tui --help lists all flags"
     return f"unknown flag {name}{hint}"
 
 

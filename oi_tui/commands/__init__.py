@@ -50,18 +50,18 @@ def carry_out(text: str, desk: CommandTarget) -> None:
     if text.startswith(("%%", "!")):
         code = text[1 if text.startswith("!") else 2 :].strip()
         if not code:
-            raise CommandError("Say what your shell is to run: %% ls")
+            raise CommandError("Type a shell command after %%: %% ls")
         desk.run_by_hand("shell", code)
         return
     if _FOR_THE_SHELL.match(text):
-        raise CommandError("That is for your shell, outside of here. %model, %profile and %help act here.")
+        raise CommandError("Type that in your shell, after you quit. Here, use %model, %profile or %help.")
     word, argument = parted(text[1:])
     if not word:
-        raise CommandError("Say which command; %help lists them.")
+        raise CommandError("Type a command name after %; %help lists them.")
     chosen = COMMANDS.get(_named(word))
     if chosen is None and desk.knows_language(word):
         if not argument:
-            raise CommandError(f"Say what to run: %{word} CODE")
+            raise CommandError(f"Type code after it: %{word} CODE")
         desk.run_by_hand(word, argument)
         return
     if chosen is None:
@@ -69,7 +69,7 @@ def carry_out(text: str, desk: CommandTarget) -> None:
         hint = f"Did you mean %{near}?" if near else "%help lists them."
         raise CommandError(f"There is no command %{one_line(word, 40)}. {hint}")
     if argument and not chosen.usage:
-        raise CommandError(f"%{chosen.name} stands alone: nothing is typed after it.")
+        raise CommandError(f"%{chosen.name} takes no argument.")
     chosen.act(desk, argument)
 
 

@@ -116,7 +116,7 @@ def on_off(argument: str) -> bool | None:
         return None
     words = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
     if argument.lower() not in words:
-        raise CommandError(f"Say “on” or “off”, not “{one_line(argument, 40)}”.")
+        raise CommandError(f"Type “on” or “off”, not “{one_line(argument, 40)}”.")
     return words[argument.lower()]
 
 

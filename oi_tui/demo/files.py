@@ -74,7 +74,7 @@ def find_missing(talk: Talk, name: str) -> Reply | None:
     step = talk.last
     if step and "FileNotFoundError" in step.error:
         return [
-            Say(f"There is no file called `{name}` here. Let me see which CSV files there are.\n\n"),
+            Say(f"The file `{name}` was not found. Let me see which CSV files there are.\n\n"),
             Run("python", CSV_FILES.strip()),
         ]
     if step and step.code.strip() == CSV_FILES.strip() and not step.error:

@@ -76,7 +76,10 @@ def _ask(talk: Talk) -> Reply:
         ]
     if "ValueError" in step.error:
         return [
-            Say(f"That was no number I can use: `{step.error}`. This time the code insists.\n\n"),
+            Say(
+                f"I cannot use that as a number: `{step.error}`. This time the code asks until it gets "
+                "one.\n\n"
+            ),
             Run("python", ASK_AGAIN.strip()),
         ]
     if step.error:

@@ -77,11 +77,11 @@ def _package(name: str, limits: str) -> Finding | None:
     if name == "litellm" and version in _STOLEN:
         return Finding(
             False,
-            f"litellm {version} was taken over by an attacker",
-            f"Remove it now ({fix}), and change every key that this machine holds.",
+            f"litellm {version} was compromised by an attacker",
+            f"Remove it now ({fix}), and replace every key on this machine.",
         )
     if not _within(version, limits):
-        return Finding(False, f"{name} {version} is not among {limits}", fix)
+        return Finding(False, f"{name} {version} does not match {limits}", fix)
     usual = re.sub(r"[-_.]+", "-", name).lower()
     module = _MODULES.get(usual, usual.replace("-", "_"))
     try:

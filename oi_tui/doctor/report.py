@@ -32,7 +32,7 @@ def run(target: str | None, in_use: "InUse | None" = None) -> int:
         try:
             path = _write(paths.typed(target), text)
         except OSError as error:
-            print(f"oi-tui: the report is not written: {target}: {error.strerror}")  # noqa: T201
+            print(f"oi-tui: could not write the report: {target}: {error.strerror}")  # noqa: T201
             return 2
         print(f"Written to {path}, without keys and without your name.")  # noqa: T201
     return 1 if problems else 0

@@ -35,7 +35,7 @@ def finding(profile: "Profile") -> Finding:
             return Finding(True, f"{address} answers")
     except urllib.error.HTTPError as error:
         if error.code in (502, 503, 504):
-            words = f"{address} answers that what is behind it does not (status {error.code})"
+            words = f"{address} answers, but the server behind it does not (status {error.code})"
             return Finding(False, words, f"Start the model server, or {_CHANGE}.")
         return Finding(True, f"{address} answers")
     except (OSError, ValueError) as error:
@@ -48,17 +48,20 @@ def _silent(address: str, reason: object) -> Finding:
         case TimeoutError():
             words, fix = (
                 f"does not answer within {PATIENCE:g} seconds",
-                f"Look after the server, or {_CHANGE}.",
+                f"Check the server, or {_CHANGE}.",
             )
         case ConnectionRefusedError():
-            words, fix = "refuses the connection: nothing listens there", f"Start the server, or {_CHANGE}."
+            words, fix = (
+                "refuses the connection: no server is running there",
+                (f"Start the server, or {_CHANGE}."),
+            )
         case socket.gaierror():
             words, fix = (
-                "is not known by that name",
-                f"Look at its spelling and at the network, or {_CHANGE}.",
+                "is an unknown host name",
+                f"Check the spelling and the network, or {_CHANGE}.",
             )
         case ssl.SSLError():
-            words = f"cannot be spoken to safely: {reason.reason or reason}"
+            words = f"has no valid certificate: {reason.reason or reason}"
             fix = f"Have its certificate trusted (SSL_CERT_FILE), or {_CHANGE}."
         case _:
             words, fix = f"cannot be reached: {reason}", f"Start the server, or {_CHANGE}."

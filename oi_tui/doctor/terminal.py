@@ -33,7 +33,7 @@ def terminal(*, ask: bool = True) -> Iterator[Finding]:
     """What it can show and take, and what lies between; `ask` it only when nobody else reads its keys."""
     environment = os.environ
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
-        yield Finding(None, "standard input or output is no terminal: oi-tui would speak in plain lines")
+        yield Finding(None, "standard input or output is not a terminal: oi-tui would start in plain mode")
         ask = False
     yield from _kind(environment)
     yield from _size()
@@ -51,7 +51,7 @@ def _kind(environment: Mapping[str, str]) -> Iterator[Finding]:
     if not term:
         yield Finding(False, "TERM is not set", "export TERM=xterm-256color, or what your terminal is")
     elif term == "dumb":
-        yield Finding(None, "TERM is dumb: oi-tui speaks in plain lines", "export TERM=xterm-256color")
+        yield Finding(None, "TERM is dumb: oi-tui starts in plain mode", "export TERM=xterm-256color")
     else:
         yield Finding(True, f"TERM is {term}" + (f", in {program}" if program else ""))
 
@@ -83,13 +83,13 @@ def _encoding(environment: Mapping[str, str]) -> Iterator[Finding]:
 def _colours(environment: Mapping[str, str]) -> Finding:
     term = environment.get("TERM", "")
     if environment.get("NO_COLOR"):
-        return Finding(None, "NO_COLOR is set: everything is told without colours")
+        return Finding(None, "NO_COLOR is set: no colours are used")
     if environment.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
         return Finding(True, "16 million colours")
     if "256" in term or "direct" in term or "kitty" in term:
-        fix = "If it can show more: export COLORTERM=truecolor"
+        fix = "If the terminal supports more: export COLORTERM=truecolor"
         return Finding(None, "256 colours", fix)
-    return Finding(None, "16 colours", "If it can show more: export COLORTERM=truecolor")
+    return Finding(None, "16 colours", "If the terminal supports more: export COLORTERM=truecolor")
 
 
 def _between(environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -97,16 +97,16 @@ def _between(environment: Mapping[str, str]) -> Iterator[Finding]:
     if environment.get("TMUX"):
         yield from _tmux(environment)
     elif environment.get("STY"):
-        yield Finding(None, "GNU screen: no pictures, and no clipboard beyond it")
+        yield Finding(None, "GNU screen: no images, and no clipboard outside it")
     if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
-        yield Finding(None, "over SSH: what is copied goes through the terminal (OSC 52)")
+        yield Finding(None, "over SSH: copying goes through the terminal (OSC 52)")
 
 
 def _tmux(environment: Mapping[str, str]) -> Iterator[Finding]:
     tmux = ask_tmux()
     around = [term for term, _, _ in tmux.clients if term.startswith(_MULTIPLEXERS)] if tmux else []
     if around:
-        fix = "What is said of tmux here has to be set in the outer one, too."
+        fix = "These tmux settings are needed in the outer one too."
         yield Finding(None, f"in tmux, within another tmux or screen ({around[0]})", fix)
     else:
         yield Finding(None, "in tmux" if tmux else "in tmux, which does not answer")
@@ -124,10 +124,15 @@ def _tmux(environment: Mapping[str, str]) -> Iterator[Finding]:
         (
             "allow-passthrough",
             ("on", "all"),
-            "pictures are drawn in half blocks",
+            "images are shown as half blocks",
             "set -g allow-passthrough on",
         ),
-        ("focus-events", ("on",), "you are not called when you look elsewhere", "set -g focus-events on"),
+        (
+            "focus-events",
+            ("on",),
+            "you are not notified when the window is not focused",
+            "set -g focus-events on",
+        ),
     )
     for option, good, loss, fix in wanted:
         value = _tmux_option(option)
@@ -156,23 +161,25 @@ def _clipboard(environment: Mapping[str, str]) -> Finding:
         if tool:
             return Finding(True, f"copying uses {tool}")
         return Finding(
-            None, "copying asks the terminal (OSC 52), which may not obey", "Install xclip or wl-clipboard."
+            None,
+            "copying uses the terminal (OSC 52), which may not support it",
+            "Install xclip or wl-clipboard.",
         )
-    return Finding(None, "copying asks the terminal (OSC 52), which cannot tell whether it obeyed")
+    return Finding(None, "copying uses the terminal (OSC 52), which cannot confirm it")
 
 
 def _answers(answer: bytes | None) -> Iterator[Finding]:
     if answer is None:
-        yield Finding(None, "the terminal did not say in time what it can do")
+        yield Finding(None, "the terminal did not report its features in time")
         return
     yield _pictures(answer)
     if re.search(rb"\x1b\[\?\d+u", answer):
-        yield Finding(True, "the keyboard tells all keys apart")
+        yield Finding(True, "the keyboard protocol distinguishes all keys")
     else:
-        yield Finding(None, "the keyboard cannot tell ctrl+enter from enter; f5 does the same")
+        yield Finding(None, "the keyboard cannot distinguish ctrl+enter from enter; f5 does the same")
     frames = re.search(rb"\x1b\[\?2026;(\d)\$y", answer)
     if frames and frames[1] in b"123":
-        yield Finding(True, "frames are shown as a whole")
+        yield Finding(True, "frames are drawn without tearing (synchronized output)")
 
 
 def _pictures(answer: bytes) -> Finding:
@@ -183,11 +190,11 @@ def _pictures(answer: bytes) -> Finding:
         replies.read(reply)
     match manner("auto", replies.answers, ask_tmux()):
         case "kitty":
-            return Finding(True, "pictures by Kitty's protocol")
+            return Finding(True, "images by the Kitty protocol")
         case "sixel":
-            return Finding(True, "pictures by sixel, where they stand still")
+            return Finding(True, "images by sixel, where they do not move")
         case _:
-            return Finding(None, "pictures are drawn in half blocks")
+            return Finding(None, "images are shown as half blocks")
 
 
 def _asked() -> bytes | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from oi_tui.engine.models.local_servers import LocalModel
     from oi_tui.engine.settings.profile import Profile
 
-_SWITCH = "Read before you press y, or switch it on: --sandbox"
+_SWITCH = "Review code before you press y, or turn it on: --sandbox"
 #: Providers' variables that are looked for first; others are found by their names.
 _ENDINGS = ("_API_KEY", "_API_TOKEN")
 
@@ -42,7 +42,7 @@ def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
         yield from _remarks(profile, each)
     for setting in declared():
         if reason := setting.cannot():
-            yield Finding(None, f"{setting.key} has no effect here: {reason}")
+            yield Finding(None, f"{setting.key} has no effect: {reason}")
 
 
 def _in_use(in_use: "InUse") -> Iterator[Finding]:
@@ -52,12 +52,12 @@ def _in_use(in_use: "InUse") -> Iterator[Finding]:
 
     profile, path = in_use.profile, in_use.path
     if in_use.problem:
-        yield Finding(False, f"{in_use.problem}; the defaults are looked at instead", in_use.fix)
+        yield Finding(False, f"{in_use.problem}; the defaults are checked instead", in_use.fix)
         return
     model = f"the model is {profile.model}"
     broken = ""
     if path is None:
-        yield Finding(True, f"the profile in use is no file of yours: {model}")
+        yield Finding(True, f"the profile in use is not one of your files: {model}")
     elif path.exists():
         try:
             Profile.load(path) if path.suffix != ".py" else None
@@ -66,15 +66,15 @@ def _in_use(in_use: "InUse") -> Iterator[Finding]:
             fix = f"Correct {paths.short(path)}, or move it away."
             yield Finding(False, f"{broken}; the defaults are used instead", fix)
         else:
-            yield Finding(True, f"in use is {paths.short(path)}: {model}")
+            yield Finding(True, f"profile {paths.short(path)}: {model}")
     elif path.stem == "default":
-        yield Finding(True, f"no profile yet: the defaults hold, {model}")
+        yield Finding(True, f"no profile yet: the defaults are used, {model}")
     else:
-        yield Finding(True, f"in use is the ready-made profile {path.stem}: {model}")
+        yield Finding(True, f"preset profile {path.stem}: {model}")
     for origin, words in (
         ("environment", "the environment"),
         ("flag", "flags"),
-        ("changed", "you, just now"),
+        ("changed", "the command line"),
     ):
         keys = [each.key for each in declared() if profile.origins.get(each.name) == origin]
         if keys:
@@ -92,8 +92,8 @@ def _remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterato
             place = f"{path.name}, " if path and remark.startswith("line ") else ""
             yield Finding(None, f"{place}{remark}")
     if path and profile.api_key and profile.origins.get("api_key") == "profile":
-        fix = "f2, then f3 in oi-tui takes it out and keeps it for you only."
-        yield Finding(None, f"{path.name} holds a key, which whoever gets the file gets too", fix)
+        fix = "f2, then f3 in oi-tui moves it into private storage."
+        yield Finding(None, f"{path.name} contains an API key, which anyone with the file can read", fix)
 
 
 def languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
@@ -113,9 +113,9 @@ def languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
                 named = words.startswith((language.title, language.name))
                 yield Finding(True, words if named else f"{language.title}: {words}")
             elif language.name in chosen:
-                yield Finding(False, f"{language.title}: {chosen[language.name]} is not there", language.hint)
+                yield Finding(False, f"{language.title}: {chosen[language.name]} not found", language.hint)
             else:
-                yield Finding(None, f"{language.title} is not here", language.hint)
+                yield Finding(None, f"{language.title} is not installed", language.hint)
 
 
 def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
@@ -127,11 +127,11 @@ def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
     if on and found:
         yield Finding(False, f"the sandbox is on, and nothing can run: {found[0]}", found[1])
     elif on:
-        yield Finding(True, "the sandbox is on: programs reach the working directory and nothing else")
+        yield Finding(True, "the sandbox is on: programs can reach only the working directory")
     else:
-        yield Finding(None, "the sandbox is off: what you approve runs with all your rights", _SWITCH)
+        yield Finding(None, "the sandbox is off: code that you approve runs with your permissions", _SWITCH)
         if found:
-            yield Finding(None, f"it could not be had here: {found[0]}", found[1])
+            yield Finding(None, f"it would not work on this machine: {found[0]}", found[1])
 
 
 def kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
@@ -144,16 +144,16 @@ def kept_keys(in_use: "InUse | None" = None) -> Iterator[Finding]:
     try:
         names = sorted(private_file.read(secrets.path))
     except OSError as error:
-        yield Finding(False, str(error), f"Look at {paths.short(secrets.path)}, or move it away.")
+        yield Finding(False, str(error), f"Check {paths.short(secrets.path)}, or move it away.")
     else:
         for name in names:
-            yield Finding(True, f"{name} is kept in {paths.short(secrets.path)}")
+            yield Finding(True, f"{name} is saved in {paths.short(secrets.path)}")
     profile = (in_use or _usual()).profile
     place = key_place(profile, secrets)
     if place.name:
         fix = "" if place.found else "Type it in the settings: f2 in oi-tui."
         yield Finding(place.found or None, f"{profile.model}: {place.words}", fix)
-    yield Finding(True, f"a new key would go to {secrets.place()}. {ORDER}")
+    yield Finding(True, f"a new API key would be saved in {secrets.place()}. {ORDER}")
 
 
 def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
@@ -167,18 +167,18 @@ def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
     for name in keys:
         value = os.environ[name]
         if value != value.strip() or value[:1] in "\"'":
-            yield Finding(False, f"{name} has blanks or quotation marks around it", f"Set {name} again.")
+            yield Finding(False, f"{name} has spaces or quotation marks around it", f"Set {name} again.")
         else:
             yield Finding(True, f"{name} is set")
     if not keys:
-        yield Finding(None, "no provider's key is in the environment")
+        yield Finding(None, "no provider's API key is in the environment")
     found = local_servers.find()
     for name, served in groupby(found, key=lambda each: each.server):
         names = [each.model for each in served]
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         yield Finding(True, f"{name} is running: {', '.join(names[:4])}{more}")
     if not found:
-        yield Finding(None, "no model server answers on this machine")
+        yield Finding(None, "no model server found on this machine")
     if endpoint.base(profile):
         yield server.finding(profile)
     elif provider_of(profile.model) in ("ollama", "ollama_chat"):
@@ -186,7 +186,7 @@ def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
     elif not (found or keys or profile.api_key or profile.model == "demo"):
         yield Finding(
             None,
-            "no model can be reached yet: oi-tui is a console for its languages",
+            "no model is available yet: without one, oi-tui is only a console for its languages",
             "export OPENAI_API_KEY=…, or get Ollama from https://ollama.com; oi-tui --demo needs neither.",
         )
 
@@ -197,10 +197,13 @@ def _ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding]:
 
     there = [each for each in found if each.server == "Ollama"]
     if not there:
-        fix = "Start it (ollama serve), or choose another model: %model lists those that are here."
-        yield Finding(False, f"{model} is asked of Ollama, which does not answer or has no model", fix)
+        fix = "Start it (ollama serve), or choose another model: %model lists those on this machine."
+        yield Finding(False, f"{model} needs Ollama, which does not answer or has no model", fix)
     elif not any(is_named(each, model) for each in there):
-        fix = f"ollama pull {model.partition('/')[2]}, or choose another model: %model lists those here."
+        fix = (
+            f"ollama pull {model.partition('/')[2]}, or choose another model: %model lists those on this "
+            "machine."
+        )
         yield Finding(False, f"Ollama has no model {model.partition('/')[2]}", fix)
 
 

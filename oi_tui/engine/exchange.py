@@ -44,9 +44,9 @@ _MOMENT = 0.2
 
 #: Ends of a reply that a person should know of.
 _ENDS = {
-    "content_filter": "The provider held the rest of the reply back (content filter).",
-    "missing": "The server closed the reply without saying that it is complete: it may be cut off. "
-    "%continue goes on.",
+    "content_filter": "The provider withheld the rest of the reply (content filter).",
+    "missing": "The server ended the reply without marking it complete; it may be cut off. "
+    "%continue resumes.",
 }
 
 
@@ -152,9 +152,9 @@ class Exchange:
                 raise Stopped
             if fault is None and text:
                 yield Noticed(
-                    f"From here on the model gets this summary (~{len(text) // CHARACTERS:,} tokens) "
+                    f"The model now gets this summary (~{len(text) // CHARACTERS:,} tokens) "
                     f"instead of the {plan.count:,} messages before it (~{plan.size // CHARACTERS:,}), "
-                    "which stay where they are. %compact undo has them sent again."
+                    "which stay visible here. %compact undo sends them again."
                 )
                 return Message(
                     role="assistant",
@@ -164,9 +164,7 @@ class Exchange:
                 )
             yield from self._before_another_try(
                 fault
-                or ErrorInfo(
-                    "empty", "The summary had no words in it. Try again, or another model.", "model"
-                ),
+                or ErrorInfo("empty", "The summary was empty. Try again, or use another model.", "model"),
                 profile,
                 attempt,
             )
@@ -216,7 +214,7 @@ class Exchange:
             if profile.model in self._without_tools:
                 raise LlmError(fault)
             self._without_tools.add(profile.model)
-            yield Noticed("This model takes no tool calls; it is asked for code as text instead.")
+            yield Noticed("This model does not support tool calls; it writes code as text instead.")
             return
         if not fault.retryable or attempt >= len(RETRIES):
             raise LlmError(fault)
@@ -260,11 +258,11 @@ class Exchange:
         yield from writer.finish(cut=fault is not None or self._stopped.is_set())
         if gaps:
             lines = "A line" if gaps == 1 else f"{gaps} lines"
-            yield Noticed(f"{lines} of the reply could not be read: something is missing in it.", "warning")
+            yield Noticed(f"{lines} of the reply could not be read; part of it is missing.", "warning")
         if fault is None and reason in _ENDS:
             yield Noticed(_ENDS[reason], "warning")
         if full and fault is None:
-            yield Noticed("The reply reached its greatest length and was cut off; see max_tokens.", "warning")
+            yield Noticed("The reply reached the maximum length and was cut off; see max_tokens.", "warning")
         return fault, began
 
     def _words(self, model: str, deltas: Iterator[Delta], said: list[str]) -> Steps[ErrorInfo | None]:
@@ -288,8 +286,8 @@ class Exchange:
         if self._unreadable >= 2:
             self._unreadable = 0
             yield Noticed(
-                "The calls of this model could not be read twice in a row. With supports_functions set to "
-                "false (f2) it writes its code as text instead, which is easier for many models.",
+                "Two tool calls of this model in a row could not be read. Set supports_functions to "
+                "false (f2), and it writes its code as text, which is easier for many models.",
                 "warning",
             )
 

@@ -75,7 +75,7 @@ class Execution:
         caution = ""
         if code.state == "unfinished" and code.call is None:
             # A block that was never closed, by a model that may well have said all it wanted to.
-            caution = "The model did not close this block of code: it may have been cut off."
+            caution = "The model did not close this code block: it may be cut off."
             code = code.but(state="queued")
         refusal = self._refusal(code, language, profile)
         if refusal:
@@ -112,17 +112,15 @@ class Execution:
     def _refusal(self, code: Message, language: str | None, profile: Profile) -> str | None:
         """Why a piece of code is not even asked about; None when it may run."""
         if code.state == "unfinished":
-            return "The code was cut off while it was written."
+            return "The reply was cut off in the middle of this code."
         if language is None or (profile.languages and language not in self.languages(profile)):
-            return (
-                f"There is no language “{code.format}” here. There are: {', '.join(self.languages(profile))}."
-            )
+            return f"Unknown language “{code.format}”. Languages: {', '.join(self.languages(profile))}."
         if missing := self._computer.missing(language):
             return missing
         if not code.content.strip():
-            return "There was no code in the call."
+            return "The tool call contained no code."
         if "\0" in code.content:
-            return "The code holds a NUL character, which no language accepts."
+            return "The code contains a NUL character, which no language accepts."
         return None
 
     def _risks(self, language: str, code: str, profile: Profile) -> str:
@@ -132,16 +130,16 @@ class Execution:
         found = look_through(language, code, self._computer.cwd)
         if not found.risks:
             return ""
-        return f"safe_mode asks, because this {', '.join(found.risk_sentences)}."
+        return f"safe_mode asks because this code {', '.join(found.risk_sentences)}."
 
     def _granted(self, grant: Permission) -> Noticed:
         """Ask no longer for what a person granted; the notice says what that is, and the way back."""
         self._grants.give(grant)
         if grant.scope == "everything":
-            return Noticed("From now on code runs without asking. %auto_run off asks again.", "warning")
+            return Noticed("Code now runs without asking. %auto_run off turns this off.", "warning")
         return Noticed(
-            f"From now on runs without asking: {grant.words}, until this conversation is left. "
-            "%permissions takes it back.",
+            f"{grant.words} will run without asking until you leave this conversation. "
+            "%permissions revokes it.",
             "warning",
         )
 

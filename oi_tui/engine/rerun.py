@@ -45,7 +45,7 @@ def lost(messages: Sequence[Message]) -> str:
     codes = ran(messages)
     if not any(message.type == "code" and message.seconds is not None for message in messages) and not codes:
         return ""
-    told = "This is an earlier conversation: what its languages remembered is gone"
+    told = "This is an earlier conversation: its variables are gone"
     if not codes:
         return f"{told}."
     parts = []

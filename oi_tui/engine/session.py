@@ -139,7 +139,7 @@ class Session:
             if summary:
                 yield from self._log.record(summary)
             else:
-                yield Noticed("There is nothing to summarise yet: all of the conversation is recent.")
+                yield Noticed("There is nothing to summarise yet: the whole conversation is recent.")
             yield TurnEnded("done")
 
     @property
@@ -225,7 +225,7 @@ class Session:
             elif state != "rejected":
                 rest = len(codes) - place
                 others = f"; the {rerun.cells(rest)} after it did not run" if rest else ""
-                yield TurnEnded("paused", f"Run {place} of {len(codes)} did not come to its end{others}.")
+                yield TurnEnded("paused", f"Run {place} of {len(codes)} did not finish{others}.")
                 return
         took = f"in {duration(rerun.seconds(done))}; before, all took {duration(rerun.seconds(codes))}"
         yield Noticed(f"{rerun.cells(len(done))} ran again {took}.")
@@ -309,7 +309,7 @@ class Session:
         results: list[tuple[str, ...]] = []
         while True:
             if unattended >= UNATTENDED_ROUNDS:
-                return TurnEnded("paused", f"{unattended} rounds without you. Say “go on” to continue.")
+                return TurnEnded("paused", f"{unattended} rounds without you. Type “go on” to continue.")
             codes = yield from self._ask()
             if not codes:
                 if self._goes_on():
@@ -329,7 +329,9 @@ class Session:
             results.append(self._result(codes))
             if len(results) >= SAME_RESULTS and len(set(results[-SAME_RESULTS:])) == 1:
                 return TurnEnded(
-                    "paused", f"The same code gave the same result {SAME_RESULTS} times. Say how to go on."
+                    "paused",
+                    f"The same code gave the same result {SAME_RESULTS} times. Tell the model how to "
+                    "continue.",
                 )
 
     def _result(self, codes: Sequence[Message]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ def why_silent() -> str | None:
     """Why nothing can be read aloud here, in words; None where it can."""
     if voice():
         return None
-    return "there is no program here that speaks; install speech-dispatcher (spd-say) or espeak-ng"
+    return "no speech program found; install speech-dispatcher (spd-say) or espeak-ng"
 
 
 def speakable(text: str) -> str:

@@ -51,7 +51,7 @@ class TurnLog:
             case RunReported(_, report):
                 return _report(report)
             case RetryScheduled(reason, seconds):
-                return f"trying again in {seconds:.0f} s: {one_line(reason, 200)}"
+                return f"retrying in {seconds:.0f} s: {one_line(reason, 200)}"
             case Noticed(text, severity) if severity != "information":
                 return f"{severity}: {one_line(text, 300)}"
             case TurnEnded(outcome, reason):

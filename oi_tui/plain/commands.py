@@ -60,8 +60,8 @@ class PlainCommands(ConversationActions):
         width = max(len(each.title) for each in COMMANDS.values())
         rows = [f"  {each.title:<{width}}  {each.summary}" for each in COMMANDS.values()]
         self.tell(
-            "Type what you want, or a command. At a question: y runs, n rejects, e edits, a always runs the "
-            "language.\nctrl+c stops; ctrl+d leaves. ! or %% before a line runs it in your shell.\n"
+            "Type a request, or a command. At a question: y runs, n rejects, e edits, a always runs the "
+            "language.\nctrl+c stops; ctrl+d quits. ! or %% before a line runs it in your shell.\n"
             + "\n".join(rows)
         )
 
@@ -72,7 +72,7 @@ class PlainCommands(ConversationActions):
             self.tell("There are no saved conversations yet.")
             return
         rows = [f"  {number}  {one_line(each.title, 70)}" for number, each in enumerate(summaries, 1)]
-        self.tell("Saved conversations, the newest first:\n" + "\n".join(rows))
+        self.tell("Saved conversations, newest first:\n" + "\n".join(rows))
         if (number := self._conversation.ask_number("Open which number? ", len(summaries))) is not None:
             self.open_conversation(summaries[number].id)
 
@@ -83,8 +83,8 @@ class PlainCommands(ConversationActions):
             return
         profile, path = self._workspace.profile, self._workspace.profile_path
         rows = [f"  {key}: {one_line(value)}  ({origin})" for key, value, origin in explain(profile)]
-        where = f"\nThey are changed in {paths.short(path)}, or with flags." if path else ""
-        others = f"\n%profile NAME goes on with another: {', '.join(map(one_line, profiles.names()))}"
+        where = f"\nChange them in {paths.short(path)}, or with flags." if path else ""
+        others = f"\n%profile NAME switches to another: {', '.join(map(one_line, profiles.names()))}"
         self.tell("Settings:\n" + "\n".join(rows) + where + others)
 
     def show_settings(self, profile: Profile) -> None:
@@ -101,8 +101,11 @@ class PlainCommands(ConversationActions):
             f"  {number}  {each.model}  ({each.server} is running)" for number, each in enumerate(found, 1)
         ]
         rows.append(f"  {len(found) + 1}  demo  (a script, not an AI: needs no key and no network)")
-        self.tell(f"Now: {self._workspace.profile.model}. Found here:\n" + "\n".join(map(one_line, rows)))
-        self.tell("%model NAME takes any LiteLLM name.")
+        self.tell(
+            f"Current model: {self._workspace.profile.model}. Found on this machine:\n"
+            + "\n".join(map(one_line, rows))
+        )
+        self.tell("%model NAME accepts any LiteLLM name.")
         number = self._conversation.ask_number("Which number? ", len(rows))
         if number is None:
             return
@@ -127,26 +130,26 @@ class PlainCommands(ConversationActions):
 
     def list_keys(self) -> None:
         """There are no keys where whole lines are read."""
-        self.tell("A plain session reads lines; keys are those of your terminal.")
+        self.tell("Plain mode reads lines; it has no key bindings.")
 
     def open_permissions(self) -> None:
         """What runs without a question, to be taken back by its number."""
         session = self._workspace.session
         if not (found := session.permissions):
-            self.tell("Nothing runs without a question.")
+            self.tell("No auto-approvals: all code needs your approval.")
             return
         rows = [f"  {number}  {one_line(each.words, 100)}" for number, each in enumerate(found, 1)]
-        self.tell("This runs without a question, until this conversation is left:\n" + "\n".join(rows))
-        if (number := self._conversation.ask_number("Ask again for which number? ", len(found))) is not None:
+        self.tell("Auto-approvals of this conversation:\n" + "\n".join(rows))
+        if (number := self._conversation.ask_number("Revoke which number? ", len(found))) is not None:
             session.revoke(found[number])
-            self.tell(f"Asked for again: {one_line(found[number].words, 100)}.")
+            self.tell(f"Revoked: {one_line(found[number].words, 100)} will ask again.")
 
     def run_by_hand(self, language: str, code: str) -> None:
         """Run the person's own code."""
         resolved = self._workspace.computer.resolve(language)
         if resolved is None:
             names = ", ".join(self._workspace.computer.languages)
-            self.tell(f"There is no language “{one_line(language, 40)}”. There are: {names}.")
+            self.tell(f"Unknown language “{one_line(language, 40)}”. Languages: {names}.")
             self.put_back(f"%run {language} {code}")
         else:
             self._conversation.work(self._workspace.session.run(resolved, code))
@@ -167,34 +170,34 @@ class PlainCommands(ConversationActions):
 
     def stop(self) -> None:
         """Nothing is in progress while commands are typed."""
-        self.tell("Nothing is in progress. ctrl+c stops what is.")
+        self.tell("Nothing is running. ctrl+c stops what is running.")
 
     def go_on(self) -> None:
         """Let the model go on from here."""
         if self._workspace.session.messages:
             self._conversation.say(None)
         else:
-            self.tell("There is nothing to go on with yet: say what you want.")
+            self.tell("There is nothing to continue yet; type a request first.")
 
     def find(self, text: str) -> None:
         """The lines of the conversation in which the text occurs."""
         if not text:
-            self.tell("Say what to look for: %find words")
+            self.tell("Type the text to find: %find text")
             return
         lines = plain_text(self._workspace.session.messages).split("\n")
         found = [line for line in lines if text.lower() in line.lower()]
         more = f"\n… {len(found) - _FOUND} more" if len(found) > _FOUND else ""
-        self.tell("\n".join(found[:_FOUND]) + more if found else f"“{one_line(text, 60)}” is not in it.")
+        self.tell("\n".join(found[:_FOUND]) + more if found else f"“{one_line(text, 60)}” not found.")
 
     def read_output(self, number: int | None) -> None:
         """All that is kept of the output of a run."""
         codes = [m for m in self._workspace.session.messages if m.type == "code" and m.role != "computer"]
         if not codes or (number is not None and not 0 < number <= len(codes)):
-            self.tell("There is no such output." if codes else "Nothing ran yet.")
+            self.tell("No such output." if codes else "There is no output yet.")
             return
         code = codes[-1 if number is None else number - 1]
         printed = [m for m in self._workspace.session.messages if m.parent == code.id and m.type == "console"]
-        self.tell("\n".join(visible(plain(m.content)) for m in printed).strip("\n") or "It printed nothing.")
+        self.tell("\n".join(visible(plain(m.content)) for m in printed).strip("\n") or "It has no output.")
 
     def leave(self) -> None:
         """End the session; the conversation is saved."""
@@ -222,10 +225,10 @@ class PlainCommands(ConversationActions):
 
     def focus_prompt(self) -> None:
         """Say that this is it."""
-        self.tell("This is the prompt.")
+        self.tell("You are at the prompt.")
 
     def _screen_only(self) -> None:
-        self.tell("That is for the full screen: oi-tui without --plain.")
+        self.tell("This needs the full screen: start oi-tui without --plain.")
 
     def _use(self, **changes: Value) -> None:
         try:

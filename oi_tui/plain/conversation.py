@@ -34,7 +34,7 @@ from oi_tui.workspace import Workspace
 #: A second ctrl+c at the prompt within so many seconds leaves.
 TWICE = 2.0
 _QUESTION = "Run this {language} code? y yes, n no, e edit, a always for {language}: "
-_NOBODY = "Nobody at a terminal could approve it; -y runs code without asking."
+_NOBODY = "Nobody could approve it at a terminal; -y runs code without asking."
 _END_OF_INPUT = "\x04"
 
 
@@ -86,7 +86,7 @@ class PlainConversation:
                 if time.monotonic() - interrupted < TWICE:
                     return
                 interrupted = time.monotonic()
-                self.story.note("\nctrl+c again leaves.")
+                self.story.note("\nctrl+c again quits.")
                 continue
             if line is None:
                 if self.keyboard.is_terminal:
@@ -255,7 +255,7 @@ class PlainConversation:
         elif self._why:
             self._decide(request, Reject(line.strip()))
         elif not self.keyboard.settled(line):
-            self.story.note("Stop typing to answer; what you typed is kept for later.")
+            self.story.note("Stop typing to answer; your text is kept for the prompt.")
             self._put_question(request)
         else:
             self._obey(request, line.strip().lower())
@@ -268,7 +268,7 @@ class PlainConversation:
                 self._decide(request, Run(self._code, self._grant(request)))
             case "n" | "no":
                 self._why = True
-                self.story.prompt("Why not? The model is told; enter for no reason: ")
+                self.story.prompt("Why not? The model gets your answer; enter for no reason: ")
             case "e" | "edit":
                 code, problem = edit(self._code, f".{request.message.format or 'txt'}")
                 if problem:

@@ -29,11 +29,11 @@ _NAMED = 10
 _ENDS = {
     "finished": "Finished",
     "failed": "Failed",
-    "interrupted": "Interrupted, memory kept",
-    "lost": "Ended, and what the language remembered is lost",
+    "interrupted": "Interrupted, variables kept",
+    "lost": "Ended, variables lost",
     "rejected": "Rejected, not run",
     "skipped": "Skipped, not run",
-    "unfinished": "Cut off, not run",
+    "unfinished": "Reply cut off, not run",
 }
 
 
@@ -96,7 +96,7 @@ class PlainEventHandler:
             case RunReported(_, Stopping() as stopping):
                 self.note(_stopping(self._language, stopping))
             case RetryScheduled(reason, seconds):
-                self.note(f"{one_line(reason)} Trying again in {seconds:.0f} s.")
+                self.note(f"{one_line(reason)} Retrying in {seconds:.0f} s.")
             case FilesChanged(_, step):
                 told = [f"{_MARKS[each.what]} {one_line(each.name, 100)}" for each in step.changes[:_NAMED]]
                 more = len(step.changes) - _NAMED
@@ -123,12 +123,12 @@ class PlainEventHandler:
         self.note(f"{one_line(message.format or 'code', 30)}, {count} line{'s' * (count != 1)}:")
         self._say("".join(f"    {visible(line)}\n" for line in lines[: count or 1]))
         if hidden := names(text):
-            self.note(f"Hidden characters in it: {one_line(', '.join(hidden), 400)}")
+            self.note(f"Hidden characters: {one_line(', '.join(hidden), 400)}")
 
     def ask_input(self, language: str, request: InputRequested) -> None:
         """The program waits for a line: show what it asks for, on the line where the answer is typed."""
-        hidden = " (what you type is not shown, and kept nowhere)" if request.masked else ""
-        self.note(f"{one_line(language, 20)} waits for input{hidden}:")
+        hidden = " (your input is hidden and not saved)" if request.masked else ""
+        self.note(f"{one_line(language, 20)} is waiting for input{hidden}:")
         if self._echoes:
             self._asked = self._settled()
             self._say(f"{MARK}{self._asked}")
@@ -253,8 +253,8 @@ def _stopping(language: str, report: Stopping) -> str:
         return f"Stopping {language}. ctrl+c again ends {report.at_stake}."
     match report.step:
         case "interrupt":
-            return f"Stopping {language}; it is ended in {report.seconds:.0f} s."
+            return f"Stopping {language}; it will be ended in {report.seconds:.0f} s."
         case "terminate":
-            return f"Ending {language}; it is killed in {report.seconds:.0f} s."
+            return f"Ending {language}; it will be killed in {report.seconds:.0f} s."
         case _:
             return f"Killing {language}."

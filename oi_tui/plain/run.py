@@ -29,7 +29,7 @@ _PIPE_CLOSED = 128 + signal.SIGPIPE
 _ENDS = {"done": 0, "failed": FAILED, "rejected": NOT_APPROVED, "paused": PAUSED, "interrupted": INTERRUPTED}
 #: A request of more bytes is no request.
 _LONGEST = 50_000_000
-_NO_SERVER = "No model server answers on this machine."
+_NO_SERVER = "No model server found on this machine."
 
 
 class _Ended(BaseException):
@@ -68,7 +68,7 @@ def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> i
     data = b"" if sys.stdin is None or (sys.stdin.isatty() and words) else sys.stdin.buffer.read(_LONGEST)
     request = "\n\n".join(part for part in (words, data.decode("utf-8", "replace").strip()) if part)
     if not request:
-        _note("oi-tui: there is no request on standard input\n")
+        _note("oi-tui: no request on standard input\n")
         return 2
 
     def work(stack: ExitStack) -> int:
@@ -105,7 +105,7 @@ def _begin(
         indent=INDENT if reads else "",
     )
     for problem in workspace.remarks:
-        story.note(f"Your profile: {problem}")
+        story.note(f"In your profile: {problem}")
     if wrong := endpoint.misled(profile):
         story.note(wrong.sentence)
     if unkept := log.problem():
@@ -134,15 +134,15 @@ def _served_here(profile: Profile, notes: Callable[[str], None]) -> Profile:
 
 def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
     model = one_line(workspace.profile.model, 60)
-    asks = "runs without asking" if workspace.profile.auto_run else "waits for your approval"
+    asks = "runs without asking" if workspace.profile.auto_run else "needs your approval"
     conversation.story.note(
-        f"oi-tui {__version__} in plain lines. "
+        f"oi-tui {__version__}, plain mode. "
         + (f"The model is {model}. Code {asks}." if workspace.has_model else "")
-        + "\n%help lists the commands; ctrl+d leaves."
+        + "\n%help lists the commands; ctrl+d quits."
     )
     if not workspace.has_model:
         conversation.story.note(
-            "There is no model yet: %model chooses one. ! runs a shell command, %python CODE runs Python."
+            "No model is set: %model chooses one. ! runs a shell command, %python CODE runs Python."
         )
 
 

@@ -26,4 +26,4 @@ def told(standings: Sequence[Availability]) -> str:
     lines = ["  ".join([*map(str.ljust, row, widths), row[3]]) for row in rows]
     lines.append("(line: whether the line that runs is marked)")
     missing = [f"  {each.name}: {each.about}" for each in standings if not each.program]
-    return "\n".join([*lines, "Not here:", *missing] if missing else lines)
+    return "\n".join([*lines, "Not installed:", *missing] if missing else lines)

@@ -144,7 +144,7 @@ class Channel:
         with os.fdopen(descriptor, "rb") as file:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
-                raise OSError(errno.EINVAL, "this is no file that a driver writes", name)
+                raise OSError(errno.EINVAL, "this file was not written by a driver", name)
             return file.read(_LARGEST)
 
     @staticmethod
@@ -164,7 +164,7 @@ class Channel:
                 left = left[os.write(self._requests, left) :]
             except BlockingIOError:
                 if time.monotonic() > until:
-                    raise TimeoutError("the language process takes no requests") from None
+                    raise TimeoutError("the language process does not accept requests") from None
                 select.select([], [self._requests], [], 0.05)
 
     def read_events(self) -> list[Event]:

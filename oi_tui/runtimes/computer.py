@@ -25,13 +25,13 @@ from oi_tui.text import one_line
 #: What the model should know.
 _ENCLOSED = (
     "Code runs in a sandbox: only files of the working directory can be read and written, beside temporary "
-    "ones. Files that other programs run by "
-    "themselves (.git/hooks, .envrc, .vscode and the like) are read-only."
+    "ones. Files that other programs run "
+    "automatically (.git/hooks, .envrc, .vscode and others) are read-only."
 )
 _NO_NETWORK = "There is no network, and nothing can be installed."
 _SOME_NETWORK = (
-    "There is no network but for these hosts, by the proxy in HTTPS_PROXY: {}. What %pip installs is there "
-    "until Python is restarted."
+    "There is no network except these hosts, through the proxy in HTTPS_PROXY: {}. What %pip installs stays "
+    "until Python restarts."
 )
 #: What the model should know of variables; only their names are in it.
 _HELD_BACK = (
@@ -134,9 +134,10 @@ class Computer:
         setting = declared.setting
         if setting and (chosen := getattr(self._choices, setting)):
             return (
-                f"{declared.title} is not here: there is no program {chosen}; change the setting {setting}."
+                f"{declared.title} is not available: the program {chosen} was not found; change the "
+                f"setting {setting}."
             )
-        return f"{declared.title} is not here. {how_to_get(declared)}"
+        return f"{declared.title} is not installed. {how_to_get(declared)}"
 
     def standings(self) -> tuple[Availability, ...]:
         """How it stands with every language. Asks each program for its version, which takes a moment."""
@@ -163,7 +164,7 @@ class Computer:
         """The language's program, as `Python 3.11.7 (.venv)`; how to get it where it is missing."""
         declared = self._language(self.resolve(language) or language)
         if declared is None:
-            return f"{language} is not known here"
+            return f"{language} is not available"
         program = self._program(declared)
         if program is None:
             return self.missing(declared.name) or ""
@@ -213,7 +214,7 @@ class Computer:
         if declared.outside:
             return (
                 f"The sandbox is on, so nothing runs in {declared.title}, because {declared.outside}. "
-                "Switch the setting sandbox off for it."
+                "Turn the sandbox off to use it."
             )
         return walls.problem()
 
@@ -268,7 +269,7 @@ class Computer:
         if not hosts:
             return None
         names = ", ".join(list(dict.fromkeys(hosts))[:8])
-        return f"the sandbox did not let the program reach {names}; the setting sandbox_hosts names the hosts"
+        return f"the sandbox blocked access to {names}; the setting sandbox_hosts lists the allowed hosts"
 
     def take_losses(self) -> tuple[Loss, ...]:
         """The languages that ended between runs, with what they remembered; each is given once."""
@@ -298,7 +299,7 @@ class Computer:
                         yield Printed(f"\r\noi-tui: {refused}\r\n")
                     if timer and timer.finished.is_set() and minutes:
                         yield Printed(
-                            f"\r\noi-tui: this run came to the sandbox's limit of {minutes:g} minutes "
+                            f"\r\noi-tui: this run reached the sandbox's limit of {minutes:g} minutes "
                             "and was stopped; the setting sandbox_time\r\n"
                         )
                 yield report

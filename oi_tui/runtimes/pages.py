@@ -23,7 +23,7 @@ _BROWSERS = (
     "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
 )
 #: Why the sandbox cannot hold a page.
-OUTSIDE = "pages are opened in your browser, which has the network"
+OUTSIDE = "pages open in your browser, which can use the network"
 
 
 def photographer() -> str | None:
@@ -40,7 +40,7 @@ def describe(_: str) -> str:
     """What becomes of a page here."""
     browser = photographer()
     where = "opened in your browser" if opener() else "saved as a file"
-    return f"a page, {where}{f', pictured by {Path(browser).name}' if browser else ''}"
+    return f"a page, {where}{f', captured by {Path(browser).name}' if browser else ''}"
 
 
 def start(kind: str, program: str, folder: Path) -> Start:
@@ -74,7 +74,7 @@ def opened(report: Report) -> Iterable[Report]:
 def _open(page: Path) -> Iterator[Printed]:
     words = opener()
     if words is None:
-        yield Printed("There is no display here, so it was not opened.\r\n")
+        yield Printed("It was not opened: there is no display.\r\n")
         return
     if problem := view(words, page.as_uri()):
         yield Printed(f"It was not opened: {words[0]}: {problem}\r\n")

@@ -56,7 +56,7 @@ class Ended:
         if os.WIFSIGNALED(self.status):
             number = os.WTERMSIG(self.status)
             if number == signal.SIGKILL and self.starved:
-                return "killed by SIGKILL, probably because memory ran out"
+                return "killed by SIGKILL, probably out of memory"
             with contextlib.suppress(ValueError):
                 return f"killed by {signal.Signals(number).name}"
             return f"killed by signal {number}"

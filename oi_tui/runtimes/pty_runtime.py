@@ -269,7 +269,7 @@ class PtyRuntime:
         self._drop(process)
         if self._memory:
             return None, None
-        return None, f"{self.language.title} had ended between runs ({process.ended}) and began anew; {lost}"
+        return None, f"{self.language.title} ended between runs ({process.ended}) and was restarted; {lost}"
 
     def _tell_loss(self, process: LanguageProcess, ended: Ended) -> None:
         """Tell that a process ended while nothing ran, unless what it remembered was saved."""
@@ -293,8 +293,8 @@ class PtyRuntime:
         if not self._moved:
             return process, None
         self._moved = False
-        where = "in the sandbox" if process.enclosed else "outside of the sandbox"
-        return process, f"{self.language.title} began anew {where}; it remembers nothing"
+        where = "in the sandbox" if process.enclosed else "outside the sandbox"
+        return process, f"{self.language.title} restarted {where}; its variables are lost"
 
     def _begin(self, stopped: threading.Event) -> LanguageProcess:
         channel = Channel()

@@ -83,11 +83,11 @@ class PythonLine:
 
     def __init__(self, pid: int, interpreter: object) -> None:
         if not isinstance(interpreter, dict):
-            raise ValueError("the driver tells no place")
+            raise ValueError("the driver reports no position")
         version, thread, code = (interpreter.get(name) for name in ("version", "thread", "code"))
         places = next((each for known, each in _PLACES.items() if list(known) == version), None)
         if places is None or not isinstance(thread, int) or not isinstance(code, int):
-            raise ValueError("the places of this Python are not known")
+            raise ValueError("the memory layout of this Python version is unknown")
         self._places, self._thread, self._instructions = places, thread, code
         self._codes: dict[int, _Code | None] = {}
         self._file_name = b""
@@ -100,7 +100,7 @@ class PythonLine:
             self._word(thread)
         except _TornError as error:
             self._memory.close()
-            raise ValueError(f"there is no thread at {thread} in process {pid}") from error
+            raise ValueError(f"no thread at {thread} in process {pid}") from error
 
     def read(self, cell: int) -> int | None:
         """The line of the cell of this number; 0 where it could not be seen, None where it has no frame."""

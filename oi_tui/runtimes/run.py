@@ -116,7 +116,7 @@ class Run:
             path = process.channel.write_cell(self._code)
             process.channel.request(language.request(self._nonce, path))
         except (OSError, TimeoutError) as error:
-            self._end("failed", f"the code could not be handed over: {error}")
+            self._end("failed", f"the code could not be sent to the language: {error}")
             return
 
     def step(self) -> list[Report]:
@@ -195,7 +195,7 @@ class Run:
         elif kind == "dropped":
             self._flush()
             limit = LONGEST_EVENT // (1024 * 1024)
-            self._report(Printed(f"\r\nA display was left out: it is larger than {limit} MB.\r\n"))
+            self._report(Printed(f"\r\nA display was omitted: it is larger than {limit} MB.\r\n"))
         elif kind == "begun":
             self._steps.ask()
         elif kind == "finished" and event.get("nonce") == self._nonce:
@@ -281,7 +281,7 @@ class Run:
         self._still = self._still + 1 if still else 0
         if self._still == _STANDSTILL:
             self._flush()
-            self._report(Printed(f"\r\nStopped by a signal, and does not go on: {', '.join(still)}\r\n"))
+            self._report(Printed(f"\r\nStopped by a signal and not resumed: {', '.join(still)}\r\n"))
 
     def _receive(self) -> None:
         if self._waiting:
@@ -327,7 +327,7 @@ class Run:
             return
         title, lost = self._language.title, loss(self._runtime.names)
         if self._steps.killing:
-            how = f"{title} did not stop when it was interrupted, so it was ended; {lost}"
+            how = f"{title} did not react to the interrupt, so it was ended; {lost}"
         elif self._steps.begun:
             how = f"{title} ended when it was interrupted ({how}); {lost}"
         else:
@@ -354,7 +354,7 @@ class Run:
         place = process_table.output_of(self._process.pid, seconds=0.1)
         if place is None:
             return None
-        return f"the output of {self._language.title} goes to {place}, and not here"
+        return f"the output of {self._language.title} goes to {place}, not here"
 
     # -- stopping
 

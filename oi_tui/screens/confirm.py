@@ -51,7 +51,7 @@ class ConfirmDialog(Dialog[bool]):
 
     def watch_armed(self) -> None:
         """Say what the keys answer."""
-        answers = "y yes · n no" if self.armed else "y once you stop typing · n no"
+        answers = "y yes · n no" if self.armed else "y when you stop typing · n no"
         self.query_one("#confirm").border_subtitle = answers
 
     def on_key(self, event: events.Key) -> None:

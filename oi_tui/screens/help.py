@@ -15,19 +15,19 @@ from oi_tui.screens.dialog import Dialog
 
 #: Keys that are no commands, with where they work.
 OTHER_KEYS = (
-    ("enter", "Send; while a turn goes on, queue"),
+    ("enter", "Send; queues while the model works"),
     ("ctrl+j", "New line"),
-    ("up / down", "History: of all you said, or of what began with what you typed"),
-    ("@name", "A file or a variable; tab takes the one that is marked"),
-    ("tab", "Complete what is typed; go to what waits for an answer"),
-    ("ctrl+t", "Open the long paste beside the caret"),
-    ("y  e  n  a", "Run, edit, reject, always: at the question, once you stopped typing"),
-    ("f5", "Done editing; the question comes again"),
-    ("f8", "What you changed in the model's code"),
+    ("up / down", "History: all messages, or those that begin with what you typed"),
+    ("@name", "Insert a file or a variable; tab completes"),
+    ("tab", "Complete; otherwise move to the open question"),
+    ("ctrl+t", "Show the long paste at the cursor"),
+    ("y  e  n  a", "Run, edit, reject, always: at the question, when you stop typing"),
+    ("f5", "Finish editing; the question comes back"),
+    ("f8", "Show your changes to the model's code"),
     ("ctrl+g", "Edit in your own editor"),
-    ("ctrl+c", "Copy the selection, else stop; twice leaves"),
-    ("page up / down", "Scroll; end goes to the newest line"),
-    ("%% ...", "Run a shell command of your own"),
+    ("ctrl+c", "Copy the selection, or stop; twice quits"),
+    ("page up / down", "Scroll; end scrolls to the newest line"),
+    ("%% ...", "Run a shell command yourself"),
 )
 #: Keys on a block of the conversation, once ctrl+up has put the focus there.
 BLOCK_KEYS = (
@@ -36,18 +36,18 @@ BLOCK_KEYS = (
     ("C", "Copy the output"),
     ("o", "Open or fold the output"),
     ("f", "Fold or unfold the block"),
-    ("v", "Read all of the output on a screen of its own; / searches it"),
-    ("m", "See all of it, code and output, on a screen of its own"),
-    ("p", "Look at its picture in full; o there opens the system's own viewer"),
-    ("w", "What the model saw of it, and about how many tokens that was"),
+    ("v", "Read the full output; / searches it"),
+    ("m", "Read the whole block, code and output"),
+    ("p", "Show its image in full size; o opens it in the system's viewer"),
+    ("w", "Show what the model saw of it, and how many tokens that was"),
     ("r", "Run the code again"),
-    ("e", "Edit the code in the prompt, to run it; your own message in a copy of the conversation"),
-    ("d", "What you changed in the model's code"),
+    ("e", "Edit the code in the prompt, or your message in a copy of the conversation"),
+    ("d", "Show your changes to the model's code"),
     ("s", "Save the code as a file"),
     ("shift+up / down", "Move between your own messages"),
-    ("u", "Put the files back that it changed, as they were before"),
-    ("b", "Go back to here; %redo brings back what followed"),
-    ("B", "Go back to here in a copy; the conversation stays as it is"),
+    ("u", "Restore the files that it changed"),
+    ("b", "Go back to here; %redo restores what followed"),
+    ("B", "Go back to here in a copy; this conversation stays as it is"),
 )
 
 

@@ -112,9 +112,9 @@ class ImagesScreen(Page[None]):
     CSS_PATH = paths.styles() / "reader.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,p", "dismiss", "Back", id="pictures.leave"),
-        Binding("right,n,space,down", "turn(1)", "Next picture", id="pictures.next"),
-        Binding("left,N,up", "turn(-1)", "Picture before", id="pictures.previous"),
-        Binding("o,enter", "open", "Open it in the system's viewer", id="pictures.open"),
+        Binding("right,n,space,down", "turn(1)", "Next image", id="pictures.next"),
+        Binding("left,N,up", "turn(-1)", "Previous image", id="pictures.previous"),
+        Binding("o,enter", "open", "Open in the system's viewer", id="pictures.open"),
         Binding("c", "copy", "Copy its path", id="pictures.copy"),
     ]
 
@@ -142,7 +142,7 @@ class ImagesScreen(Page[None]):
 
     def _show(self) -> None:
         picture, count = self._pictures[self._number], len(self._pictures)
-        which = f"Picture {self._number + 1} of {count}" if count > 1 else "Picture"
+        which = f"Image {self._number + 1} of {count}" if count > 1 else "Image"
         where = picture.file or "not saved as a file"
         room = max(self.app.size.width - len(which) - 5, 8)
         title = Content(f"{which} · {ending(one_line(where, 400), room)}")
@@ -162,7 +162,7 @@ class ImagesScreen(Page[None]):
     def action_copy(self) -> None:
         """Copy the path of the file."""
         if file := self._pictures[self._number].file:
-            self.notify(f"The path: {copy(file, self.app)}", markup=False)
+            self.notify(f"Path: {copy(file, self.app)}", markup=False)
 
     def action_open(self) -> None:
         """Open the file in the system's own viewer, where there is one."""
@@ -170,8 +170,8 @@ class ImagesScreen(Page[None]):
         if not file:
             self.notify("It is not saved as a file.", markup=False)
         elif Path(file).suffix.lower() not in _SUFFIXES:
-            self.notify("Its name is not a picture's, so it is not opened.", markup=False)
+            self.notify("It was not opened: its name is not that of an image.", markup=False)
         elif words is None:
-            self.notify(f"There is no display here. The picture is in {one_line(file)}.", markup=False)
+            self.notify(f"There is no display here. The image is in {one_line(file)}.", markup=False)
         elif problem := view(words, str(Path(file).absolute())):
             self.notify(f"{words[0]}: {problem}", severity="warning", markup=False)

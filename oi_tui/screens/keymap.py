@@ -54,12 +54,12 @@ def chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else "%keys lists the names."
-            problems.append(f"keys: there is nothing called {one_line(name, 40)}. {hint}")
+            problems.append(f"keys: unknown action {one_line(name, 40)}. {hint}")
             del wanted[name]
             continue
         good = [key for key in wanted[name].split(",") if is_key(key)]
         bad = [key for key in wanted[name].split(",") if not is_key(key)]
-        problems += [f"keys: {name}: there is no key called {one_line(key, 40)}." for key in bad]
+        problems += [f"keys: {name}: unknown key {one_line(key, 40)}." for key in bad]
         if good:
             wanted[name] = ",".join(good)
         else:
@@ -80,7 +80,7 @@ def _conflicts(known: Known, wanted: Mapping[str, str]) -> list[str]:
     for (_, key), names in taken.items():
         if len(set(names)) > 1 and any(name in wanted for name in names):
             every = " and ".join(sorted(set(names)))
-            found.append(f"keys: {key} is the key of {every}; only one of them will have it.")
+            found.append(f"keys: {key} is used by {every}; only one of them will get it.")
     return list(dict.fromkeys(found))
 
 

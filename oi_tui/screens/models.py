@@ -24,7 +24,7 @@ from oi_tui.text import one_line
 #: The ready-made profiles of the providers whose model is offered once there is a key.
 _HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
 _LIST_KEYS = "enter chooses   tab to the field   escape not now"
-_KEY_KEYS = "enter keeps it   ctrl+s only for this session   escape back"
+_KEY_KEYS = "enter saves it   ctrl+s only for this session   escape back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def kept_models(secrets: Secrets) -> list[ModelChoice]:
     for variable, model in _hosted():
         found = secrets.find(variable)
         if found is not None and found.origin != "environment":
-            kept.append(ModelChoice(model, None, f"{variable} is kept"))
+            kept.append(ModelChoice(model, None, f"{variable} is saved"))
     return kept
 
 
@@ -71,7 +71,7 @@ def _hosted() -> list[tuple[str, str]]:
 def llamafiles() -> list[ModelChoice]:
     """The llamafiles that were downloaded before."""
     return [
-        ModelChoice(str(path), None, f"a llamafile that is here, {path.stat().st_size / 1e9:.1f} GB")
+        ModelChoice(str(path), None, f"a llamafile on this machine, {path.stat().st_size / 1e9:.1f} GB")
         for path in llamafile.kept()
     ]
 
@@ -86,7 +86,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Not now", id="models.close"),
-        Binding("ctrl+s", "use_key_once", "Key for this session only", id="models.key_once"),
+        Binding("ctrl+s", "use_key_once", "Use the key for this session only", id="models.key_once"),
     ]
 
     @dataclass
@@ -144,7 +144,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             with VerticalScroll(id="models-hints", can_focus=False):
                 yield Static(markup=False)
             yield Input(
-                placeholder="or a LiteLLM name, as openai/my-model; or a llamafile",
+                placeholder="or a LiteLLM name such as openai/my-model, or a llamafile",
                 id="models-name",
             )
             yield Input(password=True, placeholder="the key", id="models-key")
@@ -187,11 +187,11 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         if not event.models:
             hints = self.query_one("#models-hints")
             hints.display = True
-            more = ["ctrl+l tells later how to get one."] if self._welcome else local_servers.hints()
-            lines = ["No model server answers on this machine.", *more]
+            more = ["Later, ctrl+l shows how to get one."] if self._welcome else local_servers.hints()
+            lines = ["No model server found on this machine.", *more]
             hints.query_one(Static).update(Content("\n".join(lines)))
         elif self._local and self._wanted:
-            words = f"No server here has {one_line(self._wanted.model, 60)}."
+            words = f"No server on this machine has {one_line(self._wanted.model, 60)}."
             self.notify(words, severity="warning", markup=False)
 
     def offer(self, choice: ModelChoice) -> None:
@@ -252,8 +252,8 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         self._show_key(
             Content.assemble(
                 (one_line(event.choice.model, 60), "bold"),
-                f" needs a key, and none was found ({one_line(name, 80)}). "
-                f"Type or paste it here: it goes to {one_line(event.place, 120)}.",
+                f" needs an API key, and none was found ({one_line(name, 80)}). "
+                f"Type or paste it here; it is sent only to {one_line(event.place, 120)}.",
             )
         )
 
@@ -277,7 +277,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             return
         name = name_for(choice.model, choice.api_base)
         if not typed or name is None:
-            self.notify("Type or paste the key; escape goes back.", timeout=3)
+            self.notify("Type or paste the API key; escape goes back.", timeout=3)
             return
 
         def keep() -> None:
@@ -295,7 +295,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
     def handle_key_kept(self, event: KeyKept) -> None:
         """Take the choice; a key that could not be kept is used all the same."""
         if event.problem:
-            words = f"{event.problem} The key is used for this session only."
+            words = f"{event.problem} The API key is used for this session only."
             self.app.notify(one_line(words, 300), severity="warning", markup=False)
         self.dismiss(event.choice)
 
@@ -316,12 +316,12 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     def _words(self) -> Content:
         if self._local:
-            return Content("Which model of this machine?")
+            return Content("Which model on this machine?")
         if not self._welcome:
-            return Content.assemble("Now: ", (self._current, "bold"))
+            return Content.assemble("Current model: ", (self._current, "bold"))
         return Content(
-            "Say what you want. A model writes code for it; you read it, change it, and decide whether it "
-            "runs. Nothing runs unless you approve it.\n\nWhich model shall write it?"
+            "Type what you want. A model writes code for it; you read it, edit it, and decide whether it "
+            "runs. Nothing runs unless you approve it.\n\nWhich model do you want to use?"
         )
 
 

@@ -15,7 +15,7 @@ from oi_tui.text import one_line
 from oi_tui.widgets.pager.long_text import LongText
 from oi_tui.widgets.pager.text_view import TextView
 
-_KEYS = ("/ search", "n next", "N above", "s where", "escape back")
+_KEYS = ("/ search", "n next", "N previous", "s where", "escape back")
 
 
 class PagerScreen(Page[None]):
@@ -27,8 +27,8 @@ class PagerScreen(Page[None]):
         Binding("q", "leave", "Back", show=False, id="reader.quit"),
         Binding("slash,ctrl+f", "search", "Search", id="reader.search"),
         Binding("n", "again(False)", "Next match", id="reader.next"),
-        Binding("N", "again(True)", "Match above", id="reader.previous"),
-        Binding("s", "where", "Where it is kept", id="reader.where"),
+        Binding("N", "again(True)", "Previous match", id="reader.previous"),
+        Binding("s", "where", "Show the file's path", id="reader.where"),
     ]
 
     def __init__(self, title: str, text: LongText, where: str) -> None:
@@ -44,7 +44,7 @@ class PagerScreen(Page[None]):
         """The title, the text, the field for a search, and the keys."""
         yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
         yield self._view
-        yield Input(placeholder="search, enter finds it", id="reader-search", select_on_focus=True)
+        yield Input(placeholder="search; enter finds it", id="reader-search", select_on_focus=True)
         yield Static(id="reader-status", markup=False)
 
     def on_mount(self) -> None:
@@ -111,7 +111,7 @@ class PagerScreen(Page[None]):
             elif found < 0:
                 self._view.found = None
                 self._view.refresh()
-                self._say(f"“{shown}” is not in it")
+                self._say(f"“{shown}” not found")
             else:
                 self._view.show(found, sought)
                 self._say(f"“{shown}” in line {found + 1:,}")

@@ -48,7 +48,7 @@ class ProfileEntries(Provider):
         """Those that match what was typed; nothing of them before, since they are many."""
         matcher = self.matcher(query)
         for name in profiles.names():
-            words = f"Go on with the profile {one_line(name, 60)}"
+            words = f"Switch to profile {one_line(name, 60)}"
             score = matcher.match(f"{words} switch settings")
             if score > 0:
                 yield Hit(score, Content(words), lambda n=name: self._switch(n), text=words, help=_SWITCHING)
@@ -64,7 +64,7 @@ _REVOKED = "runs without a question now"
 
 
 def _revoking(grant: "Permission") -> str:
-    return f"Ask again for {one_line(grant.words, 80)}"
+    return f"Revoke {one_line(grant.words, 80)}"
 
 
 def _chat(app: App[Any]) -> ChatScreen:

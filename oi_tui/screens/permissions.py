@@ -22,8 +22,8 @@ class PermissionsScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="permissions.close"),
-        Binding("delete,backspace,d", "revoke", "Ask again for it", id="permissions.revoke"),
-        Binding("A", "revoke_all", "Ask for everything", id="permissions.revoke_all"),
+        Binding("delete,backspace,d", "revoke", "Revoke this one", id="permissions.revoke"),
+        Binding("A", "revoke_all", "Revoke all", id="permissions.revoke_all"),
     ]
 
     def __init__(self, session: "Session") -> None:
@@ -34,7 +34,7 @@ class PermissionsScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         """Words, and the list."""
         with Vertical(id="permissions") as box:
-            box.border_title = "What runs without a question"
+            box.border_title = "Auto-approvals"
             box.border_subtitle = "enter asks again for it   A for everything   escape closes"
             yield Static(id="permissions-words", markup=False)
             yield OptionList(id="permissions-list", markup=False)
@@ -59,7 +59,7 @@ class PermissionsScreen(Dialog[None]):
         if self._rows:
             choices.highlighted = min(at, len(self._rows) - 1)
         self._mark()
-        words = "It ends with this conversation; nothing of it is saved." if self._rows else _NOTHING
+        words = "Auto-approvals end with this conversation; they are never saved." if self._rows else _NOTHING
         self.query_one("#permissions-words", Static).update(Content(words))
 
     def _mark(self) -> None:
@@ -92,8 +92,8 @@ class PermissionsScreen(Dialog[None]):
 
 
 _NOTHING = (
-    "Nothing: every piece of code is asked for.\n\n"
-    "At a question, a offers what to grant, from this code again to all code of a language."
+    "None: all code needs your approval.\n\n"
+    "At a question, a lists what you can auto-approve, from this exact code to all code of a language."
 )
 
 

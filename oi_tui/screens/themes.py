@@ -19,7 +19,7 @@ class ThemesScreen(Dialog[str | None]):
     Returns the chosen theme; None, with the colours as they were, when nothing was chosen.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "As it was", id="themes.close")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel", id="themes.close")]
 
     def __init__(self, *, welcome: bool = False) -> None:
         super().__init__()
@@ -29,10 +29,10 @@ class ThemesScreen(Dialog[str | None]):
     def compose(self) -> ComposeResult:
         """A question, and the list."""
         with Vertical(id="themes") as box:
-            box.border_title = "Colours"
+            box.border_title = "Theme"
             box.border_subtitle = "enter takes   escape back"
             if self._welcome:
-                yield Static("Which colours read best here? f2 changes them later.", id="themes-words")
+                yield Static("Which theme is easiest to read? f2 changes it later.", id="themes-words")
             yield OptionList(*(Option(_row(name)) for name in THEMES), id="themes-list")
 
     def on_mount(self) -> None:

@@ -53,10 +53,10 @@ class VariablesScreen(Page[str | None]):
         Binding("escape", "leave", "Back", id="variables.leave", show=False),
         Binding("up", "move(-1)", "Up", id="variables.up", show=False, priority=True),
         Binding("down", "move(1)", "Down", id="variables.down", show=False, priority=True),
-        Binding("pageup", "page(-1)", "A page up", id="variables.page_up", show=False, priority=True),
-        Binding("pagedown", "page(1)", "A page down", id="variables.page_down", show=False, priority=True),
-        Binding("ctrl+o", "look", "Look into it", id="variables.look", show=False, priority=True),
-        Binding("f5", "ask", "Ask again", id="variables.ask", show=False),
+        Binding("pageup", "page(-1)", "Page up", id="variables.page_up", show=False, priority=True),
+        Binding("pagedown", "page(1)", "Page down", id="variables.page_down", show=False, priority=True),
+        Binding("ctrl+o", "look", "Show details", id="variables.look", show=False, priority=True),
+        Binding("f5", "ask", "Reload", id="variables.ask", show=False),
     ]
 
     @dataclass
@@ -87,9 +87,9 @@ class VariablesScreen(Page[str | None]):
     def compose(self) -> ComposeResult:
         """The title, the field that narrows the list, the list, and the keys."""
         yield Static(Content("Variables"), id="variables-head", markup=False)
-        words = "type a part of a name, a type or a language"
+        words = "filter by name, type or language"
         yield Input(self._sought, placeholder=words, id="variables-search", select_on_focus=False)
-        yield Static(Content("asking the languages…"), id="variables-none", markup=False)
+        yield Static(Content("loading…"), id="variables-none", markup=False)
         yield self._list
         yield self._keys
 
@@ -151,7 +151,7 @@ class VariablesScreen(Page[str | None]):
         self._list.display = bool(shown)
         nothing = self.query_one("#variables-none", Static)
         nothing.display = not shown
-        words = f"Nothing like “{one_line(sought, 40)}” is remembered." if sought else "No language is here."
+        words = f"No variable matches “{one_line(sought, 40)}”." if sought else "No interpreter is running."
         nothing.update(Content(words))
         self._list.show(shown)
 
@@ -200,10 +200,12 @@ class VariablesScreen(Page[str | None]):
         """Read it on a screen of its own."""
         if event.detail is None:
             name = one_line(event.name, 60)
-            self.notify(f"{name} cannot be shown now: it is gone, or {event.language} is busy.", markup=False)
+            self.notify(
+                f"{name} cannot be shown now: it was deleted, or {event.language} is busy.", markup=False
+            )
             return
         title = f"{one_line(event.name, 60)}  {one_line(event.detail.description, 200)}"
-        where = f"This is the beginning of what {event.language} holds; the rest is in the language itself."
+        where = f"This is only the beginning; the full value is in {event.language}."
         self.app.push_screen(PagerScreen(title, LongText.of(event.detail.preview), where))
 
     def action_leave(self) -> None:

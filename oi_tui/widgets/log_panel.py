@@ -17,8 +17,8 @@ class LogPanel(Static):
         super().__init__(id=id, markup=False)
         self._recent = recent
         self._shown = -1
-        self.border_title = "What goes on"
-        self.border_subtitle = "%verbose off hides it   %log shows all"
+        self.border_title = "Log"
+        self.border_subtitle = "%verbose off hides it   %log shows the whole log"
 
     def on_mount(self) -> None:
         """Begin to follow."""

@@ -127,7 +127,7 @@ class SettingField(Vertical):
             return StableTextArea(self._typed, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
         placeholder = self.setting.unset if self.setting.optional else ""
         if self.setting.masked and self.value is not None:
-            placeholder = f"{self.setting.show(self.value)}  kept; type to replace it"
+            placeholder = f"{self.setting.show(self.value)}  saved; type to replace it"
         return Input(
             self._typed, placeholder=placeholder, password=self.setting.masked, select_on_focus=False
         )

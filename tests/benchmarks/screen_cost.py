@@ -45,7 +45,7 @@ class Screen(App[None]):
     CSS_PATH = [paths.styles() / "conversation.tcss"]
 
     def compose(self) -> ComposeResult:
-        """The conversation."""
+        """Could not open the conversation."""
         yield Conversation()
 
 

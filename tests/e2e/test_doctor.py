@@ -28,8 +28,8 @@ def test_the_terminal_is_asked_and_left_as_it_was(program: Program) -> None:
     assert wait_until(lambda: b"\x1b[c" in program.raw, 30)
     program.send("\x1b[?0u\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.39.1)\x1b\\\x1b[?62;c")
     screen = program.wait_for("No problem was found.")
-    assert "pictures by Kitty's protocol" in screen
-    assert "the keyboard tells all keys apart" in screen
+    assert "images by the Kitty protocol" in screen
+    assert "the keyboard protocol distinguishes all keys" in screen
     assert program.wait_exit() == 0
     assert program.attributes() == program.attributes_before
     assert program.modes == set()
@@ -58,6 +58,6 @@ def test_within_the_application_the_profile_at_work_is_looked_at(start: Start) -
     program = start("--plain", rows=120)
     program.wait_for("There is no model yet")
     program.say("%profile safe")
-    program.wait_for("The profile is now safe")
+    program.wait_for("Switched to profile safe")
     program.say("%doctor")
-    program.wait_for("in use is the ready-made profile safe", 30)
+    program.wait_for("preset profile safe", 30)

@@ -24,7 +24,7 @@ def test_an_exception_leaves_the_terminal_as_it_was_and_tells_where_to_look(tmp_
         terminal.wait_for("ready")
         terminal.press("f1")
         assert terminal.wait_exit() == 1
-        assert "oi-tui failed, and ends: RuntimeError: it broke" in terminal.screen
+        assert "oi-tui failed and has to quit: RuntimeError: it broke" in terminal.screen
         assert "Traceback" not in terminal.screen
         assert 1049 not in terminal.modes
         assert b"\x1b]52" not in terminal.raw

@@ -111,7 +111,7 @@ def test_ctrl_c_stops_a_run_and_its_memory_is_kept(start: Start) -> None:
         program.say("wait")
         program.wait_for("| begun")
         program.press("ctrl+c")
-        program.wait_for("Interrupted, memory kept")
+        program.wait_for("Interrupted, variables kept")
         program.wait_for(lambda _: last_line(program) == ">")
         program.say("%python print(kept + 1)")
         program.wait_for("| 42")
@@ -120,7 +120,7 @@ def test_ctrl_c_stops_a_run_and_its_memory_is_kept(start: Start) -> None:
 def test_ctrl_c_twice_at_the_prompt_leaves(start: Start) -> None:
     program = spoken_to(start, "--demo")
     program.press("ctrl+c")
-    program.wait_for("ctrl+c again leaves")
+    program.wait_for("ctrl+c again quits")
     program.press("ctrl+c")
     assert program.wait_exit() == 0
 
@@ -297,13 +297,13 @@ def test_what_is_wrong_with_a_reply_is_said_in_plain_lines(answer: Answer, told:
 def test_messages_that_are_not_sent_are_spoken_of_in_plain_lines() -> None:
     with ModelServer(spoken(Say("x" * 30_000)), spoken(Say("Well."))) as server:
         done = piped(*at(server, "--plain", "-cw", "4000"), said="go\nand now?\n")
-    assert "2 oldest messages are left out of the request." in done.stdout
+    assert "2 oldest messages are omitted from the request." in done.stdout
 
 
 def test_nothing_to_ask_is_a_mistake_of_the_command_line() -> None:
     done = piped("--demo", "--stdin")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "oi-tui: there is no request on standard input\n"
+    assert done.stderr == "oi-tui: no request on standard input\n"
 
 
 def test_a_reader_that_goes_away_ends_it_quietly(workplace: Path) -> None:
@@ -344,7 +344,7 @@ def test_ctrl_c_ends_a_flood_at_once(start: Start) -> None:
     program.say("%python while True: print('x' * 200)")
     program.wait_for("| xxx")
     program.press("ctrl+c")
-    program.wait_for("Interrupted, memory kept")
+    program.wait_for("Interrupted, variables kept")
     program.wait_for(lambda _: last_line(program) == ">")
     program.say("%python print(6 * 7)")
     program.wait_for("| 42")

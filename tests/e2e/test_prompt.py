@@ -70,7 +70,9 @@ def test_the_mouse_is_used_or_left_to_the_terminal(start: Start, used: bool) -> 
     program.begin()
     assert (1000 in program.modes) is used
     program.say("%mouse")
-    program.wait_for("The mouse is the terminal's." if used else "The mouse scrolls")
+    program.wait_for(
+        "Mouse support is off; your terminal handles the mouse." if used else "Mouse support is on"
+    )
     program.wait_for(lambda _: (1000 in program.modes) is not used)
 
 
@@ -80,7 +82,7 @@ def test_a_long_question_is_shown_with_its_end_and_a_password_is_dots_and_kept_n
     program.say("%python import getpass; word = getpass.getpass('why ' * 60 + '[Y/n] ')")
     program.wait_for("[Y/n]")
     screen = program.wait_for("waits for …")
-    assert "hidden, kept nowhere" in screen
+    assert "hidden; not saved" in screen
     program.send("hunter2-canary")
     screen = program.wait_for("••••")
     assert "hunter2" not in screen

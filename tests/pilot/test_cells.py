@@ -191,7 +191,7 @@ async def test_output_by_number_says_what_is_missing() -> None:
         await desk.type("%output")
         await desk.type("%output 7")
         texts = [getattr(block, "text", "") for block in desk.bench.conversation.transcript.blocks]
-        assert texts == ["Nothing was printed yet.", "There is no cell 7."]
+        assert texts == ["There is no output yet.", "Cell 7 does not exist."]
 
 
 async def test_r_runs_the_same_code_again() -> None:

@@ -192,7 +192,7 @@ async def test_the_sandbox_is_switched_off_only_after_a_question() -> None:
     async with sitting() as desk:
         await desk.type("%sandbox on")
         await desk.until(lambda: desk.computer.sandbox)
-        await desk.until(lambda: noticed(desk, "The sandbox is on: programs can change"))
+        await desk.until(lambda: noticed(desk, "Sandbox on: programs can change only"))
         for answer, left in (("n", True), ("y", False)):
             await desk.type("%sandbox off")
             await desk.until(lambda: isinstance(desk.app.screen, ConfirmDialog))
@@ -350,7 +350,7 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
         await desk.type("%markdown nowhere/x")
         notices = desk.bench.conversation.transcript.blocks
         await desk.until(lambda: isinstance(notices[-1], NoticeBlock) and "Not written" in notices[-1].text)
-        assert notices[-1].text == f"Not written: there is no folder {tmp_path / 'nowhere'}."
+        assert notices[-1].text == f"Could not write: there is no folder {tmp_path / 'nowhere'}."
 
 
 @pytest.mark.parametrize("kept", ["", " kept"])
@@ -370,8 +370,8 @@ async def test_messages_that_were_written_can_be_loaded(
         assert [(m.role, m.type, m.content) for m in desk.bench.session.messages] == before
         told = desk.bench.conversation.transcript.blocks
         odd = {
-            "~nobody-of-this-name/x": "~nobody-of-this-name/x.json cannot be loaded: No such file",
-            str(tmp_path): f"{tmp_path} cannot be loaded: Is a directory",
+            "~nobody-of-this-name/x": "Could not load ~nobody-of-this-name/x.json: No such file",
+            str(tmp_path): f"Could not load {tmp_path}: Is a directory",
         }
         for name, words in odd.items():
             await desk.type(f"%load_message {name}")

@@ -1,4 +1,4 @@
-"""The conversation on a screen of 80x24: events become what a person would recognise."""
+"""Could not open the conversation on a screen of 80x24: events become what a person would recognise."""
 
 import base64
 import io
@@ -120,7 +120,10 @@ def has(screen: list[str], *wanted: str) -> bool:
 
 
 async def test_a_reason_that_does_not_fit_has_rows_of_its_own() -> None:
-    why = "Lua is not here. Install it with: sudo apt install lua5.4, then run the code again; it stays here"
+    why = (
+        "Lua is not installed. Install it with: sudo apt install lua5.4, then run the code again; it "
+        "stays here"
+    )
     async with conversation() as (pilot, _):
         screen = await show(pilot, MessageRecorded(code("print(1)", "failed", "lua", reason=why)))
     header = next(row for row, line in enumerate(screen) if "[1] lua" in line)
@@ -174,10 +177,10 @@ async def test_the_header_says_what_became_of_the_code() -> None:
     wanted = {
         ("failed", "exit status 3"): "failed: exit status 3",
         ("rejected", "too risky"): "rejected: too risky",
-        ("interrupted", None): "interrupted, memory kept",
-        ("lost", None): "python was lost, with its variables",
+        ("interrupted", None): "interrupted, variables kept",
+        ("lost", None): "python ended and lost its variables",
         ("skipped", None): "skipped",
-        ("unfinished", None): "cut off while it was written; it cannot run",
+        ("unfinished", None): "the reply was cut off; this code cannot run",
         ("queued", None): "not run yet",
     }
     async with conversation((100, 60)) as (pilot, _):
@@ -195,7 +198,7 @@ async def test_a_program_that_waits_for_input_or_is_being_stopped_says_so() -> N
         )
         assert has(screen, "[1] python · waiting for input")
         screen = await show(pilot, RunReported(cell.id, InputReceived()))
-        assert not has(screen, "waits for input")
+        assert not has(screen, "is waiting for input")
         screen = await show(pilot, RunReported(cell.id, Stopping("interrupt", 2.0)))
         assert has(screen, "[1] python · stopping…")
 
@@ -267,7 +270,7 @@ async def test_notices_retries_and_ends_are_lines_with_a_word() -> None:
         assert screen[:7] == [
             "· note  All is well.",
             "· warning  The disk is nearly full.",
-            "· warning  The server is busy. Trying again in 8 s.",
+            "· warning  The server is busy. Retrying in 8 s.",
             "· error  The key is wrong. The setting llm.api_key changes this.",
             "· stopped by you",
             "· warning  The budget is spent.",

@@ -1,4 +1,4 @@
-"""What goes on can be watched, and read afterwards."""
+"""The log can be watched, and read afterwards."""
 
 import logging
 from collections.abc import Iterator

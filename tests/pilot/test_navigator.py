@@ -198,7 +198,7 @@ async def test_what_was_deleted_in_an_earlier_session_can_be_brought_back(store:
         await pilot.press("d", "d", "u", "u")
         assert len(store.summaries()) == 4
         await pilot.press("u")
-        assert "There is nothing to bring back." in app.words("keys")
+        assert "There is nothing to restore." in app.words("keys")
 
 
 async def test_pinned_conversations_stand_at_the_top(store: Store) -> None:
@@ -249,7 +249,7 @@ async def test_what_cannot_be_read_is_listed_and_not_opened(store: Store) -> Non
     async with opened(store) as (app, pilot):
         await pilot.press(*"pipe", "enter")
         assert app.answers == []
-        assert "cannot be opened: not a regular file" in app.words("keys")
+        assert ": not a regular file" in app.words("keys")
 
 
 async def test_trouble_with_the_disk_is_told(store: Store) -> None:
@@ -336,7 +336,7 @@ async def test_a_fork_is_a_conversation_of_its_own(store: Store) -> None:
         assert app.rows.selected is not None
         assert app.rows.selected.title == "Largest files (copy)"
         assert len(store.summaries()) == 5
-        assert app.words("keys").startswith("Copied “Largest files”; this is the copy.")
+        assert app.words("keys").startswith("Copied “Largest files”; the copy is selected.")
         await pilot.press("r")
         assert app.words("keys").startswith("enter keep the title")
 
@@ -366,7 +366,7 @@ async def test_a_conversation_without_a_title_is_named_in_what_is_told(store: St
         assert shown.startswith("(no request)")
         assert shown.endswith("Output\ndone\n100%")
         await pilot.press("pagedown", "home", "d", "d")
-        assert "Deleted (no request); u brings it back." in app.words("keys")
+        assert "Deleted (no request); u restores it." in app.words("keys")
         await pilot.press("u")
         assert "(no request) is back." in app.words("keys")
 
@@ -387,10 +387,10 @@ async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(st
             return "\n".join(view.render_line(line).text.rstrip() for line in range(view.size.height))
 
         await until(pilot, lambda: "odd4.json" in page())
-        assert page().lstrip().startswith("1 conversation of Open Interpreter brought in.")
+        assert page().lstrip().startswith("1 conversation of Open Interpreter imported.")
         assert page().count("not readable as JSON") == 5
         await pilot.press("escape")
-        assert app.words("keys").startswith("1 conversation of Open Interpreter brought in.")
+        assert app.words("keys").startswith("1 conversation of Open Interpreter imported.")
 
 
 async def test_conversations_of_open_interpreter_are_offered_and_brought_in(store: Store) -> None:
@@ -401,7 +401,7 @@ async def test_conversations_of_open_interpreter_are_offered_and_brought_in(stor
         await until(pilot, lambda: "i brings in 1 conversation of Open Interpreter" in app.words("empty"))
         await pilot.press("i")
         await until(pilot, lambda: app.titles == ["Old talk"])
-        assert "1 conversation of Open Interpreter brought in." in app.words("keys")
+        assert "1 conversation of Open Interpreter imported." in app.words("keys")
         await pilot.press("down", "i")
         assert "No further conversations" in app.words("keys")
         wanted = app.rows.items[0].id
@@ -432,7 +432,7 @@ async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(sto
         assert "Exported to ~/Largest-files.md." in app.words("keys")
         assert "zebra crossing" in (home / "Largest-files.md").read_text()
         await pilot.press("x", "enter")
-        assert "Not exported: there is a file ~/Largest-files.md already." in app.words("keys")
+        assert "Could not export: the file ~/Largest-files.md already." in app.words("keys")
         await pilot.press("x")
         box.value = "~/x.ipynb"
         await pilot.press("enter")
@@ -440,7 +440,7 @@ async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(sto
         await pilot.press("x")
         box.value = "~/nowhere/x.md"
         await pilot.press("enter")
-        assert "Not exported: there is no folder ~/nowhere." in app.words("keys")
+        assert "Could not export: there is no folder ~/nowhere." in app.words("keys")
         await pilot.press("x", "escape")
         assert app.answers == []
         assert app.rows.has_focus

@@ -70,7 +70,7 @@ async def test_a_search_goes_to_the_line_and_n_to_the_next() -> None:
 async def test_what_is_not_there_is_said_to_be_not_there() -> None:
     async with reading(LongText.of("a\nb\n")) as (pilot, reader):
         await pilot.press("slash", *"xyz", "enter")
-        await until(pilot, lambda: "“xyz” is not in it" in status(reader))
+        await until(pilot, lambda: "“xyz” not found" in status(reader))
 
 
 async def test_escape_closes_the_field_first_and_the_screen_then() -> None:

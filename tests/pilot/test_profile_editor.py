@@ -338,7 +338,7 @@ async def test_a_deleted_profile_comes_back(path: Path) -> None:
     async with opened(work) as (app, pilot):
         await chosen(app, pilot, "delete")
         assert not work.exists()
-        assert "Deleted; f3 brings it back." in app.words("keys")
+        assert "Deleted; f3 restores it." in app.words("keys")
         await chosen(app, pilot, "restore")
         assert work.read_text() == before
         assert app.editor.path == work

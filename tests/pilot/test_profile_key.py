@@ -42,11 +42,13 @@ async def test_where_the_key_is_and_goes_to_is_told_and_follows_the_model(path: 
     secrets.keep("OPENAI_API_KEY", "canary-456")
     async with opened(path, secrets=secrets) as (app, pilot):
         await until(pilot, lambda: "OPENAI_API_KEY is kept in" in told(app))
-        assert "keys.json, for you only. f3 forgets it. A key is looked for in the flag" in told(app)
+        assert "keys.json, for you only. f3 deletes it. A key is looked for in the flag" in told(app)
         app.field("model").put("mistral/y")
-        await until(pilot, lambda: "MISTRAL_API_KEY is in the environment." in told(app))
+        await until(pilot, lambda: "MISTRAL_API_KEY comes from the environment." in told(app))
         app.field("model").put("groq/z")
-        await until(pilot, lambda: "There is no GROQ_API_KEY yet; one that you type goes to" in told(app))
+        await until(
+            pilot, lambda: "There is no GROQ_API_KEY is not set; a key that you type is saved in" in told(app)
+        )
         app.field("model").put("ollama/z")
         await until(pilot, lambda: "ollama needs no key" in told(app))
         app.field("model").put("my-own")
@@ -67,7 +69,7 @@ async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)
-        await until(pilot, lambda: "OPENAI_API_KEY is forgotten." in app.words("keys"))
+        await until(pilot, lambda: "Deleted OPENAI_API_KEY." in app.words("keys"))
         await until(pilot, lambda: "There is no OPENAI_API_KEY yet" in told(app))
         assert secrets.find("OPENAI_API_KEY") is None
         await pilot.press("escape")
@@ -83,7 +85,7 @@ async def test_a_key_that_was_typed_and_then_forgotten_is_used_no_longer(path: P
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)
-        await until(pilot, lambda: "is forgotten." in app.words("keys"))
+        await until(pilot, lambda: "Deleted " in app.words("keys"))
         await pilot.press("escape")
         await until(pilot, lambda: bool(app.answers))
         assert app.answers[0] is not None

@@ -68,7 +68,7 @@ async def test_changed_files_stand_below_the_cell_and_u_puts_them_back(tmp_path:
         await desk.until(lambda: isinstance(desk.app.screen, ConfirmDialog))
         assert "data.csv: as it was" in "\n".join(screen_lines(desk))
         await answered(desk, "y")
-        await desk.until(lambda: "1 file is as before. %restore undo takes that back." in notes(desk))
+        await desk.until(lambda: "Restored 1 file. %restore undo reverts this." in notes(desk))
         assert (tmp_path / "data.csv").read_text() == "before"
         await desk.type("%restore undo")
         await answered(desk, "y")
@@ -90,7 +90,7 @@ async def test_no_is_no_and_a_key_that_was_on_its_way_is_none(
 async def test_going_back_offers_the_files_of_what_was_taken_back(tmp_path: Path) -> None:
     async with working(tmp_path, "a.txt 1", "b.txt 2") as desk:
         await desk.type("%undo")
-        assert "Files changed meanwhile; %restore puts them back." in notes(desk)
+        assert "Files changed meanwhile; %restore restores them." in notes(desk)
         desk.chat.prompt.text = ""
         await desk.type("%restore")
         await answered(desk, "y")
@@ -112,7 +112,7 @@ async def test_an_opened_conversation_knows_its_files(tmp_path: Path) -> None:
 async def test_what_cannot_be_put_back_is_said(tmp_path: Path) -> None:
     async with working(tmp_path, ".env KEY=1") as desk:
         await desk.type("%restore 1")
-        assert "Nothing can be put back:\n  .env: it could not be brought back: it is a hidden file" in notes(
+        assert "Nothing can be restored:\n  .env: it could not be restored: it is a hidden file" in notes(
             desk
         )
         await desk.type("%restore 7")

@@ -48,7 +48,7 @@ async def test_b_goes_back_to_an_own_message_and_redo_brings_all_of_it_back() ->
         assert said(desk) == ["one", "first"]
         assert desk.prompt == "two"
         assert desk.chat.focused is desk.chat.prompt
-        assert "What 1 cell did outside the conversation stays done, and python still remembers it" in notes(
+        assert "The effects of 1 cell outside the conversation stay, and python still remembers it" in notes(
             desk
         )
         desk.chat.prompt.text = ""
@@ -76,7 +76,7 @@ async def test_what_was_taken_back_before_a_restart_is_brought_back_step_by_step
         assert [m.id for m in desk.bench.session.messages] == [m.id for m in before]
         assert [m.content for m in desk.bench.session.messages] == [m.content for m in before]
         await desk.type("%redo")
-        assert "There is nothing to bring back: nothing was taken back." in notes(desk)
+        assert "Nothing to restore: nothing was taken back." in notes(desk)
 
 
 async def test_after_the_conversation_went_on_nothing_is_brought_back() -> None:
@@ -140,7 +140,7 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
         await desk.type("%new")
         desk.chat.desk.open_conversation(id_)  # type: ignore[attr-defined]
         await desk.type("%undo")
-        assert "What 1 cell did outside the conversation stays done." in notes(desk)
+        assert "The effects of 1 cell outside the conversation stay." in notes(desk)
         desk.chat.prompt.text = ""
         await desk.type("%redo")
         await desk.type("%restart")
@@ -153,7 +153,7 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
     ("command", "told"),
     [
         ("%rewind 2", "you sent 1 message"),
-        ("%rewind 0", "There is no message 0"),
+        ("%rewind 0", "Message 0 does not exist"),
         ("%redo", "nothing was taken back"),
         ("%rerun 7", "Cell 7 is none"),
         ("%rerun", "nothing to run again"),

@@ -77,9 +77,9 @@ async def test_variables_stand_under_their_languages_and_silence_is_explained() 
         assert lines[4] == "shell: the 1 newest of 5,000"
         assert lines[6:] == [
             "r: nothing yet",
-            "javascript: not started; remembers nothing yet",
-            "perl: remembers, but cannot tell what",
-            "ruby: busy; tells when it is done",
+            "javascript: not started; no variables yet",
+            "perl: keeps variables, but cannot list them",
+            "ruby: busy; variables are shown when it is done",
         ]
 
 
@@ -94,7 +94,7 @@ async def test_typing_narrows_the_list_and_enter_names_the_variable() -> None:
 async def test_escape_empties_the_field_before_it_closes() -> None:
     async with looking(PYTHON) as (app, pilot, until):
         await pilot.press(*"zebra")
-        await until(lambda: "Nothing like “zebra”" in app.shown)
+        await until(lambda: "No variable matches “zebra”" in app.shown)
         assert "escape empty the field" in str(app.screen.query_one(KeyFooter).render())
         await pilot.press("enter", "escape")
         await until(lambda: "df" in app.shown)

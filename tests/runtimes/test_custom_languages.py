@@ -152,7 +152,7 @@ def test_its_errors_are_failed_runs_with_the_last_lines(computer: Computer) -> N
     assert 'shout.py", line' in played.text
     assert "class_driver" not in played.text
     odd = play(computer, "shout", "odd")
-    assert (odd.state, odd.reason) == ("failed", "ValueError: run() gave 3, which is no chunk")
+    assert (odd.state, odd.reason) == ("failed", "ValueError: run() gave 3, which is not a chunk")
 
 
 def test_its_death_is_reported(computer: Computer) -> None:
@@ -177,12 +177,12 @@ def test_a_module_is_found_beside_the_profile_and_where_python_looks(folder: Pat
 @pytest.mark.parametrize(
     ("entry", "text", "problem"),
     [
-        ("gone.py", "", "there is no file"),
-        ("no_such_module_here:Shout", "", "there is no module no_such_module_here"),
+        ("gone.py", "", "file not found:"),
+        ("no_such_module_here:Shout", "", "module no_such_module_here not found"),
         ("not a module", "", "name a file"),
         ("bad.py", "class (", "is no Python"),
         ("bad.py", "x = 1", "no class is a language"),
-        ("bad.py:Shout", "x = 1", "there is no class Shout"),
+        ("bad.py:Shout", "x = 1", "class Shout not found"),
         ("bad.py:Half", "class Half:\n    name = 'half'\n    def run(self): 0", "no stop and no terminate"),
         ("bad.py:Half", "class Half:\n    name = 3\n    run = stop = terminate = None", "has no name"),
     ],

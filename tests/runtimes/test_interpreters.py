@@ -97,7 +97,7 @@ def test_cells_print_what_a_notebook_would(chosen: Computer, code: str, text: st
         ("try:\n    1/0\nfinally:\n    print('last')", "ZeroDivisionError", "last\n"),
         ("try:\n    {}['a']\nexcept KeyError:\n    1/0", "ZeroDivisionError", "During handling of"),
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'", "line 1"),
-        ("%nonsense", "NameError: %nonsense is not known here", ""),
+        ("%nonsense", "NameError: %nonsense is not available", ""),
         ("return 5", "SyntaxError: 'return' outside function", "return 5"),
         ("x = 1\n  y = 2", "IndentationError: unexpected indent", "y = 2"),
         ("'open", "SyntaxError", "'open"),
@@ -192,5 +192,5 @@ def test_a_process_that_is_spawned_anew_ends(make: Make, program: str) -> None:
 def test_a_crash_is_reported_and_the_next_run_begins_anew(make: Make, program: str) -> None:
     computer = make(python=program)
     played = play(computer, "python", "import os; os._exit(7)")
-    assert (played.state, played.reason) == ("lost", "Python ended (exit status 7); it remembers nothing")
+    assert (played.state, played.reason) == ("lost", "Python ended (exit status 7); its variables are lost")
     assert play(computer, "python", "2").text == "2\n"

@@ -70,5 +70,5 @@ def test_applescript_elsewhere_says_where_it_is(make: Make, monkeypatch: pytest.
     played = play(make(), "applescript", "beep")
     assert (played.state, played.reason) == (
         "failed",
-        "AppleScript is not here. It is a part of macOS and runs only there.",
+        "AppleScript is not installed. It is a part of macOS and runs only there.",
     )

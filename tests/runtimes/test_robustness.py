@@ -181,7 +181,7 @@ def test_memory_that_ran_out_is_named_as_the_reason(
     play(computer, "python", "df = 1")
     monkeypatch.setattr(process_table, "oom_kills", lambda: 1_000_000)
     played = play(computer, "python", "import os; os.kill(os.getpid(), 9)")
-    reason = "Python ended (killed by SIGKILL, probably because memory ran out); its variables are lost: df"
+    reason = "Python ended (killed by SIGKILL, probably out of memory); its variables are lost: df"
     assert (played.state, played.reason) == ("lost", reason)
 
 
@@ -412,7 +412,7 @@ def test_a_missing_program_says_how_to_get_it(make: Make) -> None:
     assert "shell" not in computer.languages
     played = play(computer, "shell", "echo no")
     assert played.state == "failed"
-    assert "there is no program /no/such/shell; change the setting shell" in played.reason
+    assert "there is no program /no/such/shellwas not found; change the setting shell" in played.reason
 
 
 def test_programs_are_described_without_being_started(make: Make) -> None:

@@ -292,7 +292,7 @@ def test_a_trap_sees_no_line_of_ours_after_a_failure_an_interrupt_or_an_exit(com
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
 def test_where_the_output_of_a_shell_goes_is_said(make: Make, tmp_path: Path, shell: str) -> None:
     computer = make(shell=shell)
-    words = f"the output of Shell goes to {tmp_path}/written, and not here"
+    words = f"the output of Shell goes to {tmp_path}/written, not here"
     assert play(computer, "shell", f"exec >{tmp_path}/written").reason == words
     played = play(computer, "shell", "echo hidden")
     assert (played.state, played.text, played.reason) == ("finished", "", words)

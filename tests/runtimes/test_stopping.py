@@ -71,7 +71,7 @@ def test_a_second_interrupt_ends_the_language_and_says_what_is_lost(make: Make, 
     played = play(computer, "python", code, stop_at="go\r\n", insists=True)
     assert (played.state, played.steps) == ("lost", ["interrupt", "terminate", "kill"])
     assert played.reason == (
-        "Python did not stop when it was interrupted, so it was ended; its variables are lost: df"
+        "Python did not react to the interrupt, so it was ended; its variables are lost: df"
     )
     assert played.seconds - played.when("go") < 20
     if not sandbox:

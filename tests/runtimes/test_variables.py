@@ -13,7 +13,7 @@ from oi_tui.runtimes import Computer
 from oi_tui.runtimes.variables import Detail, Variable
 from tests.runtimes.playing import play
 
-#: For each language: code, and what it remembers by then.
+#: For each language: code, and its variables by then.
 REMEMBERED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
     "javascript": (
         "const fs = require('fs'); let list = [1, {x: 2}]; const record = {a: 1, get b() { throw 1 }}\n"

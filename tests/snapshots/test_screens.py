@@ -159,9 +159,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     "failed": (lambda: screen([call("fail")], [Text("It failed.")], auto_run=True), ended),
     "waiting for input": (lambda: screen([call("ask")], auto_run=True), waiting_for_input),
     "no model": (
-        lambda: screen(
-            [ErrorInfo("no_key", "There is no key for OpenAI. Set OPENAI_API_KEY.", "llm.api_key")]
-        ),
+        lambda: screen([ErrorInfo("no_key", "No API key for OpenAI. Set OPENAI_API_KEY.", "llm.api_key")]),
         ended,
     ),
     "help": (lambda: screen(), helped),

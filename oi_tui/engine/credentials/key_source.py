@@ -9,9 +9,9 @@ from oi_tui.text import one_line
 
 #: Of a key that the profile itself holds, by the origin of its value.
 _OF_THE_PROFILE = {
-    "flag": "The key was given by a flag.",
-    "environment": "The key is that of OI_TUI_API_KEY in the environment.",
-    "profile": "The key stands in the profile's file, for whoever gets to read it.",
+    "flag": "The API key was given on the command line.",
+    "environment": "The API key comes from OI_TUI_API_KEY in the environment.",
+    "profile": "The API key is in the profile's file, readable by anyone who can read that file.",
 }
 
 
@@ -36,19 +36,19 @@ def key_place(profile: Profile, secrets: Secrets) -> KeySource:
     kept = found is not None and found.origin != "environment"
     if profile.api_key:
         origin = profile.origins.get("api_key", "")
-        told = _OF_THE_PROFILE.get(origin, "The key was typed, and is used until you leave.")
+        told = _OF_THE_PROFILE.get(origin, "You typed the API key; it is used until you quit.")
         if kept and found and found.value == profile.api_key:
-            told = f"{name} is kept in {_where(found.origin, secrets)}."
+            told = f"{name} is saved in {_where(found.origin, secrets)}."
         return KeySource(name, True, kept, told)
     if name is None:
         return KeySource(None, False, False, _without_name(profile.model))
     shown = one_line(name, 100)
     if found is None:
-        told = f"There is no {shown} yet; one that you type goes to {secrets.place()}."
+        told = f"{shown} is not set; a key that you type is saved in {secrets.place()}."
         return KeySource(name, False, False, told)
     if not kept:
-        return KeySource(name, True, False, f"{shown} is in the environment.")
-    return KeySource(name, True, True, f"{shown} is kept in {_where(found.origin, secrets)}.")
+        return KeySource(name, True, False, f"{shown} comes from the environment.")
+    return KeySource(name, True, True, f"{shown} is saved in {_where(found.origin, secrets)}.")
 
 
 def _where(origin: str, secrets: Secrets) -> str:
@@ -59,7 +59,7 @@ def _without_name(model: str) -> str:
     provider = provider_of(model)
     if provider is None:
         return (
-            f"Whose model {one_line(model, 60)} is cannot be told; with the provider before it "
-            "(provider/NAME) its key can be kept."
+            f"The provider of {one_line(model, 60)} is unknown; write the name as provider/NAME "
+            "to save its API key."
         )
-    return f"{one_line(provider, 40)} needs no key; one that you type is used until you leave."
+    return f"{one_line(provider, 40)} needs no API key; one that you type is used until you quit."

@@ -24,7 +24,8 @@ Origin = Literal["environment", "keyring", "file"]
 
 #: Told where a person reads about keys.
 ORDER = (
-    "A key is looked for in the flag or profile, then the environment, then the system's keyring, then a "
+    "An API key is looked for in the command line or profile, then the environment, then the system's "
+    "keyring, then a "
     "file that only you can read."
 )
 _SERVICE = "oi-tui"
@@ -144,7 +145,7 @@ class Secrets:
         """Keep a key for good. Returns where it lies now. Raises SecretError when it cannot be kept."""
         value = value.strip()
         if not value or not value.isprintable() or len(value) > _LONGEST:
-            raise SecretError("A key is one line of text without control characters.")
+            raise SecretError("An API key is one line of text without control characters.")
         learn(value)
 
         def put(ring: Any) -> bool:
@@ -156,12 +157,12 @@ class Secrets:
                 self._take_from_file(name)
                 return "keyring"
         except SecretError as error:
-            _log.warning("The keyring took no key: %s", error)
+            _log.warning("The keyring did not accept the key: %s", error)
         try:
             with private_file.changing(self.path) as record:
                 record[name] = value
         except OSError as error:
-            raise SecretError(f"The key cannot be kept: {error.strerror or error}.") from None
+            raise SecretError(f"The API key could not be saved: {error.strerror or error}.") from None
         return "file"
 
     def forget(self, name: str) -> bool:
@@ -180,7 +181,7 @@ class Secrets:
         try:
             return self._take_from_file(name) or found
         except OSError as error:
-            raise SecretError(f"The key cannot be taken out: {error.strerror or error}.") from None
+            raise SecretError(f"The API key could not be deleted: {error.strerror or error}.") from None
 
     def place(self) -> str:
         """Where a new key would go, in words."""

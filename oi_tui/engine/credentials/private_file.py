@@ -35,10 +35,10 @@ def read(path: Path) -> dict[str, Any]:
         if not stat.S_ISREG(found.st_mode):
             raise PrivateFileError(f"{paths.short(path)} is not a regular file")
         if found.st_uid != os.getuid():
-            raise PrivateFileError(f"{paths.short(path)} belongs to somebody else")
+            raise PrivateFileError(f"{paths.short(path)} belongs to another user")
         if found.st_mode & 0o022:
             raise PrivateFileError(
-                f"{paths.short(path)} can be written to by others; look through it, then: chmod 600"
+                f"other users can write to {paths.short(path)}; check its contents, then: chmod 600"
             )
         if found.st_mode & 0o077:
             os.fchmod(descriptor, 0o600)
@@ -52,7 +52,7 @@ def read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise PrivateFileError(f"{paths.short(path)} is damaged: it is not what oi-tui writes")
+        raise PrivateFileError(f"{paths.short(path)} is damaged: it was not written by oi-tui")
     return values
 
 

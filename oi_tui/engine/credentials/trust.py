@@ -88,7 +88,7 @@ class Trust:
         """Everything that is trusted, in the order in which it was."""
         try:
             if self.path.parent.exists() and not paths.safe_to_trust(self.path.parent):
-                _log.warning("Nothing is trusted: others can write to %s", self.path.parent)
+                _log.warning("Nothing is trusted: other users can write to %s", self.path.parent)
                 return []
             return [Trusted(**each) for each in _entries(private_file.read(self.path))]
         except OSError as error:

@@ -358,11 +358,11 @@ def plain_entry(message: Message) -> dict[str, Any]:
 FORMATS: Mapping[str, Format] = {
     each.name: each
     for each in (
-        Format("markdown", ".md", "A text to read, with code and output.", markdown),
+        Format("markdown", ".md", "A readable text with code and output.", markdown),
         Format("notebook", ".ipynb", "A Jupyter notebook with outputs and images.", notebook),
-        Format("html", ".html", "A page for a browser, with pictures; nothing in it runs.", html),
-        Format("script", ".txt", "The code that ran, a file for each language.", script),
-        Format("json", ".json", "The messages as Open Interpreter stores them.", original),
+        Format("html", ".html", "A web page with images; nothing in it runs.", html),
+        Format("script", ".txt", "The code that ran, one file per language.", script),
+        Format("json", ".json", "The messages in Open Interpreter's format.", original),
     )
 }
 #: What a file's name should end with, for whom it ended with something else.

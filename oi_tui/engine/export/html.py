@@ -132,5 +132,5 @@ def _picture(message: Message) -> str:
             if raw.startswith(beginning):
                 data = base64.b64encode(raw).decode()
                 return f'<img alt="picture" src="data:{kind};base64,{data}">'
-        return '<p class="aside">A picture that cannot be shown.</p>'
-    return f'<p class="aside">Picture: {_text(one_line(message.content, 300))}</p>'
+        return '<p class="aside">An image that cannot be shown.</p>'
+    return f'<p class="aside">Image: {_text(one_line(message.content, 300))}</p>'

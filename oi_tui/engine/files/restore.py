@@ -73,8 +73,8 @@ def restore(snapshots: Snapshots, step: Step, actions: Sequence[Action]) -> tupl
         try:
             snapshots.note(replace(back, changes=tuple(change for _, change in ready)))
         except OSError as error:
-            why = f"how they are now could not be kept ({error.strerror or error})"
-            return back, [*problems, f"No file was touched: {why}."]
+            why = f"the current files could not be saved first ({error.strerror or error})"
+            return back, [*problems, f"No file was changed: {why}."]
     done: list[Change] = []
     for action, change in ready:
         try:
@@ -108,7 +108,7 @@ def _action(snapshots: Snapshots, root: Path, change: Change) -> Action:
     if status is not None and not _may_go(snapshots, path, status, change):
         return replace(action, obstacle="something that is no file has its place")
     if removes and change.after is None:
-        return replace(action, obstacle=f"it could not be brought back: {change.why or 'it was not kept'}")
+        return replace(action, obstacle=f"it could not be restored: {change.why or 'no copy was kept'}")
     if removes and status is None:
         return replace(action, obstacle="it is gone already")
     if not removes and change.before is None:

@@ -146,7 +146,7 @@ class FileWatcher:
             changes = self._changes(before, known, now)
             note = "" if before.whole and now.whole else self._partly(now)
             if len(changes) > MOST_CHANGES:
-                more = f"{len(changes) - MOST_CHANGES:,} more files changed, which are not listed."
+                more = f"{len(changes) - MOST_CHANGES:,} more files changed; they are not listed."
                 note = f"{more} {note}".strip()
                 changes = changes[:MOST_CHANGES]
             if not changes and (not note or self._told):
@@ -157,7 +157,7 @@ class FileWatcher:
                 try:
                     self.snapshots.note(step)
                 except OSError:
-                    lost = "They cannot be restored: what they were could not be kept."
+                    lost = "They cannot be restored: their earlier contents could not be saved."
                     return Step(id, step.folder, step.changes, f"{step.note} {lost}".strip())
             return step
 
@@ -173,7 +173,7 @@ class FileWatcher:
                 continue
             content, why = None, ""
             if path.rpartition("/")[2].startswith("."):
-                why = "it is a hidden file, and may hold secrets"
+                why = "it is a hidden file, which may contain secrets"
             elif status.st_size > LARGEST:
                 why = f"it is larger than {LARGEST // 1_000_000} MB"
             elif self._kept + status.st_size > KEEP_BYTES or time.monotonic() > end or stopped():
@@ -183,7 +183,7 @@ class FileWatcher:
                     content = self.snapshots.keep(self.folder / path)
                     self._kept += status.st_size
                 except OSError as error:
-                    why = f"it could not be kept ({error.strerror or error})"
+                    why = f"it could not be saved ({error.strerror or error})"
             known[path] = _Known(stamp, stat.S_IMODE(status.st_mode), content, why)
         self._known = known
         return found

@@ -48,7 +48,7 @@ def misled(profile: Profile) -> ErrorInfo | None:
         return None
     name, value = own
     told = f"The environment variable {name} must be {must}, not {urls.shown(value)}."
-    return ErrorInfo("address", f"{told} Correct it, or set api_base, which goes before it.", "api_base")
+    return ErrorInfo("address", f"{told} Correct it, or set api_base, which takes precedence.", "api_base")
 
 
 def server(profile: Profile) -> str | None:
@@ -83,15 +83,15 @@ def refusal(profile: Profile) -> ErrorInfo | None:
     if profile.local and not is_this_machine(host):
         return ErrorInfo(
             "address",
-            f"local is on, and {profile.model} would be asked at {where}. Choose a model of this machine "
-            f"(%model lists them), or switch local off.",
+            f"local is on, but {profile.model} runs at {where}. Choose a model on this machine "
+            f"(%model lists them), or turn local off.",
             "local",
         )
     if profile.offline and not is_near(host):
         return ErrorInfo(
             "address",
-            f"offline is on, and {profile.model} would be asked at {where}. Choose a model of this machine "
-            f"or the local network, or switch offline off.",
+            f"offline is on, but {profile.model} runs at {where}. Choose a model on this machine "
+            f"or the local network, or turn offline off.",
             "offline",
         )
     return None
@@ -102,5 +102,5 @@ def _refused_function(profile: Profile) -> ErrorInfo | None:
     if not (profile.local or profile.offline):
         return None
     setting = "local" if profile.local else "offline"
-    told = f"{setting} is on, and the profile's function llm.completions could ask any server."
-    return ErrorInfo("address", f"{told} Switch {setting} off to use the function.", setting)
+    told = f"{setting} is on, but the profile's function llm.completions could contact any server."
+    return ErrorInfo("address", f"{told} Turn {setting} off to use the function.", setting)

@@ -105,13 +105,13 @@ TROUBLES = (
     ErrorPattern(
         "model",
         "model",
-        "“{model}” does not say whose model it is. {advice}",
+        "The provider of “{model}” is unknown. {advice}",
         r"LLM Provider NOT provided|LiteLLMUnknownProvider",
     ),
     ErrorPattern(
         "no_key",
         "api_key",
-        "There is no key for {provider}. Set api_key, or the environment variable {variable}.",
+        "No API key for {provider}. Set api_key, or the environment variable {variable}.",
         r"api_key client option must be set|Missing \w* ?API Key"
         r"|api.?key (?:is )?(?:not set|required|missing)|No (?:api.?key|API_KEY)|Missing credentials"
         r"|Unable to locate credentials|default credentials were not found",
@@ -120,15 +120,14 @@ TROUBLES = (
     ErrorPattern(
         "no_key",
         "api_key",
-        "There is no key for {provider}. Set api_key, or the environment variable {variable}.",
+        "No API key for {provider}. Set api_key, or the environment variable {variable}.",
         statuses=(None, 401, 403),
         when=lambda attempt: bool(attempt.missing) and not attempt.api_key,
     ),
     ErrorPattern(
         "address",
         "api_base",
-        "The address of the server cannot be called. It should look like http://127.0.0.1:8080/v1; "
-        "see api_base.",
+        "The server address is not valid. It should look like http://127.0.0.1:8080/v1; see api_base.",
         r"Unsupported(?:Protocol|URL)|Invalid ?URL|NonHttpUrl|missing an 'http|No host supplied"
         r"|Port out of range|Cannot combine AUTHORIZATION|label (?:is )?(?:empty|too long)|Invalid IPv6",
     ),
@@ -143,14 +142,14 @@ TROUBLES = (
     ErrorPattern(
         "network",
         "base",
-        "The proxy did not let the request through. Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
+        "The proxy refused the request. Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.",
         r"ProxyError|ProxyConnection|\bproxy\b.*(?:error|refused|failed|required)",
         retryable=True,
     ),
     ErrorPattern(
         "timeout",
         "timeout",
-        "{host} did not answer within {timeout:g} s. A slow model needs a longer timeout.",
+        "{host} did not answer within {timeout:g} s. Slow models need a longer timeout.",
         r"ReadTimeout|ConnectTimeout|PoolTimeout|WriteTimeout|\bTimeout\b|TimeoutError|timed out",
         (None, 408),
         retryable=True,
@@ -158,7 +157,7 @@ TROUBLES = (
     ErrorPattern(
         "network",
         None,
-        "The way to {host} is closed: there seems to be no network. Check the connection.",
+        "{host} cannot be reached: there seems to be no network. Check the connection.",
         _NO_NAME := r"Name or service not known|nodename nor servname|getaddrinfo|name resolution",
         retryable=True,
         when=_remote,
@@ -166,7 +165,7 @@ TROUBLES = (
     ErrorPattern(
         "address",
         "api_base",
-        "There is no host {host}, or no network. Check the connection, and api_base.",
+        "Host {host} not found, or no network. Check the connection, and api_base.",
         _NO_NAME,
     ),
     ErrorPattern(
@@ -179,21 +178,21 @@ TROUBLES = (
     ErrorPattern(
         "refused",
         "api_base",
-        "Nothing answers at {place}. Start the model server, or correct api_base.",
+        "No server answers at {place}. Start the model server, or correct api_base.",
         _REFUSED,
         when=lambda attempt: attempt.is_here,
     ),
     ErrorPattern(
         "refused",
         "api_base",
-        "Nothing answers at {host}. Start the model server, or correct api_base.",
+        "No server answers at {host}. Start the model server, or correct api_base.",
         _REFUSED,
         retryable=True,
     ),
     ErrorPattern(
         "network",
         "base",
-        "There is no way through to {host}. Check the network.",
+        "{host} cannot be reached. Check the network.",
         r"Network is unreachable|No route to host|Host is down",
         retryable=True,
     ),
@@ -207,14 +206,14 @@ TROUBLES = (
     ErrorPattern(
         "network",
         "api_base",
-        "No secure connection to {host} could be made. If the server speaks plain HTTP, api_base must begin "
+        "A secure connection to {host} failed. If the server speaks plain HTTP, api_base must begin "
         "with http:// instead of https://.",
         r"\[SSL|SSLError|ssl\.c:|TLSV1|WRONG_VERSION_NUMBER",
     ),
     ErrorPattern(
         "address",
         "base",
-        "{host} sends the request round in circles, or wants it elsewhere: at {led}. Check api_base.",
+        "{host} redirects in a loop, or redirects to {led}. Check api_base.",
         when=lambda attempt: (
             bool(attempt.led) and urlsplit(attempt.api_base or "")[:2] == urlsplit(attempt.led)[:2]
         ),
@@ -222,21 +221,21 @@ TROUBLES = (
     ErrorPattern(
         "address",
         "base",
-        "{host} sends the request on to {led}, which oi-tui does not follow: your words and your key are for "
-        "the server that you named. If that is the one you want, set api_base to {led}.",
+        "{host} redirects to {led}, which oi-tui does not follow: your messages and your API key are for "
+        "the server that you named. If {led} is the one you want, set api_base to it.",
         when=lambda attempt: bool(attempt.led),
     ),
     ErrorPattern(
         "empty",
         "base",
-        "{host} answered with nothing that could be read. Check api_base and model.",
+        "The answer of {host} could not be read. Check api_base and model.",
         r"body decoded to no events",
         when=lambda attempt: not attempt.begun,
     ),
     ErrorPattern(
         "network",
         "base",
-        "{host} does not answer as a model server does: what came is no valid HTTP. Check api_base.",
+        "{host} does not answer like a model server: the answer is not valid HTTP. Check api_base.",
         r"status line|chunk size|Content-Length|Data after|header (?:token|value)|while decompressing"
         r"|Got more than|Too many headers|TransferEncodingError|ContentEncodingError|LineTooLong",
         when=lambda attempt: not attempt.begun,
@@ -268,7 +267,7 @@ TROUBLES = (
     ErrorPattern(
         "cut",
         None,
-        "The reply broke off: {detail}",
+        "The reply was interrupted: {detail}",
         r"unexpected response from Ollama",
         retryable=True,
         when=lambda attempt: attempt.begun,
@@ -334,7 +333,7 @@ TROUBLES = (
     ErrorPattern(
         "tools",
         "supports_functions",
-        "{model} takes no tool calls. With supports_functions off it writes its code as text.",
+        "{model} does not support tool calls. With supports_functions off it writes its code as text.",
         r"does(?: not|n't) support (?:the )?(?:parameters?:? )?\W*"
         r"(?:tools?|functions?|tool.?(?:calling|use|choice))"
         r"|(?:tools?|functions?|function.?calling|tool.?use|tool.?choice)\W+(?:\w+\W+){0,4}"
@@ -349,7 +348,7 @@ TROUBLES = (
     ErrorPattern(
         "model",
         "model",
-        "Ollama has no model “{name}”. Get it with: ollama pull {name}. Or choose another model.",
+        "Ollama has no model “{name}”. Download it with: ollama pull {name}. Or choose another model.",
         _NO_MODEL := (
             r"model.{0,80}(?:not found|does(?: not|n't) exist|not a valid|is not available|unknown)"
             r"|(?:unknown|invalid|no such) model|not a valid model|model_not_found|try pulling it"
@@ -358,13 +357,13 @@ TROUBLES = (
         when=lambda attempt: attempt.provider.startswith("ollama"),
     ),
     ErrorPattern(
-        "model", "model", "{host} knows no model “{name}”. Check the spelling of model.", _NO_MODEL, _CLIENT
+        "model", "model", "{host} has no model “{name}”. Check the spelling of model.", _NO_MODEL, _CLIENT
     ),
     # What the status says.
     ErrorPattern(
         "key",
         "api_key",
-        "{host} did not accept the key. Check api_key: is it whole, current, and for this host?",
+        "{host} did not accept the API key. Check api_key: is it complete, current, and for this host?",
         statuses=(401,),
     ),
     ErrorPattern(
@@ -376,13 +375,14 @@ TROUBLES = (
     ErrorPattern(
         "key",
         "api_key",
-        "{host} refused: the key is not allowed to use {model}, or not from here. Check api_key and model.",
+        "{host} refused: this API key may not use {model}, or not from this network. Check api_key and "
+        "model.",
         statuses=(403,),
     ),
     ErrorPattern(
         "model",
         "model",
-        "{host} knows no such model or path. Check model.",
+        "{host} has no such model or path. Check model.",
         statuses=(404, 405),
         when=_remote,
     ),
@@ -406,31 +406,35 @@ TROUBLES = (
     ErrorPattern(
         "context",
         "context_window",
-        "The request is larger than the server takes. Set context_window or max_output lower.",
+        "The request is larger than the server accepts. Lower context_window or max_output.",
         statuses=(413,),
     ),
     ErrorPattern(
-        "server", None, "{host} cannot do this just now ({status}).", statuses=(409, 423, 425), retryable=True
+        "server",
+        None,
+        "{host} cannot do this at the moment ({status}).",
+        statuses=(409, 423, 425),
+        retryable=True,
     ),
     ErrorPattern(
         "model", "model", "{host} no longer has this model ({status}). Choose another.", statuses=(410,)
     ),
     ErrorPattern(
-        "key", "model", "{host} may not answer from here, for reasons of law ({status}).", statuses=(451,)
+        "key", "model", "{host} may not answer in your region for legal reasons ({status}).", statuses=(451,)
     ),
     ErrorPattern(
-        "network", None, "This network wants you to log in first ({status}). Open any page.", statuses=(511,)
+        "network", None, "This network requires a login first ({status}). Open any web page.", statuses=(511,)
     ),
     ErrorPattern(
         "address",
         "base",
-        "{host} points somewhere else ({status}). Check api_base.",
+        "{host} redirects elsewhere ({status}). Check api_base.",
         statuses=range(300, 400),
     ),
     ErrorPattern(
         "rate",
         "model",
-        "{host} has too many requests from this key at the moment (429).{wait}",
+        "{host} received too many requests with this API key (429).{wait}",
         statuses=(429,),
         retryable=True,
     ),
@@ -440,7 +444,7 @@ TROUBLES = (
     ErrorPattern(
         "server",
         None,
-        "{host} had a fault of its own ({status}): {detail}",
+        "{host} had an internal error ({status}): {detail}",
         statuses=range(500, 600),
         retryable=True,
     ),
@@ -450,7 +454,7 @@ TROUBLES = (
     ErrorPattern(
         "server",
         None,
-        "{host} broke off: {detail}",
+        "{host} closed the connection: {detail}",
         r"\bAPIError: ",
         retryable=True,
         when=lambda attempt: not attempt.begun,
@@ -458,7 +462,7 @@ TROUBLES = (
     ErrorPattern(
         "network",
         "base",
-        "No connection to {host} could be made: {reason}",
+        "Could not connect to {host}: {reason}",
         CONNECTION.pattern,
         retryable=True,
         when=lambda attempt: not attempt.begun and attempt.on_the_way,
@@ -466,14 +470,15 @@ TROUBLES = (
     ErrorPattern(
         "server",
         "base",
-        "What {host} answered could not be read ({broke}). It may be no model server, or of another kind.",
+        "The answer of {host} could not be read ({broke}). It may not be a model server, or use another "
+        "protocol.",
         CONNECTION.pattern,
         when=lambda attempt: not attempt.begun,
     ),
     ErrorPattern(
         "cut",
         None,
-        "The reply broke off: {detail}",
+        "The reply was interrupted: {detail}",
         r"\bAPIError: ",
         retryable=True,
         when=lambda attempt: attempt.begun,
@@ -481,7 +486,7 @@ TROUBLES = (
     ErrorPattern(
         "cut",
         None,
-        "The reply broke off: the server sent something that is no reply.",
+        "The reply was interrupted: the server sent something unexpected.",
         retryable=True,
         when=lambda attempt: attempt.begun,
     ),

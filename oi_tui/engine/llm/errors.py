@@ -86,7 +86,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
         detail=detail,
         reason=_detail(chain[-1], attempt) or detail,
         variable=" or ".join(attempt.missing) or name_for(attempt.model) or "of its provider",
-        wait="" if not retry_after else f" It asks to wait {_duration(retry_after)}.",
+        wait="" if not retry_after else f" It asks for a pause of {_duration(retry_after)}.",
     )
     return ErrorInfo(
         trouble.kind, redact(sentence, attempt.api_key), setting, trouble.retryable, retry_after, detail
@@ -97,11 +97,11 @@ def timed_out(attempt: Attempt) -> ErrorInfo:
     """Nothing came for as long as the profile allows."""
     silence = f"{attempt.timeout:g} s"
     sentence = (
-        f"The reply stopped: nothing came for {silence}. What had arrived is kept."
+        f"The reply stopped: no data for {silence}. The received part is kept."
         if attempt.begun
         else f"{attempt.host} did not answer within {silence}."
     )
-    return ErrorInfo("timeout", f"{sentence} A slow model needs a longer timeout.", "timeout", retryable=True)
+    return ErrorInfo("timeout", f"{sentence} Slow models need a longer timeout.", "timeout", retryable=True)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -276,23 +276,21 @@ def empty(attempt: Attempt, finish: str | None, instead: str = "") -> ErrorInfo:
         return ErrorInfo(
             "empty",
             "The reply was cut off before its first word: max_tokens is too small, or the conversation fills "
-            "the model's window.",
+            "the context window.",
             "max_tokens",
         )
     if finish == "content_filter":
-        return ErrorInfo("empty", f"{attempt.host} held the reply back (content filter).", "model")
+        return ErrorInfo("empty", f"{attempt.host} withheld the reply (content filter).", "model")
     base = attempt.api_base
     if instead:
         words = redact(instead, attempt.api_key)
-        told = f"{attempt.host} answered with something that is no reply: {words.rstrip('.')}."
+        told = f"{attempt.host} sent an unexpected answer: {words.rstrip('.')}."
         return ErrorInfo("empty", told, "api_base" if base else "model", detail=words)
     if base and not re.search(r"/v\d", urlsplit(base).path) and attempt.provider == "openai":
-        hint = f"If {base} is not the address of its API, correct api_base: it usually ends in /v1."
+        hint = f"If {base} is not the API address, correct api_base: it usually ends in /v1."
     else:
-        hint = "Ask again, or choose another model."
-    return ErrorInfo(
-        "empty", f"{attempt.host} answered with nothing in it. {hint}", "api_base" if base else "model"
-    )
+        hint = "Try again, or choose another model."
+    return ErrorInfo("empty", f"{attempt.host} sent an empty answer. {hint}", "api_base" if base else "model")
 
 
 def not_an_address(base: str, wanted: str) -> ErrorInfo:
@@ -302,20 +300,20 @@ def not_an_address(base: str, wanted: str) -> ErrorInfo:
 
 def no_provider(model: str) -> ErrorInfo:
     """The name of a model does not say, or not rightly, whose model it is."""
-    return ErrorInfo("model", f"“{model}” does not say whose model it is. {advice(model)}", "model")
+    return ErrorInfo("model", f"The provider of “{model}” is unknown. {advice(model)}", "model")
 
 
 def our_own(error: Exception) -> ErrorInfo:
     """Something that was not foreseen went wrong on our side."""
     told = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
-    return ErrorInfo("unknown", f"The request failed within oi-tui. {told}", detail=told)
+    return ErrorInfo("unknown", f"The request failed inside oi-tui. {told}", detail=told)
 
 
 def process_ended(reason: str) -> ErrorInfo:
     """The process that talks to models is gone."""
     return ErrorInfo(
         "process",
-        f"The process that talks to models {reason}. It starts again with the next message.",
+        f"The model process {reason}. It restarts with the next message.",
         None,
         retryable=True,
     )

@@ -19,7 +19,7 @@ from oi_tui.text import whole
 __all__ = ["Request", "Written", "estimate", "write"]
 
 _GO_ON = "Go on from where you stopped."
-_BEFORE = "(The conversation begins with your own words.)"
+_BEFORE = "(The conversation begins with your own message.)"
 #: Images that go with one request, and their bytes in all; providers refuse requests that are much larger.
 _MOST_IMAGES = 20
 _MOST_BYTES = 15_000_000
@@ -269,7 +269,7 @@ class _Conversation:
             ]
             if message.state in ("unfinished", "writing"):
                 words.append(_fenced(message.format or "", message.content))
-                told.append("Your reply was cut off, so its last piece of code was not run.")
+                told.append("Your reply was cut off, so its last code block was not run.")
             elif self._tools and message.call is not None:
                 identity = self._identity(message)
                 calls.append(_call(identity, message))
@@ -347,7 +347,7 @@ class _Conversation:
 
 
 def _summarised(summary: Message) -> dict[str, Any]:
-    return {"role": "user", "content": f"What was said and done before, in short:\n\n{summary.content}"}
+    return {"role": "user", "content": f"Summary of the conversation so far:\n\n{summary.content}"}
 
 
 def _begins_reply(before: Message, message: Message, *, after_run: bool, runs_later: bool) -> bool:
@@ -375,7 +375,7 @@ def _note(message: Message, *, silent: bool) -> str:
             )
         case "skipped":
             return reason or (
-                "This code was not run, because an earlier piece of the reply was rejected or interrupted."
+                "This code was not run, because earlier code of the reply was rejected or interrupted."
             )
         case "interrupted":
             return f"Interrupted by the user{after}" + (f". {reason}" if reason else "")
@@ -385,7 +385,7 @@ def _note(message: Message, *, silent: bool) -> str:
         case "finished" | "failed":
             return reason
         case "running" | "waiting":
-            return "The application ended while this code ran; whether it came to its end is not known."
+            return "The application ended while this code ran; whether it finished is unknown."
         case "queued":
             return "" if not silent else "This code was not run."
     return ""

@@ -60,7 +60,7 @@ class _LoggedReply:
                 pieces.append(delta)
                 yield delta
         except LlmError as error:
-            _words.debug("from the model, a fault: %s", error.fault)
+            _words.debug("from the model, an error: %s", error.fault)
             raise
         finally:
             _words.debug("from the model: %s", _cut(json.dumps(list(_joined(pieces)))))

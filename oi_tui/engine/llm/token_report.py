@@ -69,7 +69,7 @@ def report(
     lines += [f"  {name:<{width}}  ~{tokens:>9,}" for name, tokens in sums.items()]
     if written.left_out:
         lines.append(
-            f"  {written.left_out} older messages do not fit and are left out; %compact summarises them."
+            f"  {written.left_out} older messages do not fit and are omitted; %compact summarises them."
         )
     whence = "by the model's tokenizer or the nearest one" if counted else "at four characters a token"
     lines.append(f"  counted here, {whence}")
@@ -81,11 +81,11 @@ def report(
 def window(tokens: int | None, facts: ModelInfo, profile: Profile) -> str:
     """The window in use, who said so, and what of it is kept free."""
     if tokens is None:
-        return "Window: not known. context_window sets it."
+        return "Context window: unknown. context_window sets it."
     own = profile.context_window and not facts.learned
-    whence = "the profile says so (context_window)" if own else facts.window_from
+    whence = "from the profile (context_window)" if own else facts.window_from
     reply = min(tokens // 5, 4096) if profile.max_tokens is None else min(profile.max_tokens, tokens // 2)
-    return f"Window: {tokens:,} tokens ({whence}), of which {reply:,} stay free for the reply."
+    return f"Context window: {tokens:,} tokens ({whence}); {reply:,} of them are reserved for the reply."
 
 
 def _share(tokens: int, window: int | None) -> str:
@@ -94,14 +94,14 @@ def _share(tokens: int, window: int | None) -> str:
 
 def _spent(ledger: UsageTotals, profile: Profile) -> list[str]:
     if not ledger.requests:
-        return ["Nothing was sent yet in this session."]
+        return ["No request was sent yet in this session."]
     lines = []
     if last := ledger.last:
         price = "?" if last.cost is None else f"${last.cost:.4f}"
         cached = f" ({last.cached_tokens:,} of them from the provider's cache)" if last.cached_tokens else ""
         lines.append(
             f"Last request: {last.prompt_tokens:,} tokens in{cached}, {last.completion_tokens:,} out, "
-            f"as the provider counted; {price}."
+            f"as counted by the provider; {price}."
         )
     some = "1 request" if ledger.requests == 1 else f"{ledger.requests:,} requests"
     lines.append(
@@ -109,9 +109,9 @@ def _spent(ledger: UsageTotals, profile: Profile) -> list[str]:
         f"{ledger.completion_tokens:,} out; {ledger.price}."
     )
     if ledger.unreported:
-        lines.append(f"  of {ledger.unreported} of them the provider did not say what they used")
+        lines.append(f"  for {ledger.unreported} of them the provider did not report usage")
     if ledger.unpriced:
-        lines.append("  ? stands for a price that is not known")
+        lines.append("  ? means that the price is unknown")
     if profile.max_budget is not None:
         lines.append(f"Budget: ${profile.max_budget:.2f} (max_budget).")
     return lines

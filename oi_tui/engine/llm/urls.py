@@ -21,7 +21,7 @@ def wanted(address: str) -> str | None:
     if not address.isprintable() or " " in address:
         return "an address without spaces and characters that do not show"
     if address.startswith(("/", "unix:", "http+unix:")):
-        return f"an address {_EXAMPLE} (a socket that is a file cannot be called)"
+        return f"an address {_EXAMPLE} (socket files are not supported)"
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -29,7 +29,7 @@ def wanted(address: str) -> str | None:
     if parts.scheme not in ("http", "https") or "://" not in address:
         return f"an address that begins with http:// or https://, {_EXAMPLE}"
     if "@" in parts.netloc:
-        return "an address without a name and password (the key goes into api_key)"
+        return "an address without a name and password (put the key in api_key)"
     if "[" not in parts.netloc and parts.netloc.count(":") > 1:
         return _BRACKETS
     try:
@@ -38,11 +38,7 @@ def wanted(address: str) -> str | None:
         port = 0
     if port == 0:
         return "an address with a port from 1 to 65535"
-    return (
-        None
-        if _is_host(parts.hostname or "")
-        else f"an address with the name or the number of a host, {_EXAMPLE}"
-    )
+    return None if _is_host(parts.hostname or "") else f"an address with a host name or number, {_EXAMPLE}"
 
 
 def _is_host(host: str) -> bool:

@@ -59,20 +59,21 @@ class UsageTracker:
         if facts.free:
             return
         if limit == 0:
-            raise OverBudget("The budget is $0.00, so nothing is sent to a model that costs money.")
+            raise OverBudget("The budget is $0.00, so nothing is sent to models that cost money.")
         if spent >= limit:
-            raise OverBudget(f"${spent:.2f} of the budget of ${limit:.2f} is spent.")
+            raise OverBudget(f"You have spent ${spent:.2f} of the budget of ${limit:.2f}.")
         if facts.prompt_price is None:
             raise OverBudget(
-                f"What {profile.model} costs is not known, so the budget of ${limit:.2f} cannot be kept. "
-                "Choose a model with a known price, or take max_budget out of the settings."
+                f"The price of {profile.model} is unknown, so the budget of ${limit:.2f} cannot be kept. "
+                "Choose a model with a known price, or remove max_budget."
             )
         replies = self.ledger.requests - self.ledger.unreported
         reply = self.ledger.completion_tokens / replies if replies else 0
         self._estimate = price = tokens * facts.prompt_price + reply * (facts.completion_price or 0.0)
         if spent + price > limit:
             raise OverBudget(
-                f"The next request would cost about ${price:.4f}; with the ${spent:.4f} spent so far that is "
+                f"The next request would cost about ${price:.4f}; with the ${spent:.4f} spent so far, that "
+                "is "
                 f"more than the budget of ${limit:.2f}."
             )
 
@@ -82,14 +83,14 @@ class UsageTracker:
             self._left_out = written.left_out
             model, window = written.request.model, written.window or 0
             why = (
-                f"How much {model} takes in is not known, so {window:,} tokens are assumed (context_window "
+                f"The context window of {model} is unknown; {window:,} tokens are assumed (context_window "
                 "sets it), and the conversation is longer"
                 if assumed
-                else f"The conversation no longer fits the model's window of {window:,} tokens"
+                else f"The conversation no longer fits the context window of {window:,} tokens"
             )
             yield Noticed(
-                f"{why}: the {written.left_out} oldest messages are left out of the request. "
-                "%compact has the model summarise them instead."
+                f"{why}: the {written.left_out} oldest messages are omitted from the request. "
+                "%compact summarises them instead."
             )
         elif not written.left_out:
             self._left_out = 0
@@ -102,8 +103,8 @@ class UsageTracker:
         if 0 < last.prompt_tokens < written.tokens * _READ and written.tokens > _WORTH_TELLING:
             self._cut.add(model)
             yield Noticed(
-                f"Ollama read {last.prompt_tokens:,} of the ~{written.tokens:,} tokens that it was sent: it "
-                "has left out the beginning of the conversation. Set context_window to what it can take in; "
-                "%tokens tells what is in use.",
+                f"Ollama read {last.prompt_tokens:,} of the ~{written.tokens:,} tokens in the request: it "
+                "dropped the beginning of the conversation. Set context_window to its real size; "
+                "%tokens shows the current value.",
                 "warning",
             )

@@ -70,7 +70,7 @@ def fetch(
     address, _, fragment = url.partition("#")
     sha256 = sha256 or fragment.removeprefix("sha256=") or None
     if sha256 is not None and not _SHA256.fullmatch(sha256):
-        raise DownloadError("The checksum is not one: sha256 takes 64 hexadecimal digits.")
+        raise DownloadError("The checksum is not valid: sha256 takes 64 hexadecimal digits.")
     target = folder / name_of(address)
     if target.exists():
         yield Progress(target.stat().st_size, target.stat().st_size)
@@ -79,7 +79,7 @@ def fetch(
         paths.make_private(folder)
         yield from _Download(address, target, stopped, sha256).work()
     except OSError as error:
-        raise DownloadError(f"{target.name} cannot be written: {error.strerror or error}.") from error
+        raise DownloadError(f"Could not write {target.name}: {error.strerror or error}.") from error
 
 
 class _Download:
@@ -107,8 +107,12 @@ class _Download:
                 failures = 1 if self._here() > before else failures + 1
                 reason = _reason(error)
                 if isinstance(error, urllib.error.HTTPError) or failures >= ATTEMPTS:
-                    kept = f" {self._here():,} bytes are kept; it goes on from there." if self._here() else ""
-                    raise DownloadError(f"{self._url} cannot be downloaded: {reason}.{kept}") from None
+                    kept = (
+                        f" {self._here():,} bytes are saved; the download can continue from there."
+                        if self._here()
+                        else ""
+                    )
+                    raise DownloadError(f"Could not download {self._url}: {reason}.{kept}") from None
                 if self._stopped.wait(min(2.0**failures, 10.0) / 4):
                     raise DownloadError(self._stopped_words()) from None
         self._check()
@@ -155,7 +159,10 @@ class _Download:
             raise ConnectionError("the connection broke")
 
     def _stopped_words(self) -> str:
-        return f"Stopped. {self._here():,} bytes of {self._target.name} are kept; it goes on from there."
+        return (
+            f"Stopped. {self._here():,} bytes of {self._target.name} are saved; the download can "
+            "continue from there."
+        )
 
     def _here(self) -> int:
         return self._part.stat().st_size if self._part.exists() else 0
@@ -183,7 +190,7 @@ class _Download:
         missing = self._total - at + _SPARE - free
         if missing > 0:
             raise DownloadError(
-                f"{self._target.name} has {self._total / 1e9:.1f} GB; the disk lacks {missing / 1e9:.1f} GB "
+                f"{self._target.name} has {self._total / 1e9:.1f} GB; the disk needs {missing / 1e9:.1f} GB "
                 "for it."
             )
 
@@ -201,8 +208,9 @@ class _Download:
                 self._part.unlink()
                 self._about.unlink()
             raise DownloadError(
-                f"{self._target.name} is not what it should be: its checksum is {found.hexdigest()[:16]}..., "
-                f"not {self._sha256.lower()[:16]}.... It was removed; download it again, or from elsewhere."
+                f"{self._target.name} is not the expected file: its checksum is {found.hexdigest()[:16]}..., "
+                f"not {self._sha256.lower()[:16]}.... It was removed; download it again, or from another "
+                "site."
             )
 
 

@@ -67,7 +67,9 @@ class FunctionReply:
             )
             yield each
         if not begun and not self._cancelled.is_set():
-            raise LlmError(ErrorInfo("empty", f"{self._name} gave nothing: no text and no call.", "model"))
+            raise LlmError(
+                ErrorInfo("empty", f"{self._name} returned nothing: no text and no call.", "model")
+            )
 
     def cancel(self) -> None:
         """End the reply, from any thread: the iteration stops at once."""

@@ -47,8 +47,8 @@ class KnownWindows:
             window = int(written.tokens * _LESS)
         self._learned[profile.model, profile.api_base] = max(_SMALLEST, window)
         return (
-            f"{profile.model} takes in {stated.limit:,} tokens, and the conversation is longer. It is sent "
-            "again without its oldest messages. %compact has the model summarise them instead."
+            f"{profile.model} accepts {stated.limit:,} tokens, and the conversation is longer. It is sent "
+            "again without its oldest messages. %compact summarises them instead."
         )
 
 
@@ -58,10 +58,11 @@ def check_size(written: Written, facts: ModelInfo, model: str) -> None:
     if window is None or written.tokens <= window * _CERTAINLY:
         return
     takes = (
-        f"how much {model} takes in is not known; {window:,} are assumed. Set context_window if it takes in "
+        f"the context window of {model} is unknown; {window:,} are assumed. Set context_window if it is "
+        "larger,"
         "more. Otherwise"
         if facts.window_assumed
-        else f"{model} takes in {window:,}."
+        else f"{model} accepts {window:,}."
     )
     raise LlmError(
         ErrorInfo(

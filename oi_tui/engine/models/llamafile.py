@@ -129,7 +129,7 @@ class Llamafile:
                 start_new_session=True,
             )
         except OSError as error:
-            raise LlamafileError(f"{path} cannot be started: {error.strerror or error}.") from None
+            raise LlamafileError(f"Could not start {path}: {error.strerror or error}.") from None
 
     @property
     def api_base(self) -> str:
@@ -151,7 +151,7 @@ class Llamafile:
         until = time.monotonic() + patience
         while not self._answers():
             if not self.running:
-                raise LlamafileError(f"{self.path.name} ended at once. {self._last_words()}")
+                raise LlamafileError(f"{self.path.name} ended immediately. {self._last_words()}")
             if stopped.wait(0.1):
                 self.stop()
                 raise LlamafileError("Stopped.")
@@ -196,7 +196,9 @@ class Llamafile:
         last = " / ".join(line.strip() for line in said.splitlines()[-3:] if line.strip())
         hint = f" The log is {paths.short(self._log)}."
         return (
-            f"It said: {clip(last, 300)}." if last else "It said nothing: is it made for this machine?"
+            f"Its last output: {clip(last, 300)}."
+            if last
+            else "It printed nothing: is it made for this machine?"
         ) + hint
 
 

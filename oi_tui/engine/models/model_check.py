@@ -72,8 +72,8 @@ def check(
         return
     steps: tuple[tuple[Step, Sequence[str], str], ...] = (
         ("host", _UNREACHED, f"{profile.api_base or 'The provider'} answers."),
-        ("key", _UNACCEPTED, "The key is accepted." if profile.api_key else "No other key is wanted."),
-        ("model", _UNKNOWN, f"The model {profile.model} is there."),
+        ("key", _UNACCEPTED, "The API key is accepted." if profile.api_key else "No API key is needed."),
+        ("model", _UNKNOWN, f"The model {profile.model} exists."),
     )
     for step, kinds, good in steps:
         if fault is not None and fault.kind in kinds:
@@ -107,20 +107,20 @@ def _read(send: Callable[[], Reply]) -> tuple[int, int, ErrorInfo | None]:
 
 def _tools(*, refused: bool, calls: int) -> CheckResult:
     if refused:
-        sentence = "It takes no tool calls, and will be asked for code as text."
+        sentence = "It does not support tool calls; it will write code as text."
         return CheckResult("tools", False, sentence, "supports_functions")
     if calls:
         return CheckResult("tools", True, "It calls tools.")
-    return CheckResult("tools", None, "It takes tools, but called none this time.", "supports_functions")
+    return CheckResult(
+        "tools", None, "It accepts tools, but did not call one this time.", "supports_functions"
+    )
 
 
 def _window(profile: Profile, facts: ModelInfo) -> CheckResult:
     if profile.context_window:
         return CheckResult(
-            "window", True, f"Its window is {profile.context_window:,} tokens, as the profile says."
+            "window", True, f"Its context window is {profile.context_window:,} tokens, from the profile."
         )
     if facts.context_window:
-        return CheckResult("window", True, f"Its window is {facts.context_window:,} tokens.")
-    return CheckResult(
-        "window", None, "How much it takes in is not known; set context_window.", "context_window"
-    )
+        return CheckResult("window", True, f"Its context window is {facts.context_window:,} tokens.")
+    return CheckResult("window", None, "Its context window is unknown; set context_window.", "context_window")

@@ -76,7 +76,7 @@ class KnownModels:
             # A server of this machine that does not answer now may well do so later, as LiteLLM does.
             lasting = answer is not None and not local_servers.is_local(profile.model, profile.api_base)
             return table, lasting
-        window, whence = own.context_window, f"{own.server} says so"
+        window, whence = own.context_window, f"reported by {own.server}"
         if own.server == "Ollama" and window and window > _BEARABLE and not own.loaded_window:
             window, whence = _BEARABLE, f"Ollama would take up to {window:,}, at the price of memory"
         return replace(

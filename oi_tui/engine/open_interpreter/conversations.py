@@ -40,9 +40,9 @@ class ImportReport:
     problems: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        told = [f"{self.brought} conversation{'s' * (self.brought != 1)} of Open Interpreter brought in"]
+        told = [f"{self.brought} conversation{'s' * (self.brought != 1)} of Open Interpreter imported"]
         if self.known:
-            told.append(f"{self.known} were here already")
+            told.append(f"{self.known} were already imported")
         return "; ".join(told) + "."
 
     @property
@@ -53,7 +53,7 @@ class ImportReport:
         count = len({name for name, _ in self.problems})
         files = "one file" if count == 1 else f"{count:,} files"
         listed = (f"{one_line(name, 200)}\n    {problem}\n" for name, problem in self.problems)
-        return "\n".join([f"{self}\n\nThere is something wrong with {files}:\n", *listed])
+        return "\n".join([f"{self}\n\nProblems with {files}:\n", *listed])
 
 
 def folders() -> list[Path]:
@@ -147,7 +147,7 @@ def read(path: Path) -> FoundConversations:
     try:
         stored = json.loads(raw)
     except RecursionError:
-        raise ValueError("nested too deep to be read") from None
+        raise ValueError("nested too deeply") from None
     except ValueError:
         stored = _whole_entries(raw)
         if not stored:
@@ -163,9 +163,9 @@ def read(path: Path) -> FoundConversations:
     try:
         contents = contents_of(stored)
     except RecursionError:
-        raise ValueError("nested too deep to be read") from None
+        raise ValueError("nested too deeply") from None
     if count := sum(map(is_odd, contents.messages.values())):
-        some = "1 entry is no message" if count == 1 else f"{count:,} entries are no messages"
+        some = "1 entry is not a message" if count == 1 else f"{count:,} entries are not messages"
         problems.append(f"{some} and shown as stored")
     return FoundConversations(contents, tuple(problems))
 

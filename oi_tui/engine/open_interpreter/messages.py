@@ -186,7 +186,7 @@ def _shown(entry: object) -> Message:
     text = json.dumps(entry, indent=2, ensure_ascii=False)
     role = entry.get("role") if isinstance(entry, dict) else None
     who = f"An entry of the role “{one_line(role, 40)}”" if isinstance(role, str) else "An entry"
-    said = f"{who} that is no message, as it was stored:\n\n{fenced(text, 'json')}"
+    said = f"{who} that is not a message, as stored:\n\n{fenced(text, 'json')}"
     return Message(role="assistant", type="message", recipient="user", content=said, unknown={"odd": True})
 
 

@@ -47,7 +47,7 @@ def bring_in(source: Path, target: Path) -> Iterator[ImportedProfiles]:
             yield _copied(path, target)
         elif path.suffix == ".py":
             yield ImportedProfiles(
-                path, None, f"it is a program: use it with --profile {path}, which shows it first"
+                path, None, f"it is a program: use it with --profile {path}; you review it first"
             )
 
 
@@ -62,7 +62,7 @@ def _copied(path: Path, target: Path) -> ImportedProfiles:
     name = f"oi-{path.stem}"
     place = target / f"{name}.yaml"
     if place.exists():
-        return ImportedProfiles(path, None, f"there is a profile {name} already")
+        return ImportedProfiles(path, None, f"the profile {name} already exists")
     paths.make_private(target)
     yaml_file.replace_file(place, text)
     return ImportedProfiles(path, name, None, (*changes, *found.unknown))

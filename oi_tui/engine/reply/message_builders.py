@@ -76,8 +76,8 @@ class ReplyBuilder:
                 yield from self._close()
                 yield from self._say("message", raw)
                 yield Noticed(
-                    "The model's call could not be read and is shown as it came. %continue asks it again; "
-                    "or copy the code and run it yourself with “%run LANGUAGE CODE”.",
+                    "The model's tool call could not be read and is shown as received. %continue asks again; "
+                    "or copy the code and run it with “%run LANGUAGE CODE”.",
                     "warning",
                 )
 
@@ -132,7 +132,9 @@ def _as_thought(message: Message) -> Message:
     if message.type != "code":
         return message.but(recipient="user")
     return message.but(
-        state="skipped", recipient="user", reason="The model wrote this in its thoughts; it was not offered."
+        state="skipped",
+        recipient="user",
+        reason="The model wrote this code in its reasoning; it was not offered to run.",
     )
 
 

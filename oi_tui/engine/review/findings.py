@@ -97,10 +97,10 @@ class Findings:
     def conclusion(self) -> str:
         """What to say of the code as a whole, "" where the sentences say it."""
         if not self.readable:
-            return "not looked through"
+            return "not scanned"
         if self.nothing_listed:
             return "no findings (no guarantee)"
-        return "" if self.parsed or self.risks else "no findings, but only searched for known risks"
+        return "" if self.parsed or self.risks else "no findings, but only known risks were searched"
 
     @property
     def lines(self) -> frozenset[int]:

@@ -52,11 +52,11 @@ class Permission:
         """How it is offered: which code that is, and what it would also let through."""
         match self.scope:
             case "code":
-                return "this same code again, letter for letter"
+                return "exactly this code again"
             case "count":
                 return f"{self.words}, whatever they do"
             case "unremarkable":
-                return f"{self.language} code with no findings: every part known, nothing listed"
+                return f"{self.language} code with no findings: all of it understood, nothing listed"
             case "language":
                 return f"all {self.language}, whatever it does: delete, send, install"
             case "everything":

@@ -34,11 +34,11 @@ def why_not_readable(name: str, cwd: Path, *, listing: bool = False) -> str:
     except (OSError, RuntimeError, ValueError):
         return "it cannot be found"
     if not real.is_relative_to(root):
-        return "it leads out of the folder"
+        return "it points out of the folder"
     if real != root / name and why_not_readable(str(real.relative_to(root)), root, listing=listing):
-        return "it leads to a private file"
+        return "it points to a private file"
     if real.exists() and not (real.is_file() or (listing and real.is_dir())):
-        return "it is no plain file"
+        return "it is not a regular file"
     return ""
 
 

@@ -45,39 +45,39 @@ class ApplicationSettings:
     # ---- Application
     conversation_history: bool = setting(
         True,
-        "Save conversations on this machine, as they happen.",
-        off_help="Save no conversations.",
-        later="with the next conversation",
+        "Save conversations on this machine automatically.",
+        off_help="Do not save conversations.",
+        later="for the next conversation",
         key="conversation_history",
         section="Application",
     )
     model_titles: bool = setting(
         False,
-        "Let the model name a new conversation once it has answered and is idle: a short request of its own, "
-        "counted like any other. Until then, and otherwise, the first words of your request are the title.",
+        "Let the model name a new conversation after its first answer. This takes one short request, "
+        "counted like any other. Otherwise the first words of your message are the title.",
         key="model_titles",
         section="Application",
     )
     file_snapshots: bool = setting(
         True,
-        "Note which files in the working directory change while code runs, and keep what they were, so that "
-        "they can be put back.",
-        later="with the next conversation",
+        "Record which files in the working directory change while code runs, and keep copies, so that "
+        "they can be restored.",
+        later="for the next conversation",
         key="file_snapshots",
         section="Application",
     )
     conversation_history_path: str | None = setting(
         None,
-        "The folder in which conversations are saved.",
+        "The folder where conversations are saved.",
         key="conversation_history_path",
         section="Application",
         unset="the platform's data folder",
-        later="with the next start",
+        later="at the next start",
         must=_folder,
     )
     theme: str = setting(
         "oi-dark",
-        "The colours of the screen.",
+        "The colour theme.",
         key="theme",
         section="Application",
         variable="OI_TUI_THEME",
@@ -85,54 +85,54 @@ class ApplicationSettings:
     )
     images: str = setting(
         "auto",
-        "How pictures are shown: by Kitty's protocol, as sixels, as half blocks, or in words only. auto "
-        "takes the best that the terminal says it can.",
+        "How images are shown: Kitty protocol, sixel, half blocks, or text only. auto "
+        "uses the best one that the terminal supports.",
         key="images",
         section="Application",
         choices=("auto", "kitty", "sixel", "blocks", "off"),
     )
     notifications: str = setting(
         "desktop",
-        "How you are called while you look elsewhere, when something waits for you, fails, or a long turn "
-        "ends: on the desktop and by the bell, by the bell alone, or not at all.",
+        "How you are notified when the window is not focused and something needs you, fails, or a long turn "
+        "ends: by desktop and bell, by bell only, or not at all.",
         key="notifications",
         section="Application",
         choices=("desktop", "bell", "off"),
     )
     terminal_title: bool = setting(
         True,
-        "Say in the terminal's title what goes on.",
+        "Show the current activity in the terminal's title.",
         key="terminal_title",
         section="Application",
     )
     mouse: bool = setting(
         True,
-        "Use the mouse for scrolling, selecting and clicking. Without it the terminal selects text itself; "
-        "most do so in any case while shift is held.",
+        "Use the mouse for scrolling, selecting and clicking. When off, the terminal selects text itself; "
+        "most terminals also do so while shift is held.",
         key="mouse",
         section="Application",
     )
     keys: str = setting(
         "",
-        "Keys of your own, one a line: command.new: ctrl+t. %keys lists the names of all that has a key.",
+        "Your own key bindings, one per line, such as command.new: ctrl+t. %keys lists the names.",
         key="keys",
         section="Application",
         long=True,
-        later="with the next start",
+        later="at the next start",
         must=key_bindings.problem,
     )
     multi_line: bool = setting(
         True,
-        'Three quotation marks (""") begin a message of several lines, and three more end it. '
-        "ctrl+j begins a new line in any case.",
+        'Three quotation marks (""") start a message of several lines, and three more end it. '
+        "ctrl+j always starts a new line.",
         key="multi_line",
         section="Application",
         flags=("-ml",),
-        off_help="Take three quotation marks as they are; only ctrl+j begins a new line.",
+        off_help="Send three quotation marks as they are; only ctrl+j starts a new line.",
     )
     speak_messages: bool = setting(
         False,
-        "Read the model's words aloud, with the voice of the system: say, spd-say or espeak-ng.",
+        "Read the model's text aloud with the system's voice: say, spd-say or espeak-ng.",
         key="speak_messages",
         section="Application",
         flags=("-sp",),
@@ -140,14 +140,14 @@ class ApplicationSettings:
     )
     verbose: bool = setting(
         False,
-        "Note each step in the log: requests, replies, runs, and how long they took.",
+        "Log each step: requests, replies, runs and times.",
         key="verbose",
         section="Application",
         flags=("-v",),
     )
     debug: bool = setting(
         False,
-        "As verbose, and note what goes to the model and what comes back, word for word but for keys.",
+        "Like verbose, and also log the full text sent to and from the model, without API keys.",
         key="debug",
         section="Application",
         flags=("-debug", "--debug-mode"),
@@ -155,16 +155,16 @@ class ApplicationSettings:
     # ---- Of Open Interpreter, without work here
     disable_telemetry: bool = setting(
         False,
-        "There is no telemetry here: nothing is sent but the requests to your model.",
+        "oi-tui has no telemetry: it sends nothing except requests to your model.",
         key="disable_telemetry",
         section="Application",
         flags=("-dt",),
-        needless="there is no telemetry here; nothing is sent but the requests to your model",
+        needless="oi-tui has no telemetry; it sends nothing except requests to your model",
     )
     contribute_conversation: bool = setting(
         False,
-        "Conversations are never sent to anybody but your model.",
+        "Conversations are sent only to your model.",
         key="contribute_conversation",
         section="Application",
-        needless="conversations are never sent to anybody but your model",
+        needless="conversations are sent only to your model",
     )

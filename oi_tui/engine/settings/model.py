@@ -14,7 +14,7 @@ class ModelSettings:
     model: str = setting(
         "gpt-4o",
         "The language model, by its LiteLLM name: gpt-4o, anthropic/claude-sonnet-4-5, ollama/llama3.1, ... "
-        "The name demo stands for the scripted demo model, which needs neither key nor network.",
+        "demo is the scripted demo model, which needs no API key and no network.",
         key="llm.model",
         section="Model",
         flags=("-m",),
@@ -22,7 +22,7 @@ class ModelSettings:
     )
     api_base: str | None = setting(
         None,
-        "The address of the model server, for servers of your own and compatible providers.",
+        "The address of the model server, for your own servers and compatible providers.",
         key="llm.api_base",
         section="Model",
         flags=("-ab",),
@@ -33,7 +33,8 @@ class ModelSettings:
     )
     api_key: str | None = setting(
         None,
-        "The provider's key. Typed in the profile editor, it is kept in the system's keyring or a file that "
+        "The provider's API key. If you type it in the profile editor, it is saved in the system's keyring "
+        "or a file that "
         "only you can read; or set the provider's variable, such as OPENAI_API_KEY.",
         key="llm.api_key",
         section="Model",
@@ -44,7 +45,7 @@ class ModelSettings:
     )
     api_version: str | None = setting(
         None,
-        "The version of the provider's interface, where it wants one (Azure does).",
+        "The version of the provider's API, where one is needed (Azure).",
         key="llm.api_version",
         section="Model",
         flags=("-av",),
@@ -52,7 +53,7 @@ class ModelSettings:
     )
     temperature: float | None = setting(
         None,
-        "How varied the model's words are; 0 is the most predictable.",
+        "Sampling temperature: how varied replies are; 0 is the most predictable.",
         key="llm.temperature",
         section="Model",
         flags=("-t",),
@@ -62,35 +63,35 @@ class ModelSettings:
     )
     supports_functions: bool | None = setting(
         None,
-        "Whether the model can call tools. If not, it writes code in fenced blocks.",
+        "Whether the model supports tool calls. If not, it writes code in fenced blocks.",
         key="llm.supports_functions",
         section="Model",
         flags=("-lsf", "--llm-supports-functions"),
         off_flags=("--no-llm-supports-functions",),
-        unset="looked up",
+        unset="detected",
     )
     supports_vision: bool | None = setting(
         None,
-        "Whether the model can look at images.",
+        "Whether the model accepts images.",
         also=("vision",),
         key="llm.supports_vision",
         section="Model",
         flags=("-lsv", "--llm-supports-vision", "-vi", "--vision"),
         off_flags=("--no-llm-supports-vision",),
-        unset="looked up",
+        unset="detected",
     )
     fast: bool = setting(
         False,
-        "Ask the model to be quick: no plan, few words, code at once.",
+        "Ask the model to be quick: no plan, few words, code first.",
         key="fast",
         section="Model",
         flags=("-f",),
     )
     local: bool = setting(
         False,
-        "Use a model that runs on this machine: the one that model names, else one that is chosen at the "
-        "start. Nothing is sent elsewhere. Where nobody knows how much it takes in, 3000 tokens are taken "
-        "for it, and replies end after 1000.",
+        "Use only a model on this machine: the one set in model, or one that you choose at the "
+        "start. Nothing is sent elsewhere. If its context window is unknown, 3000 tokens are assumed, "
+        "and replies end after 1000.",
         key="local",
         limits=True,
         section="Model",
@@ -98,7 +99,7 @@ class ModelSettings:
     )
     offline: bool = setting(
         False,
-        "Send nothing to other machines: only models of this machine or the local network are asked.",
+        "Send nothing to the internet: use only models on this machine or the local network.",
         key="offline",
         limits=True,
         section="Model",
@@ -107,19 +108,18 @@ class ModelSettings:
     # ---- Limits
     context_window: int | None = setting(
         None,
-        "How many tokens the model takes in at once. What does not fit is left out of the request, "
-        "oldest first.",
+        "The model's context window, in tokens. Messages that do not fit are omitted, oldest first.",
         key="llm.context_window",
         limits=True,
         section="Limits",
         flags=("-c", "-cw"),
         minimum=256,
-        unset="looked up",
+        unset="detected",
     )
     assumed_window: int = setting(
         32_000,
-        "How many tokens a model is assumed to take in where nobody knows its context_window. A server that "
-        "refuses a request and names its limit corrects this for the rest of the session.",
+        "The context window to assume, in tokens, when it is unknown. A server that "
+        "refuses a request and names its limit corrects it for the session.",
         key="llm.assumed_window",
         section="Limits",
         minimum=256,
@@ -136,7 +136,7 @@ class ModelSettings:
     )
     max_output: int = setting(
         2800,
-        "How many characters of a program's output the model is shown. You always see all of it.",
+        "How many characters of a program's output the model gets. You always see all of it.",
         key="max_output",
         limits=True,
         section="Limits",
@@ -145,8 +145,8 @@ class ModelSettings:
     )
     max_budget: float | None = setting(
         None,
-        "How much a session may cost, in USD. When it is spent, or the price of the model is not known, "
-        "the next request is not sent.",
+        "The budget of a session, in USD. When it is spent, or the model's price is unknown, "
+        "no more requests are sent.",
         key="llm.max_budget",
         limits=True,
         section="Limits",
@@ -156,7 +156,7 @@ class ModelSettings:
     )
     timeout: float = setting(
         120.0,
-        "How many seconds of silence from the model server are taken for life.",
+        "How many seconds to wait for the model server while it sends nothing.",
         key="llm.timeout",
         limits=True,
         section="Limits",

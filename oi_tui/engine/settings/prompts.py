@@ -16,7 +16,7 @@ class PromptSettings:
     # ---- Instructions
     custom_instructions: str = setting(
         "",
-        "What the model should know of you and your work; added to the system message.",
+        "What the model should know about you and your work; added to the system message.",
         key="custom_instructions",
         section="Instructions",
         flags=("-ci",),
@@ -33,7 +33,7 @@ class PromptSettings:
         "A file that the user names without a folder is in the current working directory. If something "
         "fails, find out why and try another way. Print what you need to see; do not guess results.\n"
         "When the task is done, say what you did and found, in Markdown, without repeating the output.",
-        "What every request begins with. The languages and the machine are described after it.",
+        "The start of every request. A description of the languages and the machine follows it.",
         key="system_message",
         section="Instructions",
         flags=("-s", "-sm"),
@@ -43,7 +43,7 @@ class PromptSettings:
         "To run code on the user's computer, write it in a fenced Markdown block with the language's name "
         "after the opening fence. End your reply after the block: the code is run once the user has approved "
         "it, and you are given its output.",
-        "How a model that cannot call tools is told to write code that runs; false leaves it out.",
+        "Instructions for models without tool calls on how to write code; false omits them.",
         key="llm.execution_instructions",
         may_be_false=True,
         section="Instructions",
@@ -52,7 +52,7 @@ class PromptSettings:
     # ---- Wording
     user_message_template: str = setting(
         "{content}",
-        "What is made of your last message before it is sent; {content} stands for what you typed.",
+        "A template for your last message; {content} stands for what you typed.",
         key="user_message_template",
         section="Wording",
         long=True,
@@ -60,13 +60,13 @@ class PromptSettings:
     )
     always_apply_user_message_template: bool = setting(
         False,
-        "Use the template for all of your messages, not only for the last one.",
+        "Use the template for all your messages, not only the last one.",
         key="always_apply_user_message_template",
         section="Wording",
     )
     code_output_template: str = setting(
         "Output of the code:\n\n{content}\n\nWhat does it mean for the task? What is next, if anything?",
-        "How output is told to a model that cannot call tools; {content} stands for the output.",
+        "A template for output, for models without tool calls; {content} stands for the output.",
         key="code_output_template",
         section="Wording",
         long=True,
@@ -74,14 +74,14 @@ class PromptSettings:
     )
     empty_code_output_template: str = setting(
         "The code ran and printed nothing. What is next, if anything?",
-        "How a model that cannot call tools is told that there was no output.",
+        "The text that models without tool calls get when there is no output.",
         key="empty_code_output_template",
         section="Wording",
         long=True,
     )
     code_output_sender: str = setting(
         "user",
-        "Whose words output is for a model that cannot call tools.",
+        "The role in which models without tool calls get output.",
         key="code_output_sender",
         section="Wording",
         choices=("user", "assistant"),
@@ -91,7 +91,7 @@ class PromptSettings:
         "done.” If it cannot be done, say exactly “The task is impossible.” If you need to know something "
         "from me, say exactly “Please provide more information.” If there is no task, say exactly “Let me "
         "know what you'd like to do next.” Otherwise keep going.",
-        "What the model is told with loop when it stopped without saying one of the loop_breakers.",
+        "The message that loop sends when the model stopped without one of the loop_breakers.",
         key="loop_message",
         section="Wording",
         long=True,
@@ -103,7 +103,7 @@ class PromptSettings:
             "Let me know what you'd like to do next.",
             "Please provide more information.",
         ),
-        "The sentences with which the model ends a loop.",
+        "The sentences that end a loop.",
         key="loop_breakers",
         section="Wording",
         long=True,

@@ -120,7 +120,7 @@ os._exit(0)
 #: What a fault in the program means, where its own words do not say it.
 _FAULTS = {
     "SystemExit": "the profile ends the program",
-    "EOFError": "the profile asks for input, and nobody can answer it here",
+    "EOFError": "the profile asks for input, which it cannot get",
 }
 
 
@@ -160,16 +160,16 @@ def _executed(shown: Shown, languages: Sequence[KnownLanguage]) -> dict[str, Any
         )
         found: dict[str, Any] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise ProfileError(f"did not come to its end within {PATIENCE:g} s", path=shown.place) from None
+        raise ProfileError(f"did not finish within {PATIENCE:g} s", path=shown.place) from None
     except (ValueError, OSError):
-        raise ProfileError("ended before it had set anything", path=shown.place) from None
+        raise ProfileError("ended before it set anything", path=shown.place) from None
     return found
 
 
 def _called(calls: Sequence[tuple[str, int | None]]) -> Iterator[str]:
     for path, line in calls:
         place = f"line {line}: " if line else ""
-        yield one_line(f"{place}{path}() has no effect in a profile here", 200)
+        yield one_line(f"{place}{path}() has no effect in a profile", 200)
 
 
 def _with(profile: Profile, path: str, kind: str, value: Any, shown: Shown) -> Profile:
@@ -186,7 +186,7 @@ def _with(profile: Profile, path: str, kind: str, value: Any, shown: Shown) -> P
         return replace(profile, unknown=(*profile.unknown, note))
     if kind == "class" and each.name == "languages":
         raise each.error(
-            f"{value} is a class, which a profile cannot bring along. Put it into a file of its own, "
+            f"{value} is a class, which a profile cannot contain. Put it into a separate file, "
             f"and name it in computer.custom_languages, as FILE.py:{value}"
         )
     if kind != "plain":

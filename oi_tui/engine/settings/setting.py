@@ -97,7 +97,7 @@ class Setting:
         if value is None:
             if self.optional:
                 return None
-            raise self.error(f"expected {self.expected}, not nothing")
+            raise self.error(f"expected {self.expected}, but it is empty")
         if self.kind is bool:
             if isinstance(value, bool):
                 return value
@@ -126,7 +126,7 @@ class Setting:
         """Check a value that somebody gave; a limit to nothing at all is refused, as it cannot be kept."""
         checked = self.check(value)
         if self.limits and checked == ():
-            raise self.error("names nothing, so that no code could run; name at least one, or take it out")
+            raise self.error("is empty, so no code could run; list at least one, or remove it")
         return checked
 
     def parse(self, text: str) -> Value:
@@ -169,7 +169,7 @@ class Setting:
     def expected(self) -> str:
         """What a value of this setting is, in words."""
         if self.kind is tuple:
-            return "a list of texts" + (f" out of {', '.join(self.choices)}" if self.choices else "")
+            return "a list of strings" + (f" out of {', '.join(self.choices)}" if self.choices else "")
         if self.choices:
             return "one of " + ", ".join(self.choices)
         if self.kind is bool:

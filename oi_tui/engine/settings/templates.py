@@ -8,7 +8,7 @@ from oi_tui.engine.settings.profile import settings
 
 def starter() -> str:
     """The text of a new profile: every setting as a comment, with its help and default."""
-    lines = ["# A profile of oi-tui. Take away the # in front of a setting to change it."]
+    lines = ["# A profile of oi-tui. Remove the # in front of a setting to change it."]
     section = ""
     for each in settings():
         if each.section != section:

@@ -28,9 +28,9 @@ def why_unknown(key: str, known: Iterable[str]) -> str:
     """What to say of a key that is not among the `known` ones, to go on after its name."""
     known = list(known)
     if "<<" in key.split("."):
-        return "is a merge (<<), which is not read here; write its settings out"
+        return "is a merge (<<), which is not supported; write its settings out"
     if any(key == each or key.startswith(f"{each}.") for each in _ORIGINALS):
-        return "is a setting of Open Interpreter that has no effect here"
+        return "is a setting of Open Interpreter that has no effect in oi-tui"
     # Where it stands under the wrong group, the last part of the name still tells.
     name = key.rpartition(".")[2]
     same = [each for each in known if each.rpartition(".")[2] == name]
@@ -48,9 +48,9 @@ def refuse_misspelt_limit(key: str, settings: Iterable[Setting]) -> None:
     if meant and names[meant[0]].limits:
         problem = "is not a setting"
         if "<<" in key.split("."):
-            problem = "is in a merge (<<), which is not read here"
+            problem = "is in a merge (<<), which is not supported"
         raise ProfileError(
-            f"{problem}; did you mean {names[meant[0]].key}? Correct it or take it out: "
-            "nothing starts while a limit is not understood",
+            f"{problem}; did you mean {names[meant[0]].key}? Correct or remove it: "
+            "oi-tui does not start while a limit is not understood",
             key=key,
         )

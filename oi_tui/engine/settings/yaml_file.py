@@ -132,7 +132,7 @@ def _refuse_circles(root: yaml.Node, path: object) -> None:
     def walk(node: yaml.Node, within: frozenset[int]) -> None:
         if id(node) in within:
             line = node.start_mark.line + 1
-            raise ProfileError("an alias (*) stands within what it stands for", path=path, line=line)
+            raise ProfileError("an alias (*) refers to itself", path=path, line=line)
         within |= {id(node)}
         parts = node.value if isinstance(node, yaml.CollectionNode) else ()
         for part in parts:
@@ -195,9 +195,9 @@ def _readable(error: yaml.YAMLError, text: str, path: object) -> ProfileError:
         position = getattr(error, "position", None)
         line = text.count("\n", 0, position) + 1 if isinstance(position, int) else None
     if "cannot start any token" in problem and line and "\t" in _YAML_LINE_END.split(text)[line - 1]:
-        problem = "a tab where YAML wants spaces"
+        problem = "a tab where YAML needs spaces"
     elif "cannot start any token" in problem:
-        problem = "a value that begins with @, ` or % stands in quotes"
+        problem = "a value that begins with @, ` or % must be in quotes"
     return ProfileError(f"not readable as YAML: {one_line(problem, 120)}", path=path, line=line)
 
 

@@ -59,10 +59,10 @@ def why_not_saved(error: OSError, path: Path) -> str:
     """What is wrong with the disk, in sentences."""
     folder = one_line(paths.short(path.parent), 120)
     why = {
-        errno.ENOSPC: f"there is no space left where {folder} lies",
-        errno.EDQUOT: f"your share of the disk where {folder} lies is used up",
-        errno.EACCES: f"{folder} may not be written to",
-        errno.EPERM: f"{folder} may not be written to",
+        errno.ENOSPC: f"no space left on the disk of {folder}",
+        errno.EDQUOT: f"your disk quota for {folder} is used up",
+        errno.EACCES: f"no permission to write to {folder}",
+        errno.EPERM: f"no permission to write to {folder}",
         errno.EROFS: f"{folder} is on a read-only disk",
     }.get(error.errno or 0, f"{folder}: {error.strerror or error}")
-    return f"Not saved: {why}. It stays in memory and is tried again."
+    return f"Not saved: {why}. It stays in memory; oi-tui keeps trying."

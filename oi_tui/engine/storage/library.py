@@ -83,8 +83,8 @@ class Library:
         if path.is_dir():
             path /= formats.file_name(item.title, ".md")
         if path.exists():
-            raise FileExistsError(17, f"there is a file {paths.short(path)} already")
+            raise FileExistsError(17, f"the file {paths.short(path)} already exists")
         kind = formats.kind_of(path)
         if kind is None:
-            raise OSError(errno.EINVAL, f"end the name in {formats.ENDINGS}")
+            raise OSError(errno.EINVAL, f"the name must end in {formats.ENDINGS}")
         return formats.export(kind, item.title, self.store.read(item.id), path)[0]

@@ -42,7 +42,7 @@ _STATES, _DECISIONS = frozenset(get_args(State)), frozenset(get_args(Decision))
 _KNOWN_FIELDS = frozenset(f.name for f in fields(Message)) - {"unknown"}
 #: What a state that can only pass means once the application is gone, and why.
 _ENDED: Mapping[str | None, tuple[State, str | None]] = {
-    "writing": ("unfinished", "The application ended before this was written to its end."),
+    "writing": ("unfinished", "The application ended before this was complete."),
     "queued": ("skipped", "The application ended before it could ask."),
     "running": ("lost", "The application ended while this ran."),
     "waiting": ("lost", "The application ended while this waited for input."),
@@ -73,12 +73,14 @@ class Contents:
         if self.damaged:
             lines = "1 line" if self.damaged == 1 else f"{self.damaged:,} lines"
             found.append(
-                f"This conversation's file is damaged in {lines}. What can be read is shown; "
+                f"This conversation's file is damaged in {lines}. The readable part is shown; "
                 "the file is kept as it is."
             )
         if self.foreign:
             some = "1 entry" if len(self.foreign) == 1 else f"{len(self.foreign):,} entries"
-            found.append(f"{some} of this conversation came from another version and cannot be shown.")
+            found.append(
+                f"{some} of this conversation came from another version of oi-tui and cannot be shown."
+            )
         return tuple(found)
 
 

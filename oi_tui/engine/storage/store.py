@@ -41,8 +41,8 @@ _FORMER_INDEX = "index.json"
 
 _ELSEWHERE = "This conversation is open in another window; you are in a copy of it."
 _NEWER = (
-    "This conversation was written by a newer version of oi-tui; you are in a copy of what this version can "
-    "read of it, and it stays as it is."
+    "This conversation was written by a newer version of oi-tui; you are in a copy of what this version "
+    "can read. The original stays as it is."
 )
 
 
@@ -145,7 +145,7 @@ class Store:
             told = _NEWER if newer else _ELSEWHERE
             for key, message in contents.messages.items():
                 if message.reason in records.ENDED_REASONS and not newer:
-                    contents.messages[key] = message.but(reason="It went on in the other window.")
+                    contents.messages[key] = message.but(reason="It continued in the other window.")
             opened = Journal(self._path(header["id"]), header, contents, notices=(told,))
         else:
             os.close(descriptor)
@@ -209,7 +209,7 @@ class Store:
         if len(found) > 1:
             raise StoreError(f"{len(found)} conversations begin with {wanted!r}.")
         if not found:
-            raise StoreError(f"There is no conversation {wanted!r}.")
+            raise StoreError(f"No conversation {wanted!r}.")
         return found[0]
 
     def listing(self) -> Listing:
@@ -285,7 +285,7 @@ class Store:
 
     def _path(self, id: str) -> Path:
         if not _ID.fullmatch(id) or id == _CATALOGUE:
-            raise StoreError(f"There is no conversation {id!r}.")
+            raise StoreError(f"No conversation {id!r}.")
         return self.folder / f"{id}{_SUFFIX}"
 
     def files(self, *, everything: bool = False) -> Iterator[tuple[str, os.stat_result]]:
@@ -317,12 +317,12 @@ class Store:
                     raise
                 descriptor, writable = os.open(path, os.O_RDONLY | flags), False
         except FileNotFoundError:
-            raise StoreError(f"There is no conversation {id!r}.") from None
+            raise StoreError(f"No conversation {id!r}.") from None
         except OSError as error:
-            raise StoreError(f"The conversation {id!r} cannot be opened: {error.strerror}.") from None
+            raise StoreError(f"Could not open the conversation {id!r}: {error.strerror}.") from None
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise StoreError(f"The conversation {id!r} cannot be opened: it is not a regular file.")
+            raise StoreError(f"Could not open the conversation {id!r}: it is not a regular file.")
         return descriptor, writable
 
     def _facts(self, id: str) -> Facts:
@@ -397,7 +397,7 @@ def _same(one: Path, other: Path) -> bool:
 def _all_of(descriptor: int, id: str) -> bytes:
     size = os.fstat(descriptor).st_size
     if size > _MAX_BYTES:
-        raise StoreError(f"The conversation {id!r} is too large to be one ({size:,} bytes).")
+        raise StoreError(f"Could not open the conversation {id!r}: it is too large ({size:,} bytes).")
     pieces, position = [], 0
     while piece := os.pread(descriptor, 1 << 22, position):
         pieces.append(piece)

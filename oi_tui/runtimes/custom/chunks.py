@@ -22,7 +22,7 @@ def reports(chunk: object) -> Iterator[Report]:
         yield Printed(_text(chunk))
         return
     if not isinstance(chunk, Mapping):
-        raise ValueError(f"run() gave {_named(chunk)}, which is no chunk")
+        raise ValueError(f"run() yielded {_named(chunk)}, which is not a chunk")
     kind, form, content = chunk.get("type"), chunk.get("format"), chunk.get("content")
     if kind is None:
         yield from _oldest(chunk)
@@ -38,7 +38,7 @@ def reports(chunk: object) -> Iterator[Report]:
     elif kind == "code":
         yield Displayed(str(form or "text"), _text(content))
     elif kind not in ("confirmation", "review", "status"):
-        raise ValueError(f"run() gave a chunk of the type {_named(kind)}, which is not known")
+        raise ValueError(f"run() yielded a chunk of the unknown type {_named(kind)}")
 
 
 def _oldest(chunk: Mapping[object, object]) -> Iterator[Report]:
@@ -48,7 +48,7 @@ def _oldest(chunk: Mapping[object, object]) -> Iterator[Report]:
     if chunk.get("output") is not None:
         yield Printed(_text(chunk["output"]))
     if not {"active_line", "output", "start", "end", "start_of_code", "end_of_execution"} & chunk.keys():
-        raise ValueError(f"run() gave {_named(dict(chunk))}, which is no chunk: it has no type")
+        raise ValueError(f"run() yielded {_named(dict(chunk))}, which is not a chunk: it has no type")
 
 
 def _picture(form: str, content: object) -> Report:
@@ -56,10 +56,10 @@ def _picture(form: str, content: object) -> Report:
         try:
             path = paths.typed(_text(content))
             if path.stat().st_size > _LARGEST_PICTURE or not path.is_file():
-                raise ValueError(f"{path} is no picture")
+                raise ValueError(f"{path} is not an image")
             data = path.read_bytes()
         except OSError as error:
-            raise ValueError(f"run() gave a picture that cannot be read: {error}") from None
+            raise ValueError(f"run() yielded an image that cannot be read: {error}") from None
         kind = "jpeg" if data.startswith(b"\xff\xd8") else "png"
         return Displayed(f"base64.{kind}", base64.b64encode(data).decode())
     if isinstance(content, bytes):

@@ -21,10 +21,10 @@ def language_of(given: Any, computer: object = None) -> Language:
     label = given.__name__ if isinstance(given, type) else type(given).__name__
     name = getattr(given, "name", None)
     if not isinstance(name, str) or not name.strip():
-        raise TypeError(f"{label} is no language: its `name` must be a word, not {name!r}")
+        raise TypeError(f"{label} is not a language: its `name` must be a word, not {name!r}")
     missing = [each for each in _MUST if not callable(getattr(given, each, None))]
     if missing:
-        raise TypeError(f"{label} is no language: it has no {' and no '.join(missing)}")
+        raise TypeError(f"{label} is not a language: it lacks {' and '.join(missing)}")
 
     def make() -> Any:
         if not isinstance(given, type):
@@ -38,15 +38,15 @@ def language_of(given: Any, computer: object = None) -> Language:
         name="-".join(name.lower().split()),
         title=name.strip(),
         aliases=tuple(each.lower() for each in known),
-        hint="It is a class of yours.",
+        hint="It is your own class.",
         keeps="what it keeps",
         input="none",
         find=lambda _: label,
-        describe=lambda _: f"{name.strip()}, by the class {label}",
+        describe=lambda _: f"{name.strip()}, from the class {label}",
         start=_no_program,
         note=note if isinstance(note, str) else "",
         runtime=lambda language: CustomRuntime(language, make),
-        outside="it is a class that runs in this program itself",
+        outside="it is a class that runs inside this program",
         source=given,
     )
 

@@ -150,7 +150,7 @@ class CustomRuntime:
             step, seconds = _STEPS[self._stopping]
             self._stopping += 1
             self._stop_at = float("inf") if seconds is None else time.monotonic() + seconds
-            at_stake = f"{self.language.name} and what it remembers" if seconds is None else ""
+            at_stake = f"{self.language.name} and its variables" if seconds is None else ""
             self._notes.append(Stopping(step, seconds, at_stake))
             if step == "interrupt":
                 self._call("stop")
@@ -243,7 +243,7 @@ class CustomRuntime:
         yield LineReached(None)
         title = self.language.title
         if self._stopping > 1:
-            yield RunEnded("lost", seconds, f"{title} did not stop and was ended; it remembers nothing")
+            yield RunEnded("lost", seconds, f"{title} did not stop and was ended; its variables are lost")
         elif self._stopping:
             yield RunEnded("interrupted", seconds)
         elif work.error is None:

@@ -105,7 +105,7 @@ LANGUAGE = Language(
     name="java",
     title="Java",
     aliases=("jshell", "java11", "java17", "java21", "jdk", "openjdk"),
-    hint="Install a Java development kit, 16 or later: adoptium.net has it for every system.",
+    hint="Install a Java development kit, 16 or later, from adoptium.net.",
     packages={
         "apt": "default-jdk-headless",
         "dnf": "java-latest-openjdk-devel",

@@ -31,7 +31,7 @@ LANGUAGE = Language(
     name="lua",
     title="Lua",
     aliases=("lua5.4", "lua54", "luajit"),
-    hint="Install Lua 5.3 or later: lua.org tells how.",
+    hint="Install Lua 5.3 or later: see lua.org.",
     packages={
         "apt": "lua5.4",
         "dnf": "lua",

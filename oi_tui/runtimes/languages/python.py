@@ -58,7 +58,7 @@ LANGUAGE = Language(
     title="Python",
     setting="python",
     aliases=("py", "python3", "python2", "ipython", "ipython3", "py3", "pycon", "jupyter"),
-    hint="Install Python 3.8 or later: python.org has it for every system.",
+    hint="Install Python 3.8 or later from python.org.",
     packages={
         "apt": "python3",
         "dnf": "python3",

@@ -23,7 +23,7 @@ LANGUAGE = Language(
     name="r",
     title="R",
     aliases=("rlang", "rscript", "rlanguage", "gnu-r"),
-    hint="Install R: r-project.org has it for every system.",
+    hint="Install R from r-project.org.",
     packages={
         "apt": "r-base-core",
         "dnf": "R-core",

@@ -73,7 +73,7 @@ def find() -> str | None:
 def problem() -> tuple[str, str] | None:
     """What is wrong and how to put it right, in words; None when it works, as was seen by doing it."""
     if not seccomp.supported():
-        return f"the calls of this machine ({os.uname().machine}) are not known", "Intel's and ARM's are."
+        return f"this processor architecture ({os.uname().machine}) is not supported", "Intel and ARM are."
     bwrap = find()
     if bwrap is None:
         return "bubblewrap (bwrap) is not installed", command_for(PACKAGES) or "Install bubblewrap."
@@ -84,7 +84,7 @@ def problem() -> tuple[str, str] | None:
     if said is None:
         _trusted.add(key)
         return None
-    return f"bubblewrap does not work here ({said})", _fix(said)
+    return f"bubblewrap does not work on this machine ({said})", _fix(said)
 
 
 def temporary(channel: Path) -> Path:  # noqa: ARG001
@@ -310,14 +310,17 @@ def _fix(said: str) -> str:
         return "Allow user namespaces: sudo sysctl user.max_user_namespaces=15000"
     if _setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
         return (
-            "AppArmor keeps user namespaces from it: install apparmor-profiles, then "
+            "AppArmor blocks user namespaces: install apparmor-profiles, then "
             "sudo cp /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ and "
             "sudo systemctl reload apparmor"
         )
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
-        return "This is a container: start it so that it allows user namespaces, or use its own walls."
+        return (
+            "This is a container: start it so that it allows user namespaces, or rely on the "
+            "container's isolation."
+        )
     if "namespace" in said or "uid map" in said or "ermission" in said:
-        return "Let the kernel or the container allow user namespaces to you."
+        return "Allow user namespaces in the kernel or the container."
     return "Try: bwrap --unshare-all --ro-bind / / true"
 
 

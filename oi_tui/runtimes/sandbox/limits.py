@@ -67,7 +67,7 @@ class Limits:
         """Why limits that a person set cannot be kept on this system; None when they can, or none was set."""
         if _LINUX or self == Limits(minutes=self.minutes):
             return None
-        return "sandbox_memory, sandbox_processes and sandbox_disk cannot be kept on this system"
+        return "sandbox_memory, sandbox_processes and sandbox_disk cannot be enforced on this system"
 
 
 #: Nothing set by the person.

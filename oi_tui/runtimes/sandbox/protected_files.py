@@ -76,16 +76,14 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     remarks = [] if complete else [_INCOMPLETE.format(MOST_ENTRIES)]
     if len(named) > _MOST_GUARDED:
         remarks.append(
-            f"Only {_MOST_GUARDED} of {len(named)} files that tools run by themselves are read-only."
+            f"Only {_MOST_GUARDED} of {len(named)} files that tools run automatically are read-only."
         )
     named = named[:_MOST_GUARDED]
     pinned = {above for each in named for above in each.parents if _is_git(above) and above != cwd}
     return ProtectedFiles((*named, *linked), tuple(pinned), tuple(linked), tuple(remarks))
 
 
-_INCOMPLETE = (
-    "The working directory has more than {} files; only the first ones were looked at for protection."
-)
+_INCOMPLETE = "The working directory has more than {} files; only the first ones were checked for protection."
 
 
 def _make_hooks(cwd: Path) -> None:
@@ -113,9 +111,7 @@ class ProtectedFileWatch:
         if not words:
             return None
         more = f" and {len(words) - 8} more" if len(words) > 8 else ""
-        return (
-            f"{', '.join(words[:8])}{more}: programs outside the sandbox may run it. Read it before you do."
-        )
+        return f"{', '.join(words[:8])}{more}: programs outside the sandbox may run it. Review it first."
 
     def _look(self) -> dict[str, _Fingerprint]:
         entries, _ = _entries(self._cwd, _SKIPPED)

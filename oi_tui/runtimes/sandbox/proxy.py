@@ -113,16 +113,16 @@ class HostProxy:
         if not self._is_named(request.host, request.port):
             self._refused(_written(request))
             raise _RefusedError(
-                f"The sandbox does not let programs reach {_written(request)}. "
-                "The user can name the host in the setting sandbox_hosts."
+                f"The sandbox blocks access to {_written(request)}. "
+                "The user can allow the host in the setting sandbox_hosts."
             )
         addresses = self._resolve(request.host, request.port)
         for address in addresses:
             if not _is_public(address) and not self._is_named(address, request.port):
                 self._refused(f"{_written(request)} (the private address {address})")
                 raise _RefusedError(
-                    f"{request.host} leads to the private address {address}. "
-                    "The user can name that address, too, in the setting sandbox_hosts."
+                    f"{request.host} resolves to the private address {address}. "
+                    "The user can also allow that address in the setting sandbox_hosts."
                 )
         return _first_that_answers(addresses, request.port)
 
@@ -131,7 +131,7 @@ class HostProxy:
 
 
 def _first_that_answers(addresses: Sequence[str], port: int) -> socket.socket:
-    failure: OSError = OSError("it has no address")
+    failure: OSError = OSError("no address found")
     for address in addresses:
         try:
             return socket.create_connection((address, port), _PATIENCE)
@@ -168,7 +168,7 @@ def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
     while b"\r\n\r\n" not in data:
         piece = client.recv(_PIECE)
         if not piece or len(data) > _LONGEST_HEAD:
-            raise _RefusedError("That is no request to a proxy.")
+            raise _RefusedError("This is not a proxy request.")
         data += piece
     head, _, rest = data.partition(b"\r\n\r\n")
     return head, rest
@@ -186,7 +186,7 @@ def _parse(head: bytes) -> _Request:
         if not (host and known and version.startswith("HTTP/1")):
             raise ValueError
     except ValueError:
-        raise _RefusedError("That is no request to a proxy.") from None
+        raise _RefusedError("This is not a proxy request.") from None
     if method == "CONNECT":
         return _Request(host, port, b"")
     kept = [each for each in fields.split(b"\r\n") if not _HOP.match(each)]

@@ -104,9 +104,9 @@ class Sandbox:
     def finding(self) -> tuple[str, str] | None:
         """As `problem`, but what is wrong, as a part of a sentence, and what to do apart."""
         if unkept := self.limits.problem():
-            return unkept, "Leave them out here."
+            return unkept, "Remove them from the profile."
         if self.hosts and not sys.platform.startswith("linux"):
-            return "sandbox_hosts cannot be kept on this system", "Leave them out here."
+            return "sandbox_hosts cannot be enforced on this system", "Remove them from the profile."
         try:
             self.folder()
         except NoSandboxError as error:
@@ -158,24 +158,26 @@ class Sandbox:
                 raise NotADirectoryError
         except OSError:
             raise _refusal(
-                f"the working directory, {self.cwd}, is gone", "Start in another folder."
+                f"the working directory, {self.cwd}, no longer exists", "Start in another folder."
             ) from None
         home = Path.home().resolve()
         if folder == Path("/") or folder == home or folder in home.parents:
             what = "is your home folder" if folder == home else "holds everything"
             raise _refusal(
-                f"the working directory, {folder}, {what}, so a sandbox there would hold nothing back",
+                f"the working directory, {folder}, {what}, so a sandbox there would protect nothing",
                 "Start in a folder for this work: mkdir -p ~/oi-tui-work && cd ~/oi-tui-work && oi-tui "
                 "--sandbox.",
             )
         if any(folder.is_relative_to(each) for each in _NO_FOLDERS) and not any(
             folder.parent.is_relative_to(each) for each in _BUT
         ):
-            raise _refusal(f"the working directory, {folder}, is no folder of files", "Start in another one.")
+            raise _refusal(
+                f"the working directory, {folder}, is not a normal folder", "Start in another one."
+            )
         for ours in self.ours():
             if folder.is_relative_to(ours):
                 raise _refusal(
-                    f"the working directory, {folder}, is oi-tui's own", "Start in another folder."
+                    f"the working directory, {folder}, belongs to oi-tui", "Start in another folder."
                 )
             if ours.is_relative_to(folder) and (ours.is_file() or ours.suffix in _FILES):
                 raise _refusal(
@@ -185,14 +187,16 @@ class Sandbox:
         for each in (paths.config(), paths.data(), paths.state(), *self.private, *_run_outside()):
             if link := _link_in(each, folder):
                 raise _refusal(
-                    f"{paths.short(link)} leads to what is run or read outside, and code could change that",
-                    "Start in another folder, or put what it leads to in its place.",
+                    f"{paths.short(link)} points to a file that is run or read outside, and code could "
+                    "change it",
+                    "Start in another folder, or replace the link with the file.",
                 )
         for each in _on_path():
             if each.resolve() == folder:
                 raise _refusal(
-                    f"the working directory, {folder}, is on PATH: what code puts there would run outside",
-                    "Start in another folder, or take it out of PATH.",
+                    f"the working directory, {folder}, is on PATH: programs that code puts there would run "
+                    "outside",
+                    "Start in another folder, or remove it from PATH.",
                 )
         return folder
 
@@ -219,7 +223,7 @@ def why_not() -> str | None:
 def finding() -> tuple[str, str] | None:
     """As `why_not`, but what is wrong and what to do apart; None when nothing is."""
     if not sys.platform.startswith(("linux", "darwin")):
-        return "there is no sandbox for this system yet", "Linux and macOS have one."
+        return "the sandbox does not support this system yet", "It supports Linux and macOS."
     return _mechanism().problem()
 
 
@@ -255,7 +259,6 @@ def _mechanism() -> Mechanism:
 
 def _refusal(reason: str, fix: str) -> NoSandboxError:
     return NoSandboxError(
-        f"The sandbox is on and cannot be had, so nothing runs: {reason}. {fix} "
-        "Or switch the setting sandbox off.",
+        f"The sandbox is on but cannot work, so nothing runs: {reason}. {fix} Or turn the sandbox off.",
         (reason, fix),
     )

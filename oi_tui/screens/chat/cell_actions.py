@@ -64,7 +64,7 @@ class CellActions:
             cells = (block for block in blocks if isinstance(block, CellBlock))
             printed = next((cell for cell in cells if cell.number == number), None)
         if printed is None:
-            which = "Nothing was printed yet." if number is None else f"There is no cell {number}."
+            which = "There is no output yet." if number is None else f"Cell {number} does not exist."
             self._desk.tell(which, warning=True)
         else:
             self.view(printed)
@@ -79,19 +79,19 @@ class CellActions:
             try:
                 text = LongText.open(files[0])
             except OSError as error:
-                self._desk.tell(f"The file with the output cannot be read: {error}", warning=True)
+                self._desk.tell(f"Could not read the output file: {error}", warning=True)
             else:
-                self._open(title, text, f"All of it is in {files[0]}.")
+                self._open(title, text, f"The full output is in {files[0]}.")
                 return
         live = isinstance(block, CellBlock) and block.live
         if messages and not live:
             text = LongText.of("\n".join(message.content.rstrip("\n") for message in messages))
-            self._open(title, text, "All of it is in the conversation; there is no file of its own.")
+            self._open(title, text, "The full output is in the conversation; it has no file of its own.")
         elif block.output:
             text = LongText.of(block.output.text.plain())
-            self._open(f"{title}, until now", text, "The program runs; this is what it printed until now.")
+            self._open(f"{title}, so far", text, "The program is still running; this is its output so far.")
         else:
-            self._bench.notify("It printed nothing.", timeout=2)
+            self._bench.notify("It has no output.", timeout=2)
 
     def _look_at_pictures(self, key: str) -> None:
         shown = self._bench.conversation.pictures
@@ -102,9 +102,9 @@ class CellActions:
     def _view_changes(self, cell: CellBlock) -> None:
         proposed = cell.message.proposed
         if proposed is None:
-            self._bench.notify("You changed nothing in it.", timeout=2)
+            self._bench.notify("You did not change it.", timeout=2)
         else:
-            self._bench.app.push_screen(DiffScreen(f"What you changed in {_name(cell)}", proposed, cell.code))
+            self._bench.app.push_screen(DiffScreen(f"Your changes to {_name(cell)}", proposed, cell.code))
 
     def _read(self, block: Block) -> None:
         """All of a block: its text, or its code with its output, however much of it is folded."""
@@ -114,9 +114,9 @@ class CellActions:
             printed = printed or block.output.text.plain().strip("\n")
             source += f"\n\n── output of {_name(block)} ──\n\n{printed}" if printed else ""
         if source:
-            self._open(_called(block), LongText.of(source), "All of it is in the conversation.")
+            self._open(_called(block), LongText.of(source), "The full text is in the conversation.")
         else:
-            self._bench.notify("There is nothing in it to read.", timeout=2)
+            self._bench.notify("It has no text.", timeout=2)
 
     def _read_told(self, block: Block) -> None:
         """What of a block the model gets with a request, and about how many tokens that is."""
@@ -124,23 +124,23 @@ class CellActions:
         messages = {message.id: message for message in self._bench.session.messages}
         own = messages.get(block.key)
         if own is None and not isinstance(block, OutputBlock):
-            self._bench.notify("Nothing: this is a note of the application.", timeout=3)
+            self._bench.notify("Nothing: this is a note from oi-tui.", timeout=3)
             return
         if own is not None and own.recipient == "user":
-            self._bench.notify("Nothing: the model does not see code of your own.", timeout=3)
+            self._bench.notify("Nothing: the model does not see code that you run yourself.", timeout=3)
             return
         if own is not None and own.type == "reasoning":
-            self._bench.notify("Nothing: what it thought is not sent again.", timeout=3)
+            self._bench.notify("Nothing: reasoning is not sent back.", timeout=3)
             return
         said = visible(own.content).rstrip("\n") if own is not None else ""
         output, cut = self._told_of_output(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
         ran = isinstance(block, CellBlock) and own is not None and own.state in ("finished", "failed")
         if output or ran:
-            said += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── it printed nothing ──"
+            said += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── no output ──"
         tokens = (weight(said) + CHARACTERS - 1) // CHARACTERS
-        limit = f"Of an output it gets {profile.max_output:,} characters at most (max_output)."
+        limit = f"The model gets at most {profile.max_output:,} characters of an output (max_output)."
         title = f"What the model saw of {_called(block)}: ~{tokens:,} tokens"
-        self._open(title, LongText.of(said.strip("\n")), f"%tokens tells all of a request. {limit}")
+        self._open(title, LongText.of(said.strip("\n")), f"%tokens shows a whole request. {limit}")
 
     def _told_of_output(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
         """The output as the model is told of it, and how much of it that is, in words."""
@@ -160,7 +160,7 @@ class CellActions:
 
     def _run(self, cell: CellBlock) -> None:
         if self._bench.busy:
-            self._bench.notify("Something is in progress; escape stops it.", timeout=2)
+            self._bench.notify("Something is running; escape stops it.", timeout=2)
         elif cell.code.strip():
             self._desk.run_by_hand(cell.message.format or "", cell.code)
 
@@ -179,9 +179,9 @@ class CellActions:
             except FileExistsError:
                 continue
             except OSError as error:
-                self._desk.tell(f"The code was not saved: {error}", warning=True)
+                self._desk.tell(f"Could not save the code: {error}", warning=True)
                 return
-            self._desk.tell(f"The code of cell {cell.number} is in {folder / f'{stem}{suffix}'}.")
+            self._desk.tell(f"Saved the code of cell {cell.number} as {folder / f'{stem}{suffix}'}.")
             return
 
 

@@ -136,7 +136,11 @@ class ChatCommands(ConversationActions):
         profile = profile.with_changes("changed", mouse=not profile.mouse if on is None else on)
         self._workspace.use(profile)
         use_mouse(self._chat.app, profile.mouse)
-        self.tell("The mouse scrolls and selects here." if profile.mouse else "The mouse is the terminal's.")
+        self.tell(
+            "Mouse support is on."
+            if profile.mouse
+            else "Mouse support is off; your terminal handles the mouse."
+        )
 
     def search_history(self, text: str) -> None:
         """Offer what was said before, above the prompt."""
@@ -154,7 +158,7 @@ class ChatCommands(ConversationActions):
         transcript.focus()
         transcript.set_cursor(None)
         transcript.action_jump(-1)
-        self._chat.notify("shift+up goes to the message before, b goes back to it", timeout=4)
+        self._chat.notify("shift+up selects the previous message, b goes back to it", timeout=4)
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Ask on a page of its own."""
@@ -176,8 +180,8 @@ class ChatCommands(ConversationActions):
         from oi_tui.screens.keymap import listed
 
         names = LongText.of(listed(remapped(self._chat.app)))
-        where = "Other keys are set in the profile (f2), under keys: command.new: ctrl+t"
-        self._chat.app.push_screen(PagerScreen("Keys and their names; * is one of yours", names, where))
+        where = "To change a key, edit keys in the profile (f2), for example command.new: ctrl+t"
+        self._chat.app.push_screen(PagerScreen("Key bindings; * marks yours", names, where))
 
     def open_permissions(self) -> None:
         """What runs without a question, to be taken back."""
@@ -186,18 +190,18 @@ class ChatCommands(ConversationActions):
     def revoke(self, grant: Permission) -> None:
         """Ask again for what was granted."""
         self._bench.session.revoke(grant)
-        self.tell(f"Asked for again: {one_line(grant.words, 100)}.")
+        self.tell(f"Revoked: {one_line(grant.words, 100)} will ask again.")
 
     def run_by_hand(self, language: str, code: str) -> None:
         """Run the person's own code."""
         if self._bench.busy:
-            self.tell("Something is in progress; escape stops it.", warning=True)
+            self.tell("Something is running; escape stops it.", warning=True)
             self._chat.prompt.put_back(f"%run {language} {code}")
             return
         resolved = self._workspace.computer.resolve(language)
         if resolved is None:
             names = ", ".join(self._workspace.computer.languages)
-            self.tell(f"There is no language “{one_line(language, 40)}”. There are: {names}.", warning=True)
+            self.tell(f"Unknown language “{one_line(language, 40)}”. Languages: {names}.", warning=True)
             self._chat.prompt.put_back(f"%run {language} {code}")
             return
         self._bench.start(self._bench.session.run(resolved, code))
@@ -228,22 +232,22 @@ class ChatCommands(ConversationActions):
     def stop(self) -> None:
         """Stop what is in progress."""
         if not (self._bench.busy or self._workspace.profile.speak_messages) and self._chat.prompt.has_focus:
-            self._chat.notify("Nothing is in progress.", timeout=2)
+            self._chat.notify("Nothing is running.", timeout=2)
         self._bench.stop()
 
     def go_on(self) -> None:
         """Let the model go on from here."""
         if self._bench.busy:
-            self.tell("Something is in progress; escape stops it.", warning=True)
+            self.tell("Something is running; escape stops it.", warning=True)
         elif not self._bench.session.messages:
-            self.tell("There is nothing to go on with yet: say what you want.", warning=True)
+            self.tell("There is nothing to continue yet; type a message first.", warning=True)
         else:
             self._bench.send(None)
 
     def use_terminal(self) -> None:
         """Give the running program the screen and the keys."""
         if not self._bench.foreground.open():
-            self._chat.notify("No program is running now.", timeout=2)
+            self._chat.notify("No program is running.", timeout=2)
 
     def focus_conversation(self) -> None:
         """Move by block."""

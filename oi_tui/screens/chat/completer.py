@@ -82,7 +82,7 @@ class Completer:
             text = mentions.written(named) + end
             offers.append(CompletionOffer(text.rstrip('"') if text.endswith('/"') else text, path))
         note = (
-            "listing files…" if self.files.listing else "" if offers else "no file or variable of this name"
+            "loading files…" if self.files.listing else "" if offers else "no file or variable of this name"
         )
         self._bench.post_message(self.Found(query, offers, note if query.text or offers else ""))
 

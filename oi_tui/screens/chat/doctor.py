@@ -18,7 +18,7 @@ def show(app: App[object], in_use: InUse) -> None:
         found = f"{problems} problem{'s' * (problems != 1)}" if problems else "no problem"
         app.call_later(lambda: app.push_screen(PagerScreen(f"Doctor: {found}", LongText.of(text), _WHERE)))
 
-    app.notify("Looking at languages, servers, folders and the terminal", timeout=2)
+    app.notify("Checking languages, servers, folders and the terminal", timeout=2)
     threading.Thread(target=examine, name="doctor", daemon=True).start()
 
 

@@ -23,16 +23,16 @@ SAMPLE = {
     "shell": 'echo "2 + 2 = $((2 + 2)), in $PWD"',
 }
 _BEFORE = (
-    "This is how a model's code runs here: you see all of it, and nothing happens before you say so. "
-    "Try it with this harmless piece: y runs it, e changes it first, n rejects it, escape skips this."
+    "Code from a model always appears like this. Nothing runs until you approve it. "
+    "Try it with this harmless code: y runs it, e edits it, n rejects it, escape skips this step."
 )
 _AFTER = (
-    "That was all: nothing runs without your word. %sandbox on also holds code in this folder. Now say "
-    "what you want; f1 shows keys and commands."
+    "Done. Nothing runs without your approval. %sandbox on also limits code to this folder. "
+    "Now type a request; f1 shows keys and commands."
 )
 NO_MODEL = (
-    "There is no model yet; %model (ctrl+l) chooses one. Meanwhile this is a console: ! runs a shell "
-    "command, %python CODE runs Python, and so with the other languages."
+    "No model is set; %model (ctrl+l) chooses one. Until then you can run code yourself: ! runs a shell "
+    "command, %python CODE runs Python; other languages work the same way."
 )
 #: Nothing comes up under fingers that were busy so short a time ago, in seconds.
 _QUIET = 0.5

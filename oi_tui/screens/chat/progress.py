@@ -18,8 +18,8 @@ from oi_tui.text import one_line
 
 #: What a step does to a language, and what follows where the step alone does not end the run.
 _STEPS = {
-    "interrupt": "stopping {}; it is ended",
-    "terminate": "ending {}; it is killed",
+    "interrupt": "stopping {}; it will be ended",
+    "terminate": "ending {}; it will be killed",
     "kill": "killing {}",
 }
 
@@ -72,7 +72,7 @@ class Progress:
                 self.now(f"running {self.language}")
             case RunReported(_, InputRequested()):
                 # One that was interrupted may ask, too: what escape does next stays on the screen.
-                self.now(f"{self.language} waits for input", choice=self.choice)
+                self.now(f"{self.language} is waiting for input", choice=self.choice)
             case RunReported(_, Starting()):
                 self.now(f"starting {self.language}")
             case RunReported(_, InputReceived() | Started()):

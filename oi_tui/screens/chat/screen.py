@@ -48,18 +48,18 @@ class ChatScreen(Screen[None]):
             for each in COMMANDS.values()
             if each.keys
         ),
-        Binding("ctrl+c", "copy_or_stop", "Copy, else stop; twice leaves", id="chat.copy_or_stop"),
-        Binding("f5,ctrl+enter", "edited", "Editing done", id="chat.edited"),
-        Binding("f8", "changes", "What you changed in the code", id="chat.changes"),
+        Binding("ctrl+c", "copy_or_stop", "Copy, or stop; twice quits", id="chat.copy_or_stop"),
+        Binding("f5,ctrl+enter", "edited", "Finish editing", id="chat.edited"),
+        Binding("f8", "changes", "Show your changes to the code", id="chat.changes"),
         Binding("ctrl+g", "edit_outside", "Edit in $EDITOR", id="chat.edit_outside"),
-        Binding("tab", "next_place", "Question, field, conversation, prompt", id="chat.next_place"),
-        Binding("end", "follow", "To the newest line", id="chat.follow"),
-        Binding("pageup", "page(-1)", "A page up", id="chat.page_up"),
-        Binding("pagedown", "page(1)", "A page down", id="chat.page_down"),
-        Binding("y", "answer('run')", "Run the code in question", id="answer.run", show=False),
-        Binding("e", "answer('edit')", "Edit it first", id="answer.edit", show=False),
-        Binding("n", "answer('reject')", "Reject it", id="answer.reject", show=False),
-        Binding("a", "answer('always')", "Run it, and stop asking", id="answer.always", show=False),
+        Binding("tab", "next_place", "Next part of the screen", id="chat.next_place"),
+        Binding("end", "follow", "Scroll to end", id="chat.follow"),
+        Binding("pageup", "page(-1)", "Page up", id="chat.page_up"),
+        Binding("pagedown", "page(1)", "Page down", id="chat.page_down"),
+        Binding("y", "answer('run')", "Run the code", id="answer.run", show=False),
+        Binding("e", "answer('edit')", "Edit the code", id="answer.edit", show=False),
+        Binding("n", "answer('reject')", "Reject the code", id="answer.reject", show=False),
+        Binding("a", "answer('always')", "Run, and stop asking", id="answer.always", show=False),
     ]
 
     class Ready(Message):
@@ -231,7 +231,7 @@ class ChatScreen(Screen[None]):
             self.app.exit()
         else:
             self._interrupted_at = now
-            self.notify("ctrl+c again leaves", timeout=TWICE)
+            self.notify("ctrl+c again quits", timeout=TWICE)
 
     def action_next_place(self) -> None:
         """Go to what waits for an answer, else between prompt and conversation."""

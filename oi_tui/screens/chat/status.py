@@ -25,8 +25,8 @@ def headline(
         mode = ("AUTO: runs without asking", "$text-error bold")
     elif grants:
         more = f" and {len(grants) - 1} more" if len(grants) > 1 else ""
-        words = f"{grants[-1].language} again" if grants[-1].scope == "code" else grants[-1].words
-        mode = (f"does not ask for {words}{more}", "$text-warning bold")
+        words = f"{grants[-1].language}" if grants[-1].scope == "code" else grants[-1].words
+        mode = (f"auto-approves: {words}{more}", "$text-warning bold")
     else:
         mode = ("asks first", "")
     model = "demo (a script, not an AI)" if session.profile.model == "demo" else session.profile.model
@@ -76,8 +76,8 @@ def status(doing: str, seconds: float, left: float | None = None, choice: str = 
 def nothing_said() -> Content:
     """What a person sees before anything was said."""
     return Content.assemble(
-        ("Say what you want.\n", "bold"),
-        "A model writes code for it. You read it, change it,\n",
+        ("Type what you want.\n", "bold"),
+        "A model writes code for it. You read it, edit it,\n",
         "and decide whether it runs on this machine.\n\n",
         ("largest files here\n", "$text-accent"),
         ("summarise sales.csv\n", "$text-accent"),

@@ -61,7 +61,10 @@ class ModelSwitcher:
             return
         if self._workspace.profile.completions:
             place = one_line(self._workspace.profile.completions[1], 100)
-            self._desk.tell(f"A function of the profile {place} answers; start with another profile.")
+            self._desk.tell(
+                f"The profile {place} answers with a Python function; start with another profile to change "
+                "the model."
+            )
             return
         if llamafile.is_source(choice.model):
             self._desk.show_screen(LlamafileScreen(choice.model), self._take_llamafile)
@@ -80,7 +83,8 @@ class ModelSwitcher:
             self._desk.in_background(lambda: workspace.run_llamafile(None))
         if choice.model == DEMO.model:
             self._desk.tell(
-                "The demo model is a script, not an AI. It knows “largest files here”, “plot something”, "
+                "The demo model is a script, not an AI. It understands “largest files here”, “plot "
+                "something”, "
                 "“ask me something”, “count slowly”, “break something” and a few more."
             )
         else:

@@ -383,7 +383,7 @@ class ChatView(Widget):
         if event.outcome in ("failed", "paused") or time.monotonic() - self._began > LONG:
             self._call_back(event.reason or f"The turn is {event.outcome}")
         if event.outcome in ("failed", "paused") and self._with_model:
-            self.show(Noticed("%continue goes on from here."))
+            self.show(Noticed("%continue resumes."))
         if event.outcome == "done" and self._with_model:
             self._naming = later(self, _IDLE, self._think_of_title)
         if event.outcome != "done":

@@ -33,12 +33,12 @@ class NavigatorActions:
         """Give it another title; without one, or with the same, it keeps its own."""
         title = one_line(title.strip(), 200)
         if title and title != item.title:
-            self._attempt("Not renamed", lambda: self._shelf.rename(item, title))
+            self._attempt("Could not rename", lambda: self._shelf.rename(item, title))
             self._place.show(item.id)
 
     def pin(self, item: Summary) -> None:
         """Keep it at the top, or no longer."""
-        if self._attempt("Not pinned", lambda: self._shelf.pin(item)):
+        if self._attempt("Could not pin", lambda: self._shelf.pin(item)):
             self._place.tell("")
         self._place.show(item.id)
 
@@ -51,32 +51,32 @@ class NavigatorActions:
         shown = self._rows.items
         at = shown.place_of(item.id) or 0
         after = shown[at + 1 : at + 2] or shown[max(0, at - 1) : at]
-        if self._attempt("Not deleted", lambda: self._shelf.delete(item)):
+        if self._attempt("Could not delete", lambda: self._shelf.delete(item)):
             self._place.show(after[0].id if after else None)
-            self._place.tell(f"Deleted {_named(item)}; u brings it back.")
+            self._place.tell(f"Deleted {_named(item)}; u restores it.")
 
     def undo(self) -> None:
         """Bring back what was deleted last."""
         if not self._shelf.undoable:
-            self._place.tell("There is nothing to bring back.")
+            self._place.tell("There is nothing to restore.")
             return
         back: list[Summary] = []
-        if self._attempt("Not brought back", lambda: back.append(self._shelf.undo())):
+        if self._attempt("Could not restore", lambda: back.append(self._shelf.undo())):
             self._place.show(back[0].id)
-            self._place.tell(f"{_named(back[0])} is back.")
+            self._place.tell(f"Restored {_named(back[0])}.")
 
     def fork(self, item: Summary) -> None:
         """Copy it; the copy is selected."""
         copy: list[str] = []
-        if self._attempt("Not copied", lambda: copy.append(self._shelf.fork(item))):
+        if self._attempt("Could not copy", lambda: copy.append(self._shelf.fork(item))):
             self._place.show(copy[0])
-            self._place.tell(f"Copied {_named(item)}; this is the copy.")
+            self._place.tell(f"Copied {_named(item)}; the copy is selected.")
 
     def export(self, item: Summary, place: str) -> None:
         """Write it as a document, of the kind that the file's name ends with."""
         written: list[Path] = []
         if place.strip() and self._attempt(
-            "Not exported", lambda: written.append(self._shelf.export(item, place.strip()))
+            "Could not export", lambda: written.append(self._shelf.export(item, place.strip()))
         ):
             self._place.tell(f"Exported to {paths.short(written[0])}.")
 

@@ -106,7 +106,7 @@ class ConversationLoader:
         try:
             report = self._shelf.bring_in(lambda: worker.is_cancelled)
         except OSError as error:
-            came = ImportFinished(f"Not brought in: {error.strerror or error}.")
+            came = ImportFinished(f"Could not import: {error.strerror or error}.")
         else:
             came = ImportFinished(str(report), report.page)
         self._post(came)

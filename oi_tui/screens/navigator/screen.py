@@ -233,7 +233,7 @@ class NavigatorScreen(Page[str | None]):
 
     def _open(self, summary: Summary) -> None:
         if summary.problem:
-            self.tell(f"It cannot be opened: {summary.problem}.")
+            self.tell(f"Could not open it: {summary.problem}.")
         else:
             self.sought = self._query if summary.id in self._excerpts else ""
             self.dismiss(summary.id)
@@ -339,17 +339,17 @@ class NavigatorScreen(Page[str | None]):
     def action_bring_in(self) -> None:
         """Copy the conversations of Open Interpreter."""
         if self._shelf.waiting:
-            self.tell("Bringing in the conversations of Open Interpreter …")
+            self.tell("Importing the conversations of Open Interpreter …")
             self.run_worker(self._reading.bring_in, thread=True, group="import", exclusive=True)
         else:
-            self.tell("No further conversations of Open Interpreter were found.")
+            self.tell("No other conversations of Open Interpreter were found.")
 
     @on(ImportFinished)
     def handle_brought_in(self, event: ImportFinished) -> None:
         """Say what became of it, what went wrong on a page of its own; the new list follows."""
         self.tell(event.told)
         if event.page:
-            where = "The files of Open Interpreter are only read, and stay as they are."
+            where = "The files of Open Interpreter are only read, never changed."
             self.app.push_screen(
                 PagerScreen("Conversations of Open Interpreter", LongText.of(event.page), where)
             )
@@ -364,7 +364,7 @@ class NavigatorScreen(Page[str | None]):
     def _say(self) -> None:
         shown, count = len(self._list.items), len(self._shelf.listing)
         if not self._read:
-            number = "reading …"
+            number = "loading …"
         elif self._query or self._folder:
             number = f"{shown:,} of {count:,}" + (" · searching …" if self._searching else "")
         else:

@@ -54,9 +54,9 @@ def headline(number: str, folder: str | None) -> Content:
 
 def nothing_found(folder: str | None, *, elsewhere: bool) -> Content:
     """Why no conversation is shown while something is looked for, or a folder is chosen."""
-    searched = "No title, message, code or output has all of these words."
-    why = searched if elsewhere else "No conversation began here."
-    more = "" if folder is None else "\n\nOnly one folder is shown. "
+    searched = "No title, message, code or output contains all of these words."
+    why = searched if elsewhere else "No conversation was started here."
+    more = "" if folder is None else "\n\nOnly this folder is shown. "
     hint: tuple[str | tuple[str, str], ...] = (("ctrl+t", "$text-accent"), " shows all") if folder else ()
     return Content.assemble(("Nothing found", "bold"), f"\n\n{why}", more, *hint)
 
@@ -66,11 +66,11 @@ def nothing_saved(waiting: int) -> Content:
     offer: tuple[str | tuple[str, str], ...] = ()
     if waiting:
         count = f"{waiting} conversation{'s' * (waiting != 1)} of Open Interpreter."
-        offer = ("\n\n", ("i", "$text-accent"), f" brings in {count}")
+        offer = ("\n\n", ("i", "$text-accent"), f" imports {count}")
     return Content.assemble(
         ("No conversations yet", "bold"),
-        "\n\nEvery conversation is saved here as it happens.\nGo back with ",
+        "\n\nConversations are saved here automatically.\nGo back with ",
         ("escape", "$text-accent"),
-        " and ask for something.",
+        " and type a request.",
         *offer,
     )

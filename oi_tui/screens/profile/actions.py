@@ -60,7 +60,7 @@ class ProfileActions:
 
     def _switch(self) -> None:
         if self._editor.has_changes:
-            self._editor.tell("Save your changes first (ctrl+s), or they would be lost.")
+            self._editor.tell("Save first (ctrl+s), or your changes would be lost.")
             return
         now = self._editor.path.stem if self._editor.path else ""
         self._editor.app.push_screen(ProfileChoice(now), self._go_on_with)
@@ -80,12 +80,12 @@ class ProfileActions:
 
     def _text(self) -> None:
         if self._editor.has_changes:
-            self._editor.tell("Save your changes first (ctrl+s), or they would meet in the text.")
+            self._editor.tell("Save first (ctrl+s): the YAML view edits the same file.")
             return
         try:
             page = ProfileYaml(self._path)
         except (OSError, ProfileError) as error:
-            self._editor.tell(f"It cannot be opened: {error}")
+            self._editor.tell(f"Could not open it: {error}")
             return
         self._editor.app.push_screen(page, self._text_saved)
 
@@ -107,8 +107,8 @@ class ProfileActions:
         self._editor.app.push_screen(DifferencesDialog(lines))
 
     def _reset_all(self) -> None:
-        question = "Set everything back to the defaults?"
-        told = ["Every setting of this profile; keys that are no settings stay. ctrl+s then saves it."]
+        question = "Reset all settings to their defaults?"
+        told = ["This resets every setting of the profile; unknown keys stay. ctrl+s then saves it."]
         self._editor.app.push_screen(
             ConfirmDialog(question, told), lambda yes: self._editor.reset_all() if yes else None
         )
@@ -119,7 +119,9 @@ class ProfileActions:
 
     def _copy(self, name: str | None) -> None:
         if name is not None:
-            self._act(lambda: self._go_on(profiles.duplicate(self._path, name), "Copied; this is the copy."))
+            self._act(
+                lambda: self._go_on(profiles.duplicate(self._path, name), "Copied; you are editing the copy.")
+            )
 
     def _rename(self) -> None:
         self._editor.app.push_screen(NameDialog("New name", self._path.stem), self._move)
@@ -131,7 +133,7 @@ class ProfileActions:
     def _make_default(self) -> None:
         def act() -> None:
             profiles.make_default(self._path)
-            self._editor.tell("It is used from now on when no profile is named.")
+            self._editor.tell("This profile is now the default.")
 
         self._act(act)
 
@@ -139,7 +141,7 @@ class ProfileActions:
         def act() -> None:
             path = self._path
             self._deleted = (profiles.delete(path), path)
-            self._go_on(paths.profiles() / "default.yaml", "Deleted; f3 brings it back.")
+            self._go_on(paths.profiles() / "default.yaml", "Deleted; f3 restores it.")
 
         self._act(act)
 
@@ -149,7 +151,7 @@ class ProfileActions:
             kept, path = self._deleted
             profiles.restore(kept, path)
             self._deleted = None
-            self._go_on(path, "It is back.")
+            self._go_on(path, "Restored.")
 
         self._act(act)
 
@@ -162,6 +164,6 @@ class ProfileActions:
         try:
             act()
         except ProfileError as error:
-            self._editor.tell(f"Not done: {error}.")
+            self._editor.tell(f"Failed: {error}.")
         except OSError as error:
-            self._editor.tell(f"Not done: {error.strerror or error}.")
+            self._editor.tell(f"Failed: {error.strerror or error}.")

@@ -42,7 +42,7 @@ class ApiKeyPanel:
 
     def _show(self, place: KeySource) -> None:
         self.place = place
-        forget = " f3 forgets it." if place.kept else ""
+        forget = " f3 deletes it." if place.kept else ""
         self._editor.explain("api_key", f"{place.words}{forget} {ORDER}")
 
     def keep(self, profile: Profile) -> None:
@@ -50,10 +50,10 @@ class ApiKeyPanel:
         key, name = str(profile.api_key), name_for(profile.model, profile.api_base)
         learn(key)
         if name is None:
-            self._notify("The key is used until you leave, and kept nowhere: it has no provider's name.")
+            self._notify("The API key is used until you quit and is not saved: it has no provider name.")
             self._editor.key_kept()
             return
-        self._editor.tell("Keeping the key ...")
+        self._editor.tell("Saving the API key ...")
 
         def work() -> None:
             try:
@@ -70,8 +70,12 @@ class ApiKeyPanel:
     def _kept(self, name: str, where: str, hidden: bool) -> None:
         told = "the system's keyring" if where == "keyring" else "a file that only you can read"
         # Another one that is looked for first would be found at the next start.
-        but = " But the one in the environment comes first at the next start: unset it." if hidden else ""
-        self._notify(f"{name} is kept in {told}, not in the profile.{but}")
+        but = (
+            " However, the one in the environment takes precedence at the next start: unset it."
+            if hidden
+            else ""
+        )
+        self._notify(f"{name} is saved in {told}, not in the profile.{but}")
         self._editor.key_kept()
 
     def forget(self) -> None:
@@ -80,8 +84,8 @@ class ApiKeyPanel:
         if place is None or place.name is None:
             return
         name = place.name
-        told = [place.words, "It is taken out for good; the provider's site shows keys or makes new ones."]
-        question = f"Forget the key {one_line(name, 60)}?"
+        told = [place.words, "This cannot be undone; the provider's site shows keys or creates new ones."]
+        question = f"Delete the API key {one_line(name, 60)}?"
         self._editor.app.push_screen(
             ConfirmDialog(question, told), lambda yes: self._forget(name) if yes else None
         )
@@ -91,7 +95,7 @@ class ApiKeyPanel:
             try:
                 self._secrets.forget(name)
             except SecretError as error:
-                self._call(self._editor.tell, f"It is still there: {error}")
+                self._call(self._editor.tell, f"Could not delete it: {error}")
             else:
                 self._call(self._forgotten, name)
 
@@ -100,7 +104,7 @@ class ApiKeyPanel:
     def _forgotten(self, name: str) -> None:
         if self._editor.profile.origins.get("api_key") == "changed":
             self._editor.without_key()
-        self._editor.tell(f"{name} is forgotten.")
+        self._editor.tell(f"Deleted {name}.")
         self.look()
 
     def _work(self, work: Callable[[], object]) -> None:

@@ -27,7 +27,7 @@ from oi_tui.text import one_line
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.setting_field import SettingChoice, SettingField
 
-_NOT_SETTINGS = "Not settings"
+_NOT_SETTINGS = "Unknown keys"
 _KEYS = (
     ("type", "search"),
     ("tab", "next"),
@@ -47,7 +47,7 @@ class ProfileEditor(Page[Profile | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="profile.leave"),
         Binding("ctrl+s", "save", "Save", id="profile.save", priority=True),
-        Binding("f3", "menu", "What can be done with the profile", id="profile.menu"),
+        Binding("f3", "menu", "Profile menu", id="profile.menu"),
         Binding("f4", "reset", "Default", id="profile.reset"),
         Binding("ctrl+l", "model", "Choose the model", id="profile.model", priority=True),
         Binding("f6", "test", "Test the model", id="profile.test"),
@@ -147,10 +147,10 @@ class ProfileEditor(Page[Profile | None]):
 
     def _why_nothing(self) -> Content:
         if self._query:
-            return Content("No setting has these words in its name or help.")
+            return Content("No setting matches.")
         lines = "\n".join(one_line(line, 200) for line in self.profile.unknown)
         return Content.assemble(
-            "These keys of the file are kept, but nothing here reads them:\n\n", (lines, "$text-muted")
+            "These keys of the file are kept, but oi-tui does not use them:\n\n", (lines, "$text-muted")
         )
 
     @property
@@ -307,7 +307,7 @@ class ProfileEditor(Page[Profile | None]):
         """Go back; with changes that are not saved, only the second time."""
         if (self._changes or self._wrong) and not self._warned:
             self._warned = True
-            self.tell("Not saved yet: ctrl+s saves, escape again throws the changes away.")
+            self.tell("Unsaved changes: ctrl+s saves, escape again discards them.")
             return
         self.leave()
 
@@ -352,7 +352,7 @@ class ProfileEditor(Page[Profile | None]):
         except (OSError, ProfileError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             self._unsaved_accepted = True
-            self.tell(f"Not saved: {reason}. ctrl+s again uses the settings until you leave.")
+            self.tell(f"Could not save: {reason}. ctrl+s again uses the settings until you quit.")
             return
         self.dismiss(self.profile.with_changes("changed", **changes))
 
@@ -388,7 +388,7 @@ class ProfileEditor(Page[Profile | None]):
     def _say(self) -> None:
         path = "" if self.path is None else one_line(paths.short(self.path), 200)
         count = len(self._changes.keys() | {field.setting.name for field in self._wrong})
-        number = f"{count} not saved" if count else ""
+        number = f"{count} unsaved" if count else ""
         head = Content.assemble(("Profile", "bold"), "   ", (path, "$text-muted"))
         if number:
             head = Content.assemble(head, "   ", (number, "$text-warning"))

@@ -17,16 +17,16 @@ from oi_tui.text import one_line, visible
 #: What there is to do, by the name of the editor's action.
 ENTRIES = {
     "text": "Edit it as text (YAML)",
-    "switch": "Go on with another profile",
-    "keep_key": "Take the key out of the file, and keep it for you only",
-    "forget_key": "Forget the key that is kept",
-    "differences": "Show what differs from the defaults",
-    "reset_all": "Set everything back to the defaults",
-    "duplicate": "Duplicate it under another name",
+    "switch": "Switch to another profile",
+    "keep_key": "Move the API key out of the file, into private storage",
+    "forget_key": "Delete the saved API key",
+    "differences": "Show changes from the defaults",
+    "reset_all": "Reset all to the defaults",
+    "duplicate": "Duplicate it",
     "rename": "Rename it",
     "make_default": "Make it the default",
     "delete": "Delete it",
-    "restore": "Bring the deleted one back",
+    "restore": "Restore the deleted profile",
 }
 
 
@@ -66,8 +66,8 @@ class ProfileChoice(Dialog[str | None]):
     def compose(self) -> ComposeResult:
         """The list, in a box."""
         with Vertical(classes="profile-box") as box:
-            box.border_title = "Go on with which profile?"
-            box.border_subtitle = "enter takes it · escape closes"
+            box.border_title = "Switch to which profile?"
+            box.border_subtitle = "enter switches · escape closes"
             yield OptionList(*map(self._row, self._names))
 
     def on_mount(self) -> None:
@@ -84,7 +84,7 @@ class ProfileChoice(Dialog[str | None]):
         made = name in presets.names()
         about = "in use" if name == self._now else presets.summary(name) if made else ""
         if name.endswith(".py"):
-            about = "a Python program, shown before it is used"
+            about = "a Python program; you review it before it is used"
         return Content.assemble(f"{one_line(name, 30):<16} ", (one_line(about, 80), "$text-muted"))
 
 
@@ -102,7 +102,7 @@ class NameDialog(Dialog[str | None]):
         """One field, in a box."""
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(one_line(self._question, 60))
-            box.border_subtitle = "enter takes it · escape closes"
+            box.border_subtitle = "enter saves it · escape closes"
             yield Input(self._title)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -126,7 +126,7 @@ class DifferencesDialog(Dialog[None]):
     def compose(self) -> ComposeResult:
         """The lines, in a box."""
         with Vertical(classes="profile-box") as box:
-            box.border_title = "Different from the defaults"
+            box.border_title = "Changes from the defaults"
             box.border_subtitle = "escape closes"
             told = "\n".join(map(visible, self._lines))
-            yield Static(told or "Nothing: all is at its default.", markup=False)
+            yield Static(told or "None: all settings have their default.", markup=False)

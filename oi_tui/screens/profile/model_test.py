@@ -49,7 +49,7 @@ class ModelTest(Dialog[None]):
 
     def on_mount(self) -> None:
         """Ask the model, in a thread."""
-        self._show("Asking for a few tokens ...")
+        self._show("Requesting a few tokens ...")
         self.run_worker(self._ask, thread=True, exit_on_error=False)
 
     @on(Found)
@@ -58,7 +58,7 @@ class ModelTest(Dialog[None]):
         found = event.finding
         if found is not None:
             mark, style = _MARKS[found.good]
-            setting = f" The setting is {found.setting}." if found.setting and found.good is False else ""
+            setting = f" Check the setting {found.setting}." if found.setting and found.good is False else ""
             words = one_line(found.sentence, 400) + setting
             self._lines.append(Content.assemble((f"{mark} ", style), words))
         self._show("" if found is None else "...")
@@ -68,7 +68,7 @@ class ModelTest(Dialog[None]):
             for finding in self._findings:
                 self.post_message(self.Found(finding))
         except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
-            _log.exception("The test of a model broke off")
+            _log.exception("The test of a model failed")
             self.post_message(self.Found(CheckResult("host", False, f"The test itself failed: {error}")))
         self.post_message(self.Found(None))
 

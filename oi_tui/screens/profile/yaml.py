@@ -87,7 +87,9 @@ class ProfileYaml(Page[bool]):
         """Go back; with changes that are not saved, only the second time."""
         if self._text != self._before and not self._warned:
             self._warned = True
-            self.query_one(KeyFooter).show(_KEYS, "Not saved yet: ctrl+s saves, escape again throws it away.")
+            self.query_one(KeyFooter).show(
+                _KEYS, "Unsaved changes: ctrl+s saves, escape again discards them."
+            )
             return
         self.dismiss(False)
 
@@ -106,18 +108,18 @@ class ProfileYaml(Page[bool]):
     def action_save(self) -> None:
         """Write the file, if all is right with it."""
         if self._check():
-            self.query_one(KeyFooter).show(_KEYS, "Not saved: something is wrong.")
+            self.query_one(KeyFooter).show(_KEYS, "Not saved: there is an error.")
             return
         try:
             if self._is_changed_elsewhere():
                 self.query_one(KeyFooter).show(
-                    _KEYS, "Not saved: the file was changed elsewhere meanwhile. ctrl+s again writes over it."
+                    _KEYS, "Not saved: another program changed the file. ctrl+s again overwrites it."
                 )
                 return
             paths.make_private(self._path.parent)
             yaml_file.replace_file(self._path, self._text)
         except OSError as error:
-            self.query_one(KeyFooter).show(_KEYS, f"Not saved: {error.strerror or error}.")
+            self.query_one(KeyFooter).show(_KEYS, f"Could not save: {error.strerror or error}.")
             return
         self.dismiss(True)
 

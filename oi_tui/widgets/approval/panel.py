@@ -36,11 +36,11 @@ _MOST_OFFERS = 5
 
 
 _ANSWERS = {
-    "run": "Run the code as it is shown",
-    "edit": "Change it first; the question comes again",
-    "reject": "Do not run it, and say why; the model goes on",
-    "always": "Run it, and choose what to stop asking for",
-    "diff": "What you changed in the model's code",
+    "run": "Run the code as shown",
+    "edit": "Edit it first; then you are asked again",
+    "reject": "Do not run it; you can tell the model why",
+    "always": "Run it, and choose what to auto-approve",
+    "diff": "Show your changes to the model's code",
     "help": "Keys and commands",
 }
 
@@ -215,7 +215,7 @@ class ApprovalPanel(Widget, can_focus=True):
             case "asking", "edit":
                 self.post_message(self.EditRequested(self._request))
             case "asking", "reject":
-                self._ask_for("why", "say why, or a number; enter rejects, esc also ends the turn")
+                self._ask_for("why", "type a reason or a number; enter rejects, esc also ends the turn")
             case "asking", "always" if self._offers:
                 self.stage = "always"
                 self.focus()

@@ -40,10 +40,10 @@ def of_stage(stage: str, request: ApprovalRequested) -> tuple[str, list[str]]:
             quick = [f"{number} {reason}" for number, reason in enumerate(QUICK_REASONS, 1)]
             return f"Why not run this {language} code?", quick
         case "always":
-            return "Run it, and stop asking for", ["ends with this conversation", "esc back"]
+            return "Run it, and auto-approve", ["ends with this conversation", "esc back"]
         case _:
-            facts = ["every language, whatever it does", "%auto_run off asks again"]
-            return "Run everything without a question?", facts
+            facts = ["all languages, whatever the code does", "%auto_run off turns this off"]
+            return "Run everything without asking?", facts
 
 
 def _language(request: ApprovalRequested) -> str:

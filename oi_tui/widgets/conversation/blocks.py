@@ -297,7 +297,7 @@ class ImageBlock(Block):
     @property
     @override
     def keys(self) -> str:
-        return "p look at it · c copy"
+        return "p show image · c copy"
 
     @override
     def forget(self) -> None:

@@ -188,22 +188,22 @@ class CellBlock(Block):
             case "failed":
                 spans.append(("failed" + (f": {reason}" if reason else ""), look.error))
             case "interrupted":
-                spans.append((reason or "interrupted, memory kept", look.warning))
+                spans.append((reason or "interrupted, variables kept", look.warning))
             case "lost":
-                lost = f"{one_line(message.format or 'the process', 30)} was lost, with its variables"
+                lost = f"{one_line(message.format or 'the process', 30)} ended and lost its variables"
                 spans.append((f"{lost}: {reason}" if reason else lost, look.error))
             case "rejected":
                 spans.append(("rejected" + (f": {reason}" if reason else ""), look.warning))
             case "skipped":
                 spans.append(("skipped" + (f": {reason}" if reason else ""), look.muted))
             case "unfinished":
-                spans.append(("cut off while it was written; it cannot run", look.warning))
+                spans.append(("the reply was cut off; this code cannot run", look.warning))
         if took and message.state in ("failed", "interrupted", "lost"):
             spans.append((took, look.muted))
         if message.decision in _DECISIONS:
             decided = _DECISIONS[message.decision]
             if message.decision == "auto" and message.grant:
-                decided = f"you had granted {one_line(message.grant, 80)}"
+                decided = f"auto-approved: {one_line(message.grant, 80)}"
             spans.append((decided, look.muted))
         return spans
 
@@ -295,11 +295,11 @@ class CellBlock(Block):
     @override
     def keys(self) -> str:
         output = " · v view output · o open · C copy output"
-        files = " · u undo files" if self.files and self.files.changes else ""
-        diff = " · d what you changed" if self.message.proposed is not None else ""
-        picture = " · p look at the picture" if self.pictures else ""
+        files = " · u restore files" if self.files and self.files.changes else ""
+        diff = " · d your changes" if self.message.proposed is not None else ""
+        picture = " · p show image" if self.pictures else ""
         output = output if self.output else ""
-        whole = " · m all of it · w what the model saw"
+        whole = " · m whole block · w what the model saw"
         return (
             f"c copy · r run · e edit{picture}{diff}{files}{output}{whole} · s save · f fold · b back to here"
         )

@@ -26,13 +26,13 @@ from oi_tui.widgets.images.image import ImageRow
 _TICK = 0.1
 #: Why a letter did nothing to a block; the others are for code only.
 _WHY_NOT = {
-    "picture": "It shows no picture.",
-    "copy": "There is nothing in it to copy.",
-    "copy_output": "It has no output to copy.",
-    "open": "It has no output that could be opened.",
-    "fold": "There is nothing to fold in it.",
-    "view": "It has no output.",
-    "edit": "Code can be edited, and your own messages.",
+    "picture": "This block has no image.",
+    "copy": "This block has nothing to copy.",
+    "copy_output": "This block has no output to copy.",
+    "open": "This block has no output to open.",
+    "fold": "This block cannot be folded.",
+    "view": "This block has no output.",
+    "edit": "Only code and your own messages can be edited.",
 }
 
 
@@ -362,4 +362,4 @@ class Conversation(Widget):
             case "back" | "branch" | "told" | "read":
                 self.post_message(self.Wanted(block.key, event.what))
             case what:
-                self.notify(_WHY_NOT.get(what, "That is for code."), timeout=2)
+                self.notify(_WHY_NOT.get(what, "This works on code only."), timeout=2)

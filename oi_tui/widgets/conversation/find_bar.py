@@ -25,7 +25,7 @@ class FindBar(Widget):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "step(1)", "Next match", show=False, id="find.next"),
-        Binding("up,shift+enter", "step(-1)", "Match above", show=False, id="find.previous"),
+        Binding("up,shift+enter", "step(-1)", "Previous match", show=False, id="find.previous"),
         Binding("escape", "close", "Back to the prompt", id="find.close"),
     ]
 
@@ -44,7 +44,7 @@ class FindBar(Widget):
     def compose(self) -> ComposeResult:
         """What it is, the field, and the count."""
         yield Static("find", id="find-name", markup=False)
-        yield Input(id="find-text", placeholder="words, code or output", select_on_focus=True)
+        yield Input(id="find-text", placeholder="find text, code or output", select_on_focus=True)
         yield Static(id="find-count", markup=False)
 
     def on_mount(self) -> None:

@@ -87,7 +87,7 @@ class Output:
         if self._frozen is not None and self._frozen[2] == (width, look):
             rows, count, _ = self._frozen
             more = self._line_total - count
-            return [*rows, note(f"… {lines(more)} more — end shows them", look)] if more else rows
+            return [*rows, note(f"… {lines(more)} more — end scrolls to them", look)] if more else rows
         if self._drawn is None or self._drawn[0] != key:
             self._drawn = (key, self._rows(width, look, live=live))
         return self._drawn[1]

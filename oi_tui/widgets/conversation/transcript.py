@@ -102,7 +102,7 @@ class Transcript(BlockView, can_focus=True):
         if self.cursor is not None and self.cursor < len(self.blocks):
             self.post_message(self.Acted(self.blocks[self.cursor], what))
         else:
-            self.notify("Nothing was said yet.", timeout=2)
+            self.notify("The conversation is empty.", timeout=2)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a question is open, "e" is its answer."""

@@ -51,8 +51,8 @@ class CodeEditor(StableTextArea):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+home", "text_start", "To the beginning", show=False, id="editor.start"),
-        Binding("ctrl+end", "text_end", "To the end", show=False, id="editor.end"),
+        Binding("ctrl+home", "text_start", "Go to start", show=False, id="editor.start"),
+        Binding("ctrl+end", "text_end", "Go to end", show=False, id="editor.end"),
     ]
 
     def __init__(self, text: str = "", language: str | None = None, *, id: str | None = None) -> None:

@@ -39,10 +39,10 @@ class FindReplaceBar(Widget):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "step(1)", "Next place", show=False, id="replace.next"),
-        Binding("up", "step(-1)", "Place before", show=False, id="replace.previous"),
+        Binding("down", "step(1)", "Next match", show=False, id="replace.next"),
+        Binding("up", "step(-1)", "Previous match", show=False, id="replace.previous"),
         Binding("ctrl+r", "replace_all", "Replace all", id="replace.all"),
-        Binding("ctrl+t", "pattern", "Regular expression, or letter for letter", id="replace.pattern"),
+        Binding("ctrl+t", "pattern", "Toggle regular expression", id="replace.pattern"),
         Binding("escape", "close", "Back to the code", id="replace.close"),
     ]
 
@@ -58,10 +58,10 @@ class FindReplaceBar(Widget):
 
     def compose(self) -> ComposeResult:
         """What it is, the two fields, and how it stands."""
-        yield Static("find", id="replace-name", markup=False)
+        yield Static("Find", id="replace-name", markup=False)
         yield Input(id="replace-text", placeholder="in this code", select_on_focus=True)
-        yield Static("put", id="replace-put", markup=False)
-        yield Input(id="replace-with", placeholder="in its place", select_on_focus=True)
+        yield Static("Replace", id="replace-put", markup=False)
+        yield Input(id="replace-with", placeholder="replacement", select_on_focus=True)
         yield Static(id="replace-state", markup=False)
 
     def on_mount(self) -> None:
@@ -198,7 +198,7 @@ class FindReplaceBar(Widget):
         self._editor.select(where.of(place.start), where.of(place.end))
 
     def _tell(self) -> None:
-        self.query_one("#replace-name", Static).update(Content("regex" if self._regular else "find"))
+        self.query_one("#replace-name", Static).update(Content("Regex" if self._regular else "Find"))
         if self._problem:
             said = one_line(self._problem, 60)
         elif self._remark:

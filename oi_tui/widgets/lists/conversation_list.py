@@ -257,7 +257,7 @@ class ConversationList(ScrollView, can_focus=True):
     def _facts(self, item: Summary, selected: bool, width: int) -> list[Segment]:
         style = self._style("facts", selected)
         if item.id == self.doomed:
-            text = "  delete it? d again deletes, any other key does not"
+            text = "  delete? d again deletes, any other key cancels"
             return [Segment(_fitted(text, width), self._style("warning", selected))]
         if item.problem:
             return [Segment(_fitted(f"  cannot be read: {one_line(item.problem)}", width), style)]

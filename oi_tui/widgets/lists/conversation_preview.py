@@ -26,7 +26,7 @@ def preview(item: Summary, messages: list[Message], words: list[str], now: float
         *(Content.styled(fact, "$text-muted") for fact in facts if fact),
     ]
     if item.problem:
-        parts += [Content(""), Content.styled(f"It cannot be read: {one_line(item.problem)}", "$text-error")]
+        parts += [Content(""), Content.styled(f"Could not read it: {one_line(item.problem)}", "$text-error")]
     start = 0
     if words:
         hits = (i for i, each in enumerate(messages) if any(w in each.content.lower() for w in words))

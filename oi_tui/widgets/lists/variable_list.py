@@ -18,10 +18,10 @@ from oi_tui.text import one_line
 
 #: What is said of a language instead of its variables.
 _WORDS = {
-    "unstarted": "not started; remembers nothing yet",
-    "starting": "starting; remembers nothing yet",
-    "busy": "busy; tells when it is done",
-    "silent": "remembers, but cannot tell what",
+    "unstarted": "not started; no variables yet",
+    "starting": "starting; no variables yet",
+    "busy": "busy; variables are shown when it is done",
+    "silent": "keeps variables, but cannot list them",
 }
 #: Room for a type and for a size, in cells.
 _TYPE = 16

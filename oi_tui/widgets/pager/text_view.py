@@ -38,10 +38,10 @@ class TextView(ScrollView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "by(-1)", "Up", show=False, id="text.up"),
         Binding("down,j", "by(1)", "Down", show=False, id="text.down"),
-        Binding("pageup,b", "pages(-1)", "A page up", show=False, id="text.page_up"),
-        Binding("pagedown,space", "pages(1)", "A page down", show=False, id="text.page_down"),
-        Binding("home,g", "go(0)", "To the beginning", show=False, id="text.home"),
-        Binding("end,G", "end", "To the end", show=False, id="text.end"),
+        Binding("pageup,b", "pages(-1)", "Page up", show=False, id="text.page_up"),
+        Binding("pagedown,space", "pages(1)", "Page down", show=False, id="text.page_down"),
+        Binding("home,g", "go(0)", "Go to start", show=False, id="text.home"),
+        Binding("end,G", "end", "Go to end", show=False, id="text.end"),
         Binding("left,h", "across(-16)", "Left", show=False, id="text.left"),
         Binding("right,l", "across(16)", "Right", show=False, id="text.right"),
     ]

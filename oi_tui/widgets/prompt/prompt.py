@@ -49,8 +49,8 @@ class Prompt(PromptTextArea):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+j", "newline", "New line", id="prompt.newline", show=False),
         Binding("ctrl+u", "clear", "Clear", id="prompt.clear", show=False),
-        Binding("ctrl+s", "search_history", "Search what you said", id="prompt.history", show=False),
-        Binding("ctrl+t", "open_paste", "Open the paste", id="prompt.open_paste", show=False),
+        Binding("ctrl+s", "search_history", "Search your messages", id="prompt.history", show=False),
+        Binding("ctrl+t", "open_paste", "Show the paste", id="prompt.open_paste", show=False),
         # The text area would delete a word with it.
         Binding("ctrl+f", "screen.command('find')", "Find", id="prompt.find", show=False),
     ]
@@ -98,7 +98,7 @@ class Prompt(PromptTextArea):
             show_line_numbers=False,
             compact=True,
             highlight_cursor_line=False,
-            placeholder=Content("Ask for something, or %help"),
+            placeholder=Content("Type a request, or %help"),
             id=id,
         )
         self._recall = HistoryBrowser(history)
@@ -320,7 +320,7 @@ class Prompt(PromptTextArea):
                 case "history":
                     found = self._recall.containing(query.text, 100)
                     offers = [CompletionOffer(entry, one_line(entry)) for entry in found]
-                    note = "enter takes it, escape closes" if found else "nothing like it was said"
+                    note = "enter accepts, escape closes" if found else "nothing like it was said"
                     self._choice.take(query, offers, note)
                     self._tell_offers()
                 case "mention":
@@ -396,7 +396,7 @@ class Prompt(PromptTextArea):
             return f"{found[0].title}   {found[0].summary}"
         row, column = self.cursor_location
         if self.pastes and self.pastes.at(self.document.get_line(row), column):
-            return "ctrl+t opens the paste; backspace deletes it as one"
+            return "ctrl+t shows the paste; backspace deletes it"
         return ""
 
     def _fit(self) -> None:

@@ -48,7 +48,7 @@ class StdinBar(Widget):
             field.value = ""
         self.masked = request.masked
         field.password = request.masked
-        field.placeholder = "hidden, kept nowhere" if request.masked else "type a line, enter sends it"
+        field.placeholder = "hidden; not saved" if request.masked else "type a line; enter sends it"
         self._language = one_line(language, 20)
         self._prompt = one_line(request.prompt[-2000:], 500).strip() or "a line of input"
         self._tell()
@@ -59,7 +59,7 @@ class StdinBar(Widget):
         self._tell()
 
     def _tell(self) -> None:
-        said = f"{self._language} waits for "
+        said = f"{self._language} is waiting for "
         room = max(10, self.app.size.width - cell_len(said) - 8)
         # What is asked for, and the answers that are possible, stand at the end.
         asked = ending(self._prompt, room)

@@ -18,10 +18,10 @@ class Ring:
 @pytest.mark.parametrize(
     ("origin", "words"),
     [
-        ("flag", "The key was given by a flag."),
-        ("environment", "The key is that of OI_TUI_API_KEY in the environment."),
-        ("profile", "The key stands in the profile's file, for whoever gets to read it."),
-        ("changed", "The key was typed, and is used until you leave."),
+        ("flag", "The API key was given on the command line."),
+        ("environment", "The API key comes from OI_TUI_API_KEY in the environment."),
+        ("profile", "The API key is in the profile's file, readable by anyone who can read that file."),
+        ("changed", "You typed the API key; it is used until you quit."),
     ],
 )
 def test_a_key_of_the_profile_comes_first(origin: Origin, words: str) -> None:

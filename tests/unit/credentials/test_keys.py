@@ -189,7 +189,7 @@ def test_what_is_no_key_is_not_kept(bad: str) -> None:
 def test_a_folder_that_cannot_be_written_is_named() -> None:
     paths.config().parent.mkdir(parents=True)
     paths.config().write_text("in the way")
-    with pytest.raises(SecretError, match="The key cannot be kept: "):
+    with pytest.raises(SecretError, match="The API key could not be saved: "):
         without_ring().keep("X_API_KEY", "sk-canary-5")
 
 

@@ -157,7 +157,7 @@ def test_what_stands_where_secrets_stand_is_taken_out(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "llm.api_key: expected text, not nothing",
+        "llm.api_key: expected text, but it is empty",
         "http://localhost:8000/v1: no such page",
         "mail me@example.org, or see https://example.org/@me",
         "OPENAI_API_KEY is not set",

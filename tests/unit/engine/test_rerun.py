@@ -61,9 +61,7 @@ def test_it_stops_at_the_first_that_fails() -> None:
     session, computer, _ = sitting(cell("a"), cell("fail"), cell("c"))
     ended = answered(session)[-1]
     assert [code for _, code in computer.ran] == ["a", "fail"]
-    assert ended == TurnEnded(
-        "paused", "Run 2 of 3 did not come to its end; the 1 cell after it did not run."
-    )
+    assert ended == TurnEnded("paused", "Run 2 of 3 did not finish; the 1 cell after it did not run.")
 
 
 def test_a_rejected_one_is_left_out_and_a_stop_ends_it() -> None:

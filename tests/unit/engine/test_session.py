@@ -427,12 +427,12 @@ def test_code_that_cannot_be_code_is_refused(code: str) -> None:
 def test_code_in_a_language_that_is_missing_is_refused_and_the_model_told_how_to_get_it() -> None:
     session = make([call("puts 1", "ruby")], [Text("Then in Python.")])
     session.computer.resolve = lambda name: name  # type: ignore[method-assign]
-    session.computer.missing = {"ruby": "Ruby is not here. Install it with: x"}.get  # type: ignore[method-assign,assignment]
+    session.computer.missing = {"ruby": "Ruby is not installed. Install it with: x"}.get  # type: ignore[method-assign,assignment]
     events = work(session)
     assert not any(isinstance(event, ApprovalRequested) for event in events)
     assert session.computer.ran == []
     told = [message["content"] for message in session.llm.requests[1].messages if message["role"] == "tool"]
-    assert told == ["Ruby is not here. Install it with: x"]
+    assert told == ["Ruby is not installed. Install it with: x"]
 
 
 def test_what_a_language_notes_stands_in_the_system_message() -> None:

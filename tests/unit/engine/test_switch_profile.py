@@ -72,8 +72,8 @@ def test_the_conversation_goes_on_with_the_profile_named_and_flags_still_win(
     assert session.profile is profile
     assert place.workspace.profile_path == folder / "work.yaml"
     assert place.said == [
-        "The profile is now work; the model is a/b.",
-        "! Your profile: line 4: foo is not a setting",
+        "Switched to profile work; the model is a/b.",
+        "! In your profile: line 4: foo is not a setting",
     ]
 
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_used_leaves_all_as_it_is(place: Place, folder: Path, nam
     before = place.workspace.profile
     assert switched(place, name) is before
     assert place.workspace.profile_path == folder / "default.yaml"
-    assert place.said[-1].startswith("! The profile stays as it is: ")
+    assert place.said[-1].startswith("! The profile was not changed: ")
     assert words in place.said[-1]
 
 

@@ -1,4 +1,4 @@
-"""What goes on, told in lines: steps and times, no contents."""
+"""The turn log, in lines: steps and times, no contents."""
 
 from collections.abc import Iterator
 
@@ -77,7 +77,7 @@ def test_faults_and_waits_are_told_and_plain_remarks_are_not() -> None:
         TurnEnded("failed", "There is no key."),
     )
     assert lines == [
-        "trying again in 3 s: The server is busy.",
+        "retrying in 3 s: The server is busy.",
         "warning: It cannot be saved.␛[2J",
         "turn failed after 0.50 s: There is no key.",
     ]

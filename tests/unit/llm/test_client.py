@@ -1,4 +1,4 @@
-"""The process that talks to models, over HTTP with a server on 127.0.0.1."""
+"""The model process, over HTTP with a server on 127.0.0.1."""
 
 import os
 import signal

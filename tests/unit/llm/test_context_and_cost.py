@@ -85,7 +85,7 @@ def test_a_budget_that_cannot_be_kept_stops_the_request() -> None:
     [*_, ended] = work(session)
     assert isinstance(ended, TurnEnded)
     assert (ended.outcome, ended.setting) == ("paused", "max_budget")
-    assert "What openai/test costs is not known, so the budget of $1.00 cannot be kept." in ended.reason
+    assert "What openai/test is unknown, so the budget of $1.00 cannot be kept." in ended.reason
     assert session.llm.requests == []
 
 
@@ -93,7 +93,7 @@ def test_a_budget_of_nothing_allows_only_what_is_free() -> None:
     paid = make([Text("never")], facts=PRICED, max_budget=0)
     [*_, ended] = work(paid)
     assert (ended.outcome, paid.llm.requests) == ("paused", [])
-    assert ended.reason == "The budget is $0.00, so nothing is sent to a model that costs money."
+    assert ended.reason == "The budget is $0.00, so nothing is sent to models that cost money."
     free = make([Text("one"), Usage(10, 10, 0.0)], facts=ModelInfo(free=True), max_budget=0)
     assert work(free)[-1] == TurnEnded("done")
 
@@ -384,7 +384,7 @@ def test_the_report_names_the_parts_the_window_and_its_origin() -> None:
     assert "128,000 tokens (LiteLLM's table)" in text
     assert "Nothing was sent yet" in text
     session.profile = session.profile.with_changes(context_window=9000, max_budget=2)
-    assert "9,000 tokens (the profile says so (context_window))" in told(session)
+    assert "9,000 tokens (from the profile (context_window))" in told(session)
 
 
 def test_the_report_tells_what_a_prompt_would_add() -> None:

@@ -105,7 +105,7 @@ TROUBLES = {
         server.error(404, "The model `m` does not exist.", "model_not_found"),
         "model",
         "model",
-        "knows no model “m”",
+        "has no model “m”",
     ),
     "unknown model, as bad request": Trouble(
         server.error(400, "m is not a valid model ID"), "model", "model", "knows no model"

@@ -433,4 +433,4 @@ def test_an_error_in_a_stream_of_ollamas_is_told_in_its_own_words(
     )
     with pytest.raises(LlmError) as raised:
         list(models.reply(request))
-    assert raised.value.fault.sentence == "The reply broke off: the runner has died"
+    assert raised.value.fault.sentence == "The reply was interrupted: the runner has died"

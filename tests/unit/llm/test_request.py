@@ -126,9 +126,9 @@ def test_mistral_gets_ids_of_nine_characters() -> None:
         ({"state": "finished"}, None, "No output"),
         ({"state": "failed", "reason": "exit status 3"}, "oops", "oops\nexit status 3"),
         (
-            {"state": "failed", "reason": "There is no language “x” here."},
+            {"state": "failed", "reason": "Unknown language “x” here."},
             None,
-            "There is no language “x” here.",
+            "Unknown language “x” here.",
         ),
         ({"state": "rejected"}, None, "The user rejected this code."),
         (

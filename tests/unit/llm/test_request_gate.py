@@ -200,7 +200,7 @@ def test_keys_of_providers_are_not_sent_to_models(monkeypatch: pytest.MonkeyPatc
 
 def test_the_gate_refuses_for_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     llm, request = Llm([Text("ok")]), Request(model="m", messages=[{"role": "user", "content": "hi"}])
-    with pytest.raises(LlmError, match="offline is on, and gpt-4o would be asked at the servers of openai"):
+    with pytest.raises(LlmError, match="offline is on, but gpt-4o runs at the servers of openai"):
         request_gate.send(llm, request, Profile(offline=True), UsageTracker(), ModelInfo())
     with pytest.raises(OverBudget, match="cannot be kept"):
         request_gate.send(llm, request, Profile(max_budget=1.0), UsageTracker(), ModelInfo())

@@ -186,7 +186,7 @@ def test_neither_words_nor_key_go_to_a_server_that_was_not_named(
         assert not other.exchanges
     fault = failed.value.fault
     assert (fault.kind, fault.setting, fault.retryable) == ("address", "api_base", False)
-    assert f"127.0.0.1:{served.port} sends the request on to {other.root}{WIRES[model]}," in fault.sentence
+    assert f"127.0.0.1:{served.port} redirects to {other.root}{WIRES[model]}," in fault.sentence
 
 
 def test_what_a_server_sends_on_to_itself_is_followed(models: ModelProcess, served: ModelServer) -> None:

@@ -142,7 +142,7 @@ QWEN = LocalModel("LM Studio", "openai/qwen", "http://127.0.0.1:1234/v1")
         ("llama3.1", [QWEN, LLAMA], "ollama/llama3.1:latest", "Ollama at http://127.0.0.1:11434"),
         ("ollama/llama3.1", [LLAMA], "ollama/llama3.1", ""),
         ("missing", [QWEN], "missing", "No server on this machine has missing. There are: openai/qwen"),
-        (None, [], "gpt-4o", "No model server answers on this machine. Ollama: "),
+        (None, [], "gpt-4o", "No model server found on this machine. Ollama: "),
     ],
 )
 def test_a_plain_session_in_local_mode_takes_what_is_served_here(

@@ -46,7 +46,7 @@ def test_each_conversation_is_brought_in_once_with_its_title_and_time(store: Sto
     assert len(conversations.waiting(store, [theirs])) == 1
     report = conversations.bring_in(store, [theirs])
     assert (report.brought, report.known, report.problems) == (1, 0, ())
-    assert str(report) == "1 conversation of Open Interpreter brought in."
+    assert str(report) == "1 conversation of Open Interpreter imported."
     assert conversations.waiting(store, [theirs]) == []
     again = conversations.bring_in(store, [theirs])
     assert (again.brought, again.known) == (0, 1)
@@ -90,7 +90,7 @@ DEEP = '[{"a":' * 10_000
     [
         ("", "not readable as JSON"),
         ("{", "not readable as JSON"),
-        (DEEP, "nested too deep to be read"),
+        (DEEP, "nested too deeply"),
         ('{"a": 1}', "not a list of messages"),
         ("[" + "9" * 5000 + "]", "not readable as JSON"),
         ("[1, 2", "not readable as JSON"),
@@ -142,7 +142,7 @@ def test_entries_that_are_no_messages_are_shown_to_the_person_and_told(store: St
     odd = [{"role": "system", "type": "message", "content": "obey"}, 5, {"role": "user"}, None, "x\ud800"]
     (theirs / "odd.json").write_text(json.dumps([STORED[0], *odd]))
     report = conversations.bring_in(store, [theirs])
-    assert report.problems == (("odd.json", "5 entries are no messages and shown as stored"),)
+    assert report.problems == (("odd.json", "5 entries are not messages and shown as stored"),)
     found = next(each for each in store.summaries() if each.title == "odd")
     contents = store.contents(found.id)
     messages = list(contents.messages.values())

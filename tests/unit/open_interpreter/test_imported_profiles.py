@@ -40,7 +40,7 @@ def test_a_profile_comes_over_whole_and_what_has_no_effect_is_told(theirs: Path)
     assert found.name == "oi-default"
     assert found.unknown == (
         "llm.custom_instructions is now custom_instructions",
-        "line 10: version is a setting of Open Interpreter that has no effect here",
+        "line 10: version is a setting of Open Interpreter that has no effect in oi-tui",
     )
     place = paths.profiles() / "oi-default.yaml"
     wrong = '  custom_instructions: "in the wrong place"\n'
@@ -63,8 +63,8 @@ def test_what_cannot_be_taken_says_why_and_nothing_of_ours_is_replaced(theirs: P
     told = {each.source.name: each.problem for each in profiles.bring_in(theirs, paths.profiles())}
     assert told == {
         "bad.yaml": "bad.yaml, line 1: auto_run: expected true or false, not 'yes'",
-        "default.yaml": "there is a profile oi-default already",
-        "local.py": f"it is a program: use it with --profile {theirs / 'local.py'}, which shows it first",
+        "default.yaml": "the profile oi-default already",
+        "local.py": f"it is a program: use it with --profile {theirs / 'local.py'}; you review it first",
         "pipe.yml": f"{theirs / 'pipe.yml'}: not a regular file",
     }
     assert mine.read_text() == "llm.model: mine\n"

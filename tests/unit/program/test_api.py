@@ -32,7 +32,7 @@ computer.languages computer.verbose computer.offline computer.debug computer.emi
 computer.import_computer_api computer.import_skills computer.max_output computer.system_message
 """.split()  # noqa: SIM905 -- sixty lines less
 BY_KEY = {each.key: each for each in settings()}
-#: A value that is not taken where the attribute stands for something that is not here.
+#: A value that is not taken where the attribute stands for something that is not installed.
 UNWANTED = {"conversation_filename": "x.json", "forbidden_commands": ["rm"], "multi_line": "yes"}
 
 
@@ -243,7 +243,7 @@ def test_languages_may_be_named(names: list[str], interpreter: OpenInterpreter) 
     interpreter.computer.languages = names
     assert {each.name for each in interpreter.computer._declared(())} <= {"python", "shell"}
     if "shell" not in names:
-        with pytest.raises(ValueError, match="There is no language 'shell' here"):
+        with pytest.raises(ValueError, match="Unknown language 'shell' here"):
             interpreter.computer.run("shell", "echo")
 
 
@@ -259,14 +259,14 @@ def test_languages_that_are_none_are_refused_and_the_others_stay(
 
 def test_no_languages_at_all_run_nothing(interpreter: OpenInterpreter) -> None:
     interpreter.computer.languages = []
-    with pytest.raises(ValueError, match="There is no language"):
+    with pytest.raises(ValueError, match="Unknown language"):
         interpreter.computer.run("python", "1")
 
 
 def test_the_languages_of_a_profile_are_the_only_ones() -> None:
     with OpenInterpreter(Profile(languages=("py",)), llm=Llm()) as made:
         assert [each.name for each in made.computer.languages] == ["python"]
-        with pytest.raises(ValueError, match="There is no language 'shell' here"):
+        with pytest.raises(ValueError, match="Unknown language 'shell' here"):
             made.computer.run("shell", "echo")
     with pytest.raises(TypeError, match="there is no language 'cobol'"):
         OpenInterpreter(Profile(languages=("cobol",)), llm=Llm())

@@ -113,14 +113,14 @@ def test_the_originals_short_forms_work_together(started: list[Any]) -> None:
     [
         (["--modle", "x"], "unknown flag --modle; did you mean --model?"),
         (["--auto_rum"], "unknown flag --auto_rum; did you mean --auto-run?"),
-        (["--zzz=1"], "unknown flag --zzz; oi-tui --help lists what there is"),
+        (["--zzz=1"], "unknown flag --zzz; oi-tui --help lists all flags"),
         (["-t", "hot"], "llm.temperature: expected a number from 0 to 2, not 'hot'"),
         (["-t", "-1"], "llm.temperature: expected a number from 0 to 2, not -1"),
         (["-ab", "nowhere"], "llm.api_base: expected an address that begins with"),
         (["-ab"], "wants a value after it"),
-        (["--demo", "-m", "x"], "--demo and --model exclude each other"),
-        (["--resume"], "there is no conversation to resume yet"),
-        (["--resume", "../x"], "There is no conversation '../x'"),
+        (["--demo", "-m", "x"], "--demo and --model cannot be used together"),
+        (["--resume"], "no conversation to resume yet"),
+        (["--resume", "../x"], "No conversation '../x'"),
         (["-p", "nope"], "there is no profile 'nope' in "),
         (["-p", "./nope.yaml"], "there is no profile ./nope.yaml"),
         (["-p", "http://127.0.0.1:1/x.yaml"], "http://127.0.0.1:1/x.yaml: cannot be fetched: "),
@@ -305,7 +305,7 @@ def test_offline_with_a_server_elsewhere_stops_the_start(
     started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = refused(capsys, "--offline", "-m", "openai/x", "-ab", "https://models.example.com/v1")
-    assert said.startswith("llm.api_base: offline is on, and openai/x would be asked at models.example.com")
+    assert said.startswith("llm.api_base: offline is on, but openai/x runs at models.example.com")
     assert started == []
     assert main.main(["--offline", "-m", "openai/x", "-ab", "http://127.0.0.1:1/v1"]) == 7
 
@@ -334,7 +334,7 @@ def run(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
 def test_without_a_terminal_there_are_plain_lines() -> None:
     ended = run("--demo")
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ended.stdout.startswith(f"oi-tui {__version__} in plain lines. ")
+    assert ended.stdout.startswith(f"oi-tui {__version__} , plain mode. ")
 
 
 @pytest.mark.parametrize(

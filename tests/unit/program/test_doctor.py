@@ -135,7 +135,7 @@ def test_the_profile_that_is_named_is_the_one_that_is_looked_at(tmp_path: Path) 
     assert "set by the environment: theme" in told
     assert "set by flags: llm.temperature" in told
     assert "work.yaml, line 4: nonsense" in told
-    assert "/nowhere/python is not there" in told
+    assert "/nowhere/python not found" in told
     assert "ollama/other is asked of Ollama, which does not answer" in told
     assert "the sandbox is on" in told
     assert done.returncode == 1
@@ -238,7 +238,7 @@ def test_an_address_in_the_providers_own_variable_is_looked_at(monkeypatch: pyte
 def test_a_chosen_program_that_is_not_there_is_a_problem() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("python: /nowhere/python\n")
-    assert "/nowhere/python is not there" in words(problems(work.languages()))
+    assert "/nowhere/python not found" in words(problems(work.languages()))
 
 
 @pytest.mark.parametrize(
@@ -276,8 +276,8 @@ def test_missing_old_and_stolen_packages_are_problems(monkeypatch: pytest.Monkey
     )
     told = words(problems(installation.packages()))
     assert "pexpect is missing" in told
-    assert "litellm 1.82.8 was taken over by an attacker" in told
-    assert "textual 0.1 is not among" in told
+    assert "litellm 1.82.8 was compromised by an attacker" in told
+    assert "textual 0.1 does not match" in told
     assert "pyte" in told
     assert "cannot be imported" in told
     assert told.count("pip install") == 4
@@ -396,7 +396,7 @@ def test_the_terminal_is_told_of_by_its_environment(
         (b"\x1b_Gi=31;OK\x1b\\\x1bP>|Konsole 24\x1b\\\x1b[?62c", "half blocks"),
         (b"\x1b[?0u\x1b[?62c", "tells all keys apart"),
         (b"\x1b[?62c", "cannot tell ctrl+enter from enter"),
-        (b"\x1b[?2026;2$y\x1b[?62c", "frames are shown as a whole"),
+        (b"\x1b[?2026;2$y\x1b[?62c", "frames are drawn without tearing (synchronized output)"),
     ],
 )
 def test_the_terminals_answers_are_understood(
@@ -503,11 +503,11 @@ def test_it_neither_loads_textual_nor_litellm() -> None:
 
 def test_where_the_models_key_is_looked_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told = words(work.kept_keys())
-    assert "None gpt-4o: There is no OPENAI_API_KEY yet; one that you type goes to " in told
+    assert "None gpt-4o: There is no OPENAI_API_KEY is not set; a key that you type is saved in " in told
     assert "the flag or profile, then the environment, then the system's keyring, then a file" in told
     monkeypatch.setenv("OPENAI_API_KEY", "canary-0123456789")
     told = words(work.kept_keys())
-    assert "True gpt-4o: OPENAI_API_KEY is in the environment." in told
+    assert "True gpt-4o: OPENAI_API_KEY comes from the environment." in told
     assert "canary" not in told
 
 
@@ -515,7 +515,7 @@ def test_a_key_in_a_profile_is_advised_against_and_never_shown() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("llm.api_key: canary-0123456789\n")
     told = words(work.settings()) + words(work.kept_keys())
-    assert "default.yaml holds a key, which whoever gets the file gets too > f2, then f3" in told
+    assert "default.yaml contains an API key, which anyone with the file can read > f2, then f3" in told
     assert "canary" not in told
 
 
@@ -523,5 +523,5 @@ def test_what_cannot_act_on_this_machine_is_listed() -> None:
     told = words(work.settings())
     for each in settings():
         if each.cannot():
-            assert f"None {each.key} has no effect here: " in told
+            assert f"None {each.key} has no effect: " in told
     assert "computer.import_computer_api has no effect here" in told

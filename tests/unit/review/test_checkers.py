@@ -1142,7 +1142,7 @@ def test_the_grant_is_offered_only_where_it_covers_the_code_itself(folder: Path)
 def test_the_words_of_the_grant_say_what_it_matches() -> None:
     grant = Permission("unremarkable", "python")
     assert grant.words == "python code with no findings"
-    assert grant.offer == "python code with no findings: every part known, nothing listed"
+    assert grant.offer == "python code with no findings: all of it understood, nothing listed"
 
 
 @pytest.mark.parametrize(
@@ -1247,7 +1247,7 @@ def test_safe_mode_asks_for_risks_and_not_for_what_is_only_unchecked() -> None:
     session = make(*([call(code)] for code in codes), auto_run=True, safe_mode="ask")
     questions = of(work(session), ApprovalRequested)
     assert [each.message.content for each in questions] == codes[2:]
-    assert questions[0].caution == "safe_mode asks, because this deletes: x (line 1)."
+    assert questions[0].caution == "safe_mode asks because this code deletes: x (line 1)."
 
 
 # -- what is shown ------------------------------------------------------------------------------------
@@ -1273,8 +1273,8 @@ def test_safe_mode_asks_for_risks_and_not_for_what_is_only_unchecked() -> None:
             ["deletes: a (line 3)", "not checked: x.foo(…) (line 2)"],
             "",
         ),
-        ("python", "print(", [], "not looked through"),
-        ("javascript", "1", [], "no findings, but only searched for known risks"),
+        ("python", "print(", [], "not scanned"),
+        ("javascript", "1", [], "no findings, but only known risks were searched"),
         ("javascript", "fs.rmSync('a')", ["deletes (line 1)"], ""),
         ("shell", "ls\nmake", ["not checked: make (line 2)"], ""),
         ("shell", "cat /b", ["reads files: /b"], ""),

@@ -53,7 +53,7 @@ def test_the_languages_are_told_in_columns_and_the_missing_ones_below() -> None:
         [
             Availability("python", "Python 3.12", "/bin/python3", True),
             Availability("lua", "Lua 5.4", "/bin/lua", False),
-            Availability("ruby", "Ruby is not here. Install it with: apt install ruby", None, True),
+            Availability("ruby", "Ruby is not installed. Install it with: apt install ruby", None, True),
         ]
     )
     assert text.splitlines() == [
@@ -62,5 +62,5 @@ def test_the_languages_are_told_in_columns_and_the_missing_ones_below() -> None:
         "lua       Lua 5.4      no    /bin/lua",
         "(line: whether the line that runs is marked)",
         "Not here:",
-        "  ruby: Ruby is not here. Install it with: apt install ruby",
+        "  ruby: Ruby is not installed. Install it with: apt install ruby",
     ]

@@ -17,7 +17,7 @@ from oi_tui.engine.settings.setting import ProfileError
 
 #: What stands in the file, and what is said of it.
 BROKEN: dict[str, tuple[bytes, str]] = {
-    "a tab": (b"llm:\n\tmodel: x\n", "line 2: not readable as YAML: a tab where YAML wants spaces"),
+    "a tab": (b"llm:\n\tmodel: x\n", "line 2: not readable as YAML: a tab where YAML needs spaces"),
     "twice": (b"loop: true\nloop: false\n", "line 2: loop: given twice (also in line 1)"),
     "nested and dotted": (b"llm:\n  model: x\nllm.model: y\n", "line 3: llm.model: given twice"),
     "UTF-16": ("loop: true\n".encode("utf-16"), "line 1: not UTF-8 text (byte 0xff)"),
@@ -28,7 +28,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "deep": (b"a: " + b"[" * 10_000, "line 1: too deeply nested"),
     "a program": (b"a: !!python/object/apply:os.system ['id']\n", "line 1: the tag"),
     "a tag": (b"llm.model: !mine x\n", "line 1: the tag !mine is not allowed"),
-    "a circle": (b"a: &a [*a]\n", "line 1: an alias (*) stands within what it stands for"),
+    "a circle": (b"a: &a [*a]\n", "line 1: an alias (*) refers to itself"),
     "a circle of groups": (b"llm: &a\n  x: *a\n", "line 1: an alias (*) stands within"),
     "many aliases": (
         b"".join(b"a%d: &a%d 1\nb%d: *a%d\n" % (n, n, n, n) for n in range(30)),
@@ -54,7 +54,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     ),
     "a list of a list": (
         b"loop_breakers: [[a]]\n",
-        "loop_breakers: expected a list of texts, each in one line",
+        "loop_breakers: expected a list of strings, each in one line",
     ),
     "two documents": (b"loop: true\n---\nloop: true\n", "line 2: not readable as YAML"),
     "a list": (b"- loop: true\n", "line 1: expected settings such as 'llm.model: gpt-4o'"),
@@ -192,7 +192,7 @@ def test_no_value_is_a_crash(each: object, value: str) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--model"], "--model wants a value after it; one that begins with - is written --model=VALUE"),
+        (["--model"], "--model needs a value; write a value that begins with - as --model=VALUE"),
         (["--api-key", "-x"], "--api-key wants a value after it"),
         (["--temp", "1"], "unknown flag --temp; did you mean --temperature?"),
         (["--modle=x"], "unknown flag --modle; did you mean --model?"),

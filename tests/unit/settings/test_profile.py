@@ -81,9 +81,9 @@ def test_a_saved_value_is_read_back_and_the_default_takes_it_out(setting: Settin
         ("theme: oi-drak", "did you mean oi-dark?"),
         ("user_message_template: hello", "expected text with {content} in it"),
         ("llm.model: {name: x}", "line 1: llm.model: expected text, not a group of settings"),
-        ("llm.model: ''", "line 1: llm.model: expected text, not nothing"),
+        ("llm.model: ''", "line 1: llm.model: expected text, but it is empty"),
         ("a: 1\nllm.model: x\nllm:\n  model: y", "line 4: llm.model: given twice (also in line 2)"),
-        ("llm:\n\tmodel: 2", "line 2: not readable as YAML: a tab where YAML wants spaces"),
+        ("llm:\n\tmodel: 2", "line 2: not readable as YAML: a tab where YAML needs spaces"),
         ("- x", "line 1: expected settings such as"),
         ("a: b: c", "line 1: not readable as YAML"),
         ("x: !!python/object/apply:os.system ['touch canary']", "line 1: the tag "),
@@ -144,7 +144,7 @@ def test_unknown_keys_are_named_with_the_one_that_is_meant(tmp_path: Path) -> No
     assert found.unknown == (
         "line 1: thme is not a setting; did you mean theme?",
         "line 3: llm.modle is not a setting; did you mean llm.model?",
-        "line 4: computer.display is a setting of Open Interpreter that has no effect here",
+        "line 4: computer.display is a setting of Open Interpreter that has no effect in oi-tui",
     )
 
 

@@ -225,7 +225,7 @@ def test_a_program_is_run_only_after_it_was_trusted(folder: Path) -> None:
     assert profile.loop_breakers == ("The task is done.",)
     assert profile.completions is not None
     assert profile.unknown == (
-        "line 11: computer.run() has no effect in a profile here",
+        "line 11: computer.run() has no effect in a profile",
         "nothing_known is not a setting",
     )
     assert profiles.open_profile("mine", no)[0] == profile
@@ -240,7 +240,7 @@ def test_a_program_is_run_only_after_it_was_trusted(folder: Path) -> None:
         ("x = 1\n1/0\n", "line 2: ZeroDivisionError: division by zero"),
         ("x = (\n", "line 1: SyntaxError"),
         ("raise SystemExit", "line 1: SystemExit"),
-        ("import os; os._exit(3)", "ended before it had set anything"),
+        ("import os; os._exit(3)", "ended before it set anything"),
         ("interpreter.auto_run = 'yes'", "auto_run: expected true or false, not 'yes'"),
     ],
 )
@@ -253,7 +253,7 @@ def test_a_program_that_fails_is_named_with_its_line(text: str, message: str) ->
 
 def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(python_profile, "PATIENCE", 0.5)
-    with pytest.raises(ProfileError, match="did not come to its end"):
+    with pytest.raises(ProfileError, match="did not finish"):
         python_profile.run(Shown("python profile", "/p.py", "while True: pass"))
 
 

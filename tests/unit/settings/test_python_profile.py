@@ -111,7 +111,7 @@ def test_without_execution_instructions_the_system_message_has_none() -> None:
 _SMALL_MODEL = """
 interpreter.system_message = "Write markdown code snippets."
 interpreter.code_output_template = "I ran it. Output: {content} What does it mean?"
-interpreter.empty_code_output_template = "It printed nothing."
+interpreter.empty_code_output_template = "It has no output."
 interpreter.code_output_sender = "user"
 interpreter.llm.model = "ollama/a-model"
 interpreter.llm.supports_functions = False
@@ -217,7 +217,7 @@ def test_a_program_that_prints_shows_nothing(capfd: pytest.CaptureFixture[str]) 
 
 def test_an_endless_program_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(python_profile, "PATIENCE", 0.3)
-    assert "did not come to its end within 0.3 s" in refused("while True: print('x')")
+    assert "did not finish within 0.3 s" in refused("while True: print('x')")
 
 
 def test_a_yaml_profile_with_older_keys_counts_wherever_it_is(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ def test_messages_of_another_version_are_kept_and_told(message: dict[str, object
     opened, messages = store.open(path.stem)
     assert contents(messages) == texts
     assert opened.notices == (
-        "2 entries of this conversation came from another version and cannot be shown.",
+        "2 entries of this conversation came from another version of oi-tui and cannot be shown.",
     )
     opened.put(said("more"))
     assert odd + b"\n" + later + b"\n" in path.read_bytes()
@@ -483,7 +483,7 @@ def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itse
     disk.short, disk.fail_at = True, lambda _: True
     begun.put(said("lost?"))
     assert begun.trouble is not None
-    assert begun.trouble.startswith("Not saved: there is no space left where ")
+    assert begun.trouble.startswith("Not saved: no space left on the disk of ")
     talk(begun, 20)
     waiting = [thread for thread in threading.enumerate() if thread.name == "journal"]
     assert [thread.daemon for thread in waiting] == [True], "it does not keep the program from ending"
@@ -636,7 +636,7 @@ def test_the_second_to_open_a_conversation_gets_a_copy_and_is_told(store: Store)
 def test_a_copy_does_not_claim_that_what_runs_elsewhere_has_ended(store: Store, begun: Journal) -> None:
     begun.put(Message(role="assistant", type="code", format="python", content="x", state="running"))
     copy, (message,) = Store(store.folder).open(begun.id)
-    assert (message.state, message.reason) == ("lost", "It went on in the other window.")
+    assert (message.state, message.reason) == ("lost", "It continued in the other window.")
     begun.close()
     copy.close()
 

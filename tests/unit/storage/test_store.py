@@ -95,7 +95,7 @@ def test_a_deleted_conversation_can_be_restored_and_goes_after_a_month(
     store.rename(id_, "mine")
     store.delete(id_)
     assert store.summaries() == []
-    with pytest.raises(StoreError, match="There is no conversation"):
+    with pytest.raises(StoreError, match="No conversation"):
         store.open(id_)
     store.restore(id_)
     assert [each.title for each in store.summaries()] == ["mine"]
@@ -127,7 +127,7 @@ def test_restoring_never_replaces_what_is_there_by_now(store: Store) -> None:
 def test_no_name_leads_outside_the_folder(name: str, store: Store) -> None:
     add(store, "a")
     for act in (store.open, store.delete, store.restore, store.raw, lambda n: store.rename(n, "t")):
-        with pytest.raises(StoreError, match="There is no conversation"):
+        with pytest.raises(StoreError, match="No conversation"):
             act(name)
 
 

@@ -16,7 +16,7 @@ WIDE = "売上を月ごとにまとめて図にしてください" * 8
 EVIL = "a\x1b[2J\nb\u202e[/bold] [red]x" + "e\u0301" * 50 + "👩‍👩‍👧‍👦" * 20
 #: Every width where little fits, and then enough of them.
 WIDTHS = (*range(1, 50), *range(50, 201, 5))
-MODES = ("asks first", "AUTO: runs without asking", f"does not ask for {LONG}")
+MODES = ("asks first", "AUTO: runs without asking", f"auto-approves: {LONG}")
 STATES: list[tuple[tuple[Fact, ...], tuple[Fact, ...]]] = [
     *(
         (
@@ -71,7 +71,7 @@ def test_however_long_the_title_the_mode_is_there_wherever_it_fits() -> None:
 
 def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
     for doing, width in itertools.product(
-        ("running python", "stopping javascript; it is ended in 1 s"), range(1, 201)
+        ("running python", "stopping javascript; it will be ended in 1 s"), range(1, 201)
     ):
         shown = fitted(*status.status(doing, 12), width).plain
         assert shown.startswith(doing[: max(0, min(width, len(doing)) - 1)]), (width, shown)
@@ -81,11 +81,11 @@ def test_what_goes_on_and_for_how_long_is_the_last_to_go() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_what_happens_by_itself_is_counted_down_and_is_never_cut(width: int) -> None:
-    left, right = status.status("stopping javascript; it is ended", 1.2, 2.4)
+    left, right = status.status("stopping javascript; it will be ended", 1.2, 2.4)
     shown = fitted(left, right, width).plain
-    assert shown.startswith("stopping javascript; it is ended in 3 s ")
+    assert shown.startswith("stopping javascript; it will be ended in 3 s ")
     assert "esc stop" in shown
-    assert "trying again in 0 s" in fitted(*status.status("trying again", 9, -0.3), width).plain
+    assert "retrying in 0 s" in fitted(*status.status("trying again", 9, -0.3), width).plain
 
 
 def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does() -> None:
