@@ -83,7 +83,7 @@ NOTHING_RUNS: dict[str, tuple[Answer, str]] = {
     ),
     "an error as a reply": (refused(200, {"error": {"message": "overloaded"}}), "no reply: overloaded"),
     "a web page": (refused(200, "<html><title>Sign in</title>", "text/html"), "a web page: Sign in"),
-    "nothing": (raw(b""), "nothing in it"),
+    "nothing": (raw(b""), "an empty answer"),
     "an error in the stream": (
         raw(CHUNK({"content": "Half"}), b'data: {"error":{"message":"gone","code":502}}\n\n'),
         "(502): gone",

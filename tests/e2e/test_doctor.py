@@ -37,7 +37,7 @@ def test_the_terminal_is_asked_and_left_as_it_was(program: Program) -> None:
 
 def test_a_terminal_that_does_not_answer_is_not_waited_for(program: Program) -> None:
     screen = program.wait_for("No problem was found.", 30)
-    assert "did not say in time" in screen
+    assert "did not report its features in time" in screen
     assert program.wait_exit() == 0
 
 

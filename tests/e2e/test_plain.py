@@ -284,7 +284,7 @@ def test_a_model_that_cannot_be_reached_is_told_of_and_fails() -> None:
     [
         (deltas({"content": "Half of"}, finish="length"), "max_tokens"),
         (deltas({"content": "Half of"}, finish="content_filter"), "content filter"),
-        (spoken(Call("{{{")), "The model's call could not be read and is shown as it came."),
+        (spoken(Call("{{{")), "The model's call could not be read and is shown as received."),
     ],
     ids=["length", "content_filter", "unreadable"],
 )

@@ -479,7 +479,7 @@ PLACES: dict[str, Place] = {
     "a profile's differences": lambda s, t: s.open(DifferencesDialog([t, t])),
     "the profile as text": profile_file,
     "models": models,
-    "a model that not found": lambda s, t: models(s, t, wanted=True),
+    "a model that is not there": lambda s, t: models(s, t, wanted=True),
     "the test of a model": lambda s, t: s.open(ModelTest(t, iter([CheckResult("host", False, t, t)]))),
     "a model that is fetched": starting,
     "keys of one's own": keys_of_the_profile,

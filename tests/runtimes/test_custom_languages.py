@@ -152,7 +152,7 @@ def test_its_errors_are_failed_runs_with_the_last_lines(computer: Computer) -> N
     assert 'shout.py", line' in played.text
     assert "class_driver" not in played.text
     odd = play(computer, "shout", "odd")
-    assert (odd.state, odd.reason) == ("failed", "ValueError: run() gave 3, which is not a chunk")
+    assert (odd.state, odd.reason) == ("failed", "ValueError: run() yielded 3, which is not a chunk")
 
 
 def test_its_death_is_reported(computer: Computer) -> None:

@@ -97,7 +97,7 @@ def test_cells_print_what_a_notebook_would(chosen: Computer, code: str, text: st
         ("try:\n    1/0\nfinally:\n    print('last')", "ZeroDivisionError", "last\n"),
         ("try:\n    {}['a']\nexcept KeyError:\n    1/0", "ZeroDivisionError", "During handling of"),
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'", "line 1"),
-        ("%nonsense", "NameError: %nonsense is not available", ""),
+        ("%nonsense", "NameError: %nonsense is not known here", ""),
         ("return 5", "SyntaxError: 'return' outside function", "return 5"),
         ("x = 1\n  y = 2", "IndentationError: unexpected indent", "y = 2"),
         ("'open", "SyntaxError", "'open"),

@@ -85,7 +85,7 @@ def test_a_cell_may_be_written_to_a_file(shared: Computer) -> None:
         ("class E:\n    def __repr__(self): raise ValueError('repr')\nE()", "ValueError: repr", "in __repr__"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt", "KeyboardInterrupt"),
         ("import asyncio\nawait asyncio.wait_for(asyncio.sleep(9), 0.01)", "TimeoutError", "line 2"),
-        ("%nonsense", "NameError: %nonsense is not available", ""),
+        ("%nonsense", "NameError: %nonsense is not known here", ""),
         ("return 5", "SyntaxError: 'return' outside function", "return 5"),
         ("raise BaseException('base')", "BaseException: base", ""),
         ("raise ExceptionGroup('g', [ValueError(1)])", "ExceptionGroup: g (1 sub-exception)", "ValueError: 1"),

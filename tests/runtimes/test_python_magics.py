@@ -70,8 +70,8 @@ def test_what_notebooks_understand_is_understood(shared: Computer, code: str, te
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("%nonsense 1", "NameError: %nonsense is not available; %lsmagic lists what is"),
-        ("%%nonsense\n1", "NameError: %%nonsense is not available; %lsmagic lists what is"),
+        ("%nonsense 1", "NameError: %nonsense is not known here; %lsmagic lists what is"),
+        ("%%nonsense\n1", "NameError: %%nonsense is not known here; %lsmagic lists what is"),
         ("%%bash\nexit 3", "CalledProcessError: Command 'bash' returned non-zero exit status 3."),
         ("%time missing", "NameError: name 'missing' is not defined"),
         ("%%time\n1\n1/0", "ZeroDivisionError: division by zero"),

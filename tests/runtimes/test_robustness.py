@@ -412,7 +412,7 @@ def test_a_missing_program_says_how_to_get_it(make: Make) -> None:
     assert "shell" not in computer.languages
     played = play(computer, "shell", "echo no")
     assert played.state == "failed"
-    assert "there is no program /no/such/shellwas not found; change the setting shell" in played.reason
+    assert "there is no program /no/such/shell was not found; change the setting shell" in played.reason
 
 
 def test_programs_are_described_without_being_started(make: Make) -> None:

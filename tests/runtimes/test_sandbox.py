@@ -424,7 +424,7 @@ def test_switching_it_on_ends_what_began_outside(make: Make, project: Path, tmp_
     until(lambda: not alive(outside))
     played = play(computer, "python", "print('memory' in globals())")
     assert played.text == "False\n"
-    assert "began anew in the sandbox; its variables are lost" in played.reason
+    assert "restarted in the sandbox; its variables are lost" in played.reason
     assert python(computer, READ["python"].format(path=str(tmp_path / "secret"))) == "no"
 
 

@@ -45,8 +45,8 @@ class ExecutionSettings:
     safe_mode: str = setting(
         "off",
         "Code is always scanned for risks, locally. ask and auto do the same here: risky code needs approval "
-        "even with auto_run. off only shows what was found. (In Open Interpreter, ask asked before "
-        "scanning.)",
+        "even with auto_run. off only shows what was found. In Open Interpreter, ask asked before "
+        "scanning.",
         key="safe_mode",
         limits=True,
         section="Running code",

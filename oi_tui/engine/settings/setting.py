@@ -195,7 +195,7 @@ class Setting:
         if "\0" in value:
             raise self.error("expected text, not a NUL character")
         if not self.optional and not value.strip() and not self.long:
-            raise self.error("expected text, not nothing")
+            raise self.error("expected text, but it is empty")
         wanted = self.must(value) if self.must and value else None
         if wanted:
             raise self.error(f"expected {wanted}, not {self._told(self.shown(value))}")

@@ -33,7 +33,7 @@ def test_a_key_of_the_profile_comes_first(origin: Origin, words: str) -> None:
 def test_a_key_in_the_keyring_is_kept() -> None:
     place = key_place(Profile(), Secrets(environment={}, keyring=Ring))
     assert (place.found, place.kept) == (True, True)
-    assert place.words == "OPENAI_API_KEY is kept in the system's keyring."
+    assert place.words == "OPENAI_API_KEY is saved in the system's keyring."
 
 
 def test_a_kept_key_makes_the_default_model_one_that_can_be_asked() -> None:

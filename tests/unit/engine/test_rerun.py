@@ -90,5 +90,5 @@ def test_the_model_is_told_nothing_and_running_again_doubles_nothing() -> None:
 def test_what_is_lost_is_told_by_language() -> None:
     told = rerun.lost([cell("a"), cell("b"), cell("c", format="shell", seconds=0.2)])
     assert "gone: python (2 cells, 4.0 s); shell (1 cell, 0.2 s). %rerun" in told
-    assert rerun.lost([cell("a", state="failed")]).endswith("remembered is gone.")
+    assert rerun.lost([cell("a", state="failed")]).endswith("variables are gone.")
     assert rerun.lost([Message(role="user", type="message", content="hello")]) == ""

@@ -105,7 +105,7 @@ def test_a_program_is_shown_whole_and_trusted_by_its_exact_text(place: Place, fo
     assert switched(place, "mine").model != "a/one"
     assert "Trust and use exactly these 1 lines?" in place.asked[0]
     assert "   1  interpreter.llm.model = 'a/one'" in place.asked[0]
-    assert "It runs with all your rights." in place.asked[0]
+    assert "It runs with your permissions." in place.asked[0]
     place.answer = True
     assert switched(place, "mine").model == "a/one"
     assert place.workspace.profile_path is None

@@ -85,7 +85,7 @@ def test_a_budget_that_cannot_be_kept_stops_the_request() -> None:
     [*_, ended] = work(session)
     assert isinstance(ended, TurnEnded)
     assert (ended.outcome, ended.setting) == ("paused", "max_budget")
-    assert "What openai/test is unknown, so the budget of $1.00 cannot be kept." in ended.reason
+    assert "The price of openai/test is unknown, so the budget of $1.00 cannot be kept." in ended.reason
     assert session.llm.requests == []
 
 
@@ -204,7 +204,7 @@ def test_ollama_is_asked_for_the_window_tools_and_vision_of_a_model() -> None:
     }
     with ModelServer(ollama(shown), questions=True, strict=False) as running:
         facts = known(Profile(model="ollama/llama3.1:8b", api_base=running.root))
-        assert (facts.context_window, facts.window_from) == (16_384, "Ollama says so")
+        assert (facts.context_window, facts.window_from) == (16_384, "reported by Ollama")
         assert (facts.supports_functions, facts.supports_vision) == (True, False)
         del shown["parameters"]
         facts = known(Profile(model="ollama_chat/llama3.1:8b", api_base=running.root))
@@ -382,7 +382,7 @@ def test_the_report_names_the_parts_the_window_and_its_origin() -> None:
     for part in ("system message", "the tool", "you", "replies and code", "output"):
         assert part in text
     assert "128,000 tokens (LiteLLM's table)" in text
-    assert "Nothing was sent yet" in text
+    assert "No request was sent yet" in text
     session.profile = session.profile.with_changes(context_window=9000, max_budget=2)
     assert "9,000 tokens (from the profile (context_window))" in told(session)
 
@@ -409,7 +409,7 @@ def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
     assert "120 tokens in (100 of them from the provider's cache), 8 out" in text
     assert "?" in text
     assert "Budget: $2.00" in text
-    assert "Window: 32,000 tokens (assumed, see assumed_window; context_window sets it)" in text
+    assert "Context window: 32,000 tokens (assumed, see assumed_window; context_window sets it)" in text
     assert "four characters a token" in session.token_report(None)
 
 

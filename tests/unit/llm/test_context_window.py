@@ -197,7 +197,7 @@ def sizes(session: Tried) -> list[int]:
 def test_a_window_that_nobody_knows_is_assumed_and_said_once() -> None:
     session = make([Text("one")], [Text("two")], messages=long_talk())
     told = notices(work(session)) + notices(work(session))
-    [note] = [text for text in told if "not known" in text]
+    [note] = [text for text in told if "is unknown" in text]
     assert "openai/test" in note
     assert "32,000 tokens are assumed (context_window sets it)" in note
     assert all(size < 32_000 for size in sizes(session))
@@ -219,11 +219,11 @@ def test_a_refusal_teaches_the_window_and_the_request_goes_again_once() -> None:
     session = make([refusal(8192, 30_000)], [Text("one")], [Text("two")], messages=long_talk())
     events = work(session)
     assert events[-1] == TurnEnded("done")
-    [note] = [text for text in notices(events) if "takes in 8,192 tokens" in text]
+    [note] = [text for text in notices(events) if "accepts 8,192 tokens" in text]
     assert "sent again without its oldest messages" in note
     first, second = sizes(session)
     assert first > 8192 > second
-    assert not [text for text in notices(work(session)) if "takes in" in text]
+    assert not [text for text in notices(work(session)) if "accepts" in text]
     assert sizes(session)[2] < 8192, "what was learned is remembered"
     assert "tokens (the server refused more)" in session.token_report(None)
 

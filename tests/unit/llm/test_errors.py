@@ -59,7 +59,7 @@ TROUBLES = {
         server.error(401, "Incorrect API key provided: sk-canary-3.", "invalid_api_key"),
         "key",
         "api_key",
-        "did not accept the key",
+        "did not accept the API key",
     ),
     "forbidden": Trouble(server.error(403, "Not for you"), "key", "api_key", "refused"),
     "quota": Trouble(
@@ -108,10 +108,10 @@ TROUBLES = {
         "has no model “m”",
     ),
     "unknown model, as bad request": Trouble(
-        server.error(400, "m is not a valid model ID"), "model", "model", "knows no model"
+        server.error(400, "m is not a valid model ID"), "model", "model", "has no model"
     ),
     "server error": Trouble(
-        server.error(500, "The server had an error"), "server", None, "fault of its own (500)", True
+        server.error(500, "The server had an error"), "server", None, "internal error (500)", True
     ),
     "bad gateway": Trouble(server.refused(502, HTML, "text/html"), "server", None, "(502)", True),
     "overloaded": Trouble(server.error(503, "Overloaded"), "server", None, "overloaded or down (503)", True),
@@ -141,35 +141,35 @@ TROUBLES = {
         server.error(404, "No endpoints found that support tool use."),
         "tools",
         "supports_functions",
-        "takes no tool calls",
+        "does not support tool calls",
         request=TOOLS,
     ),
     "tools, Ollama": Trouble(
         server.error(400, "registry.ollama.ai/library/m does not support tools"),
         "tools",
         "supports_functions",
-        "takes no tool calls",
+        "does not support tool calls",
         request=TOOLS,
     ),
     "tools, vLLM": Trouble(
         server.error(400, '"auto" tool choice requires --enable-auto-tool-choice'),
         "tools",
         "supports_functions",
-        "takes no tool calls",
+        "does not support tool calls",
         request=TOOLS,
     ),
     "tools, llama.cpp": Trouble(
         server.error(500, "tools param requires --jinja flag"),
         "tools",
         "supports_functions",
-        "takes no tool calls",
+        "does not support tool calls",
         request=TOOLS,
     ),
     "tools, unknown field": Trouble(
         server.error(422, "Extra inputs are not permitted: tools"),
         "tools",
         "supports_functions",
-        "takes no tool calls",
+        "does not support tool calls",
         request=TOOLS,
     ),
     "bad request": Trouble(
@@ -201,16 +201,16 @@ TROUBLES = {
         "begun",
     ),
     "invalid JSON": Trouble(
-        server.raw(BEGUN, b"data: {nonsense\n\n"), "cut", None, "broke off", True, "begun"
+        server.raw(BEGUN, b"data: {nonsense\n\n"), "cut", None, "interrupted", True, "begun"
     ),
     "web page": Trouble(server.refused(200, HTML, "text/html"), "empty", "api_base", "a web page: Welcome"),
     "JSON error with status 200": Trouble(
-        server.refused(200, {"error": {"message": "no"}}), "empty", "api_base", "is no reply: no."
+        server.refused(200, {"error": {"message": "no"}}), "empty", "api_base", "unexpected answer: no."
     ),
-    "empty body": Trouble(server.raw(b""), "empty", "api_base", "nothing in it"),
-    "only DONE": Trouble(server.raw(b"data: [DONE]\n\n"), "empty", "api_base", "nothing in it"),
-    "an empty reply": Trouble(server.spoken(), "empty", "api_base", "nothing in it"),
-    "only blanks": Trouble(server.spoken(Say(" \n ")), "empty", "api_base", "nothing in it", kept=" \n "),
+    "empty body": Trouble(server.raw(b""), "empty", "api_base", "an empty answer"),
+    "only DONE": Trouble(server.raw(b"data: [DONE]\n\n"), "empty", "api_base", "an empty answer"),
+    "an empty reply": Trouble(server.spoken(), "empty", "api_base", "an empty answer"),
+    "only blanks": Trouble(server.spoken(Say(" \n ")), "empty", "api_base", "an empty answer", kept=" \n "),
     "no room for a reply": Trouble(
         server.deltas({"content": ""}, finish="length"), "empty", "max_tokens", "max_tokens"
     ),

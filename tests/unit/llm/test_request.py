@@ -157,7 +157,7 @@ def test_the_model_is_told_what_became_of_its_code(
 
 def test_a_run_that_was_under_way_when_the_application_ended_is_of_unknown_outcome() -> None:
     cell = code("x", state="running")
-    assert "not known" in result(cell, printed("1", cell))
+    assert "is unknown" in result(cell, printed("1", cell))
 
 
 def test_skipped_code_is_said_to_be_skipped() -> None:

@@ -208,7 +208,7 @@ def test_the_gate_refuses_for_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LlmError, match="without a name and password"):
         request_gate.send(llm, request, named, UsageTracker(), ModelInfo())
     function = Profile(offline=True, completions=("", "p.py"))
-    with pytest.raises(LlmError, match="could ask any server"):
+    with pytest.raises(LlmError, match="could contact any server"):
         request_gate.send(llm, request, function, UsageTracker(), ModelInfo())
     assert llm.requests == []
 

@@ -204,7 +204,7 @@ def test_going_round_in_circles_ends(models: ModelProcess, served: ModelServer) 
     with pytest.raises(LlmError) as failed:
         ask(models, "openai/m", served.base)
     assert failed.value.fault.setting == "api_base"
-    assert "in circles" in failed.value.fault.sentence
+    assert "in a loop" in failed.value.fault.sentence
     assert len(served.exchanges) < 10
 
 

@@ -63,7 +63,7 @@ def test_what_cannot_be_taken_says_why_and_nothing_of_ours_is_replaced(theirs: P
     told = {each.source.name: each.problem for each in profiles.bring_in(theirs, paths.profiles())}
     assert told == {
         "bad.yaml": "bad.yaml, line 1: auto_run: expected true or false, not 'yes'",
-        "default.yaml": "the profile oi-default already",
+        "default.yaml": "the profile oi-default already exists",
         "local.py": f"it is a program: use it with --profile {theirs / 'local.py'}; you review it first",
         "pipe.yml": f"{theirs / 'pipe.yml'}: not a regular file",
     }

@@ -82,7 +82,7 @@ def test_keys_are_told_of_by_name_and_never_by_value(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ODD_API_TOKEN", " canary-with-blanks ")
     text, count = report(ask_terminal=False)
     assert "OPENAI_API_KEY is set" in text
-    assert "ODD_API_TOKEN has blanks" in text
+    assert "ODD_API_TOKEN has spaces" in text
     assert "canary" not in text
     assert count == 1
 
@@ -92,7 +92,7 @@ def test_kept_keys_are_told_of_by_name_and_a_file_that_others_wrote_is_a_problem
     path.write_text('{"MISTRAL_API_KEY": "canary-of-a-key-123"}')
     path.chmod(0o600)
     told = words(work.kept_keys())
-    assert "True MISTRAL_API_KEY is kept in " in told
+    assert "True MISTRAL_API_KEY is saved in " in told
     assert "canary" not in told
     path.chmod(0o666)
     assert "keys.json" in words(problems(work.kept_keys()))
@@ -136,7 +136,7 @@ def test_the_profile_that_is_named_is_the_one_that_is_looked_at(tmp_path: Path) 
     assert "set by flags: llm.temperature" in told
     assert "work.yaml, line 4: nonsense" in told
     assert "/nowhere/python not found" in told
-    assert "ollama/other is asked of Ollama, which does not answer" in told
+    assert "ollama/other needs Ollama, which does not answer" in told
     assert "the sandbox is on" in told
     assert done.returncode == 1
 
@@ -180,7 +180,7 @@ def test_a_broken_profile_that_is_in_use_is_told_of_once() -> None:
     ours("llm.temperature: hot\n")
     told = examined().stdout
     assert told.count("llm.temperature") == 1
-    assert "the defaults are looked at instead" in " ".join(told.split())
+    assert "the defaults are checked instead" in " ".join(told.split())
 
 
 def test_looking_makes_and_changes_no_file() -> None:
@@ -200,7 +200,7 @@ def test_looking_makes_and_changes_no_file() -> None:
         (refused(200, ""), True, "answers"),
         (refused(401, ""), True, "answers"),
         (refused(404, ""), True, "answers"),
-        (refused(503, ""), False, "what is behind it does not (status 503)"),
+        (refused(503, ""), False, "the server behind it does not (status 503)"),
         (Exchange.reset, False, "cannot be reached"),
         (Exchange.hang, False, "does not answer within"),
     ],
@@ -219,7 +219,7 @@ def test_the_models_own_server_is_asked_without_its_key(
 
 def test_a_server_that_is_not_there_or_may_not_be_asked_is_a_problem() -> None:
     base = Profile().with_changes(model="openai/x", api_base="http://127.0.0.1:9/v1")
-    assert "nothing listens there" in server.finding(base).words
+    assert "no server is running there" in server.finding(base).words
     named = base.with_changes(api_base="http://no-such-host.invalid/v1", local=True)
     assert "local is on" in server.finding(named).words
     assert "local" in server.finding(named).fix
@@ -232,7 +232,7 @@ def test_an_address_in_the_providers_own_variable_is_looked_at(monkeypatch: pyte
     assert found.good is False
     assert "OPENAI_API_BASE must be an address that begins with http://" in found.words
     monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9/v1")
-    assert "nothing listens there" in server.finding(profile).words
+    assert "no server is running there" in server.finding(profile).words
 
 
 def test_a_chosen_program_that_is_not_there_is_a_problem() -> None:
@@ -327,7 +327,7 @@ def test_in_tmux_and_in_tmux_within_tmux(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("TMUX", "/tmp/nowhere,1,0")
     monkeypatch.setenv("TERM", "xterm-256color")
     told = words(terminal.terminal(ask=False))
-    assert "within another tmux or screen (screen-256color) > What is said of tmux here" in told
+    assert "within another tmux or screen (screen-256color) > These tmux settings" in told
     assert "allow-passthrough is off" in told
     assert "False TERM is xterm-256color, which is not tmux" in told
     stand_in.write_text("#!/bin/sh\nexit 1\n")
@@ -345,7 +345,7 @@ def test_a_report_that_cannot_be_written_leaves_no_half_of_it(
 
     monkeypatch.setattr(os, "fdopen", full)
     assert run(str(tmp_path / "report.txt")) == 2
-    assert "the report is not written" in capsys.readouterr().out
+    assert "could not write the report" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
 
 
@@ -387,15 +387,15 @@ def test_the_terminal_is_told_of_by_its_environment(
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (None, "did not say in time"),
+        (None, "did not report its features in time"),
         (b"\x1b[?62;c", "half blocks"),
         (b"\x1b[?62;4;22c", "half blocks"),
         (b"\x1b[6;20;10t\x1b[?62;4;22c", "sixel"),
-        (b"\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.39.1)\x1b\\\x1b[?62;c", "Kitty's protocol"),
+        (b"\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.39.1)\x1b\\\x1b[?62;c", "Kitty protocol"),
         (b"\x1b_Gi=31;OK\x1b\\\x1bP>|WezTerm 2025\x1b\\\x1b[6;20;10t\x1b[?62;4c", "sixel"),
         (b"\x1b_Gi=31;OK\x1b\\\x1bP>|Konsole 24\x1b\\\x1b[?62c", "half blocks"),
-        (b"\x1b[?0u\x1b[?62c", "tells all keys apart"),
-        (b"\x1b[?62c", "cannot tell ctrl+enter from enter"),
+        (b"\x1b[?0u\x1b[?62c", "distinguishes all keys"),
+        (b"\x1b[?62c", "cannot distinguish ctrl+enter from enter"),
         (b"\x1b[?2026;2$y\x1b[?62c", "frames are drawn without tearing (synchronized output)"),
     ],
 )
@@ -503,8 +503,8 @@ def test_it_neither_loads_textual_nor_litellm() -> None:
 
 def test_where_the_models_key_is_looked_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told = words(work.kept_keys())
-    assert "None gpt-4o: There is no OPENAI_API_KEY is not set; a key that you type is saved in " in told
-    assert "the flag or profile, then the environment, then the system's keyring, then a file" in told
+    assert "None gpt-4o: OPENAI_API_KEY is not set; a key that you type is saved in " in told
+    assert "the command line or profile, then the environment, then the system's keyring, then a file" in told
     monkeypatch.setenv("OPENAI_API_KEY", "canary-0123456789")
     told = words(work.kept_keys())
     assert "True gpt-4o: OPENAI_API_KEY comes from the environment." in told
@@ -524,4 +524,4 @@ def test_what_cannot_act_on_this_machine_is_listed() -> None:
     for each in settings():
         if each.cannot():
             assert f"None {each.key} has no effect: " in told
-    assert "computer.import_computer_api has no effect here" in told
+    assert "computer.import_computer_api has no effect" in told

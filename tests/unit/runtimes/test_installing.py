@@ -61,6 +61,6 @@ def test_the_languages_are_told_in_columns_and_the_missing_ones_below() -> None:
         "python    Python 3.12  yes   /bin/python3",
         "lua       Lua 5.4      no    /bin/lua",
         "(line: whether the line that runs is marked)",
-        "Not here:",
+        "Not installed:",
         "  ruby: Ruby is not installed. Install it with: apt install ruby",
     ]

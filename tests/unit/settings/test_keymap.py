@@ -39,8 +39,8 @@ def test_what_is_right_is_taken() -> None:
     ("text", "said"),
     [
         ("command.nwe: ctrl+t", "Did you mean command.new?"),
-        ("zzz: ctrl+t", "there is nothing called zzz"),
-        ("command.new: cntrl+t", "no key called cntrl+t"),
+        ("zzz: ctrl+t", "unknown action zzz"),
+        ("command.new: cntrl+t", "unknown key cntrl+t"),
         ("command.new: ctrl+r", "command.conversations and command.new"),
         ("conversation.copy: v", "conversation.copy and conversation.view"),
     ],

@@ -176,7 +176,7 @@ def test_a_limit_in_a_merge_is_refused(tmp_path: Path) -> None:
 
 
 def test_no_languages_at_all_are_refused_instead_of_all(tmp_path: Path) -> None:
-    with pytest.raises(ProfileError, match=r"line 1: computer\.languages: names nothing"):
+    with pytest.raises(ProfileError, match=r"line 1: computer\.languages: is empty"):
         loaded(tmp_path, "computer.languages: []\n")
 
 

@@ -141,7 +141,7 @@ def test_a_conversation_is_found_by_the_beginning_of_its_id(store: Store) -> Non
         assert store.find(id_[:6]) == id_
     with pytest.raises(StoreError, match="2 conversations begin with"):
         store.find("aaaa")
-    with pytest.raises(StoreError, match="There is no"):
+    with pytest.raises(StoreError, match="No conversation"):
         store.find("nope")
 
 
@@ -170,7 +170,7 @@ def test_odd_things_in_the_folder_are_listed_and_never_waited_for(store: Store, 
         "zero": "not a regular file",
         "sparse": "too large",
         "empty": "empty",
-        "noise": "nothing in it can be read",
+        "noise": "an empty answer can be read",
     }
     for name in ("pipe", "folder", "link", "zero", "sparse"):
         with pytest.raises(StoreError):

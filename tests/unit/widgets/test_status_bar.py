@@ -85,7 +85,7 @@ def test_what_happens_by_itself_is_counted_down_and_is_never_cut(width: int) -> 
     shown = fitted(left, right, width).plain
     assert shown.startswith("stopping javascript; it will be ended in 3 s ")
     assert "esc stop" in shown
-    assert "retrying in 0 s" in fitted(*status.status("trying again", 9, -0.3), width).plain
+    assert "trying again in 0 s" in fitted(*status.status("trying again", 9, -0.3), width).plain
 
 
 def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does() -> None:
