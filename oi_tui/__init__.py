@@ -15,7 +15,7 @@ __all__ = ["OpenInterpreter", "__version__"]
 
 
 def system_problem() -> str | None:
-    """Why the program cannot run on this system, in a sentence; None where it can."""
+    """Return why the program cannot run on this system, in a sentence; None where it can."""
     return _WINDOWS if sys.platform == "win32" else None
 
 

@@ -25,7 +25,7 @@ class CustomLanguageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Declaration:
-    """What can be read of a class without running it."""
+    """The facts about a class that can be read without running it."""
 
     label: str
     name: str
@@ -34,7 +34,7 @@ class _Declaration:
 
 
 class CustomLanguages:
-    """What a profile's `computer.custom_languages` makes of `FILE.py`, `FILE.py:Class` and `module:Class`.
+    """The languages in a profile's `computer.custom_languages`: `FILE.py`, `FILE.py:Class` or `module:Class`.
 
     A class is found by reading its file, and nothing of it runs before a person was shown the file and
     trusts it. `folder` is what relative paths begin at. `problems` says what could not be had. Unless it
@@ -138,7 +138,7 @@ class CustomLanguages:
             return False
 
     def _start(self, path: Path, label: str, program: str, folder: Path) -> Start:
-        """What was trusted is what runs: the text that is found in the record is the one that is loaded."""
+        """Start the trusted text: exactly the text in the trust record is loaded."""
         shown = _read(path)
         if not self._trust.accepts(shown):
             raise RuntimeError(f"{paths.short(path)} has changed; review it again with %languages trust")
@@ -184,7 +184,7 @@ def _lacks(found: ast.ClassDef) -> list[str]:
 
 
 def _values(found: ast.ClassDef) -> dict[str, object]:
-    """What the class sets to something that can be read as it stands."""
+    """Read the class attributes that are literals."""
     values = {}
     for each in found.body:
         targets = each.targets if isinstance(each, ast.Assign) else []

@@ -1,4 +1,4 @@
-"""What run code must not see: the keys and passwords in the environment."""
+"""The environment of run code, without keys and passwords."""
 
 import functools
 import os
@@ -129,7 +129,7 @@ def wipe_environment() -> None:
 
 
 def _first_environment() -> tuple[int, int]:
-    """Where the environment lies with which this process began; zeros where that is not known."""
+    """Find the process's initial environment in memory; zeros where unknown."""
     try:
         with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 -- pathlib is not needed this early
             fields = file.read().rpartition(b")")[2].split()

@@ -21,7 +21,7 @@ _LINES, _WIDEST = 2000, 2000
 
 
 def file() -> Path:
-    """Where the log is."""
+    """The log file."""
     return paths.state() / "oi-tui.log"
 
 
@@ -82,14 +82,14 @@ def print_lines(on: bool) -> None:
 
 
 def where() -> str:
-    """Where the log is kept, or why it is not, in a sentence."""
+    """Describe where the log is, or why there is none."""
     if _unkept:
         return f"The log is not kept, only shown here (%log): {paths.short(file())}: {_unkept[0]}."
     return f"The log is kept in {paths.short(file())}."
 
 
 def problem() -> str:
-    """Why the log is not kept in a file, in a sentence; empty where it is."""
+    """Why the log is not kept in a file; empty where it is."""
     return where() if _unkept else ""
 
 

@@ -1,4 +1,4 @@
-"""What the desktop shows a file, a folder or a page with."""
+"""Opens files, folders and pages with the desktop's programs."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Where things lie: a person's data, configuration and state, and our own style sheets.
+"""Paths of the user's data, configuration and state, and of our style sheets.
 
 The folders are those of the platform (platformdirs). `OI_TUI_HOME` names one folder that holds all three
 instead, as `data`, `config` and `state`; tests and portable installations use it.

@@ -1,4 +1,4 @@
-"""Which profile is meant, by name, path or address, and what a project's folder brings along."""
+"""Finds profiles by name, path or address, and a project's own settings."""
 
 import contextlib
 import os
@@ -219,7 +219,7 @@ def project(folder: Path) -> Shown | None:
 
 
 def unread_project(folder: Path) -> str:
-    """Why the folder's own profile is not read, as a sentence; "" where it is read or there is none."""
+    """Return why the folder's own profile is not read; "" where it is read or there is none."""
     path = folder / PROJECT
     try:
         if path.is_symlink():
@@ -288,7 +288,7 @@ def _ready(path: Path, *, write: bool) -> bool:
 
 
 def place_for(name: str) -> Path:
-    """Where a new profile of that name lies. Raises ProfileError when the name is none, or is taken."""
+    """The path for a new profile of that name. Raises ProfileError when the name is not valid or taken."""
     name = name.strip().removesuffix(".yaml")
     good = name and len(name) <= 80 and name[0] not in ".-" and name.isprintable()
     if not good or any(character in name for character in '/\\:*?"<>|'):

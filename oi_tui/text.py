@@ -145,7 +145,7 @@ def look_alikes(identifier: str) -> set[str]:
 
 
 def names(text: str) -> list[str]:
-    """What is hidden in the text, in words, each once: `['U+202E RIGHT-TO-LEFT OVERRIDE', …]`."""
+    """Name the hidden characters, each once: `['U+202E RIGHT-TO-LEFT OVERRIDE', …]`."""
     found = dict.fromkeys(match.group() for match in _UNSAFE.finditer(text))
     return [f"U+{ord(c):04X} {unicodedata.name(c, 'CONTROL CHARACTER')}" for c in found]
 

@@ -38,7 +38,7 @@ class TurnWorker:
             self._put(TurnEnded("failed", f"An internal error ended the turn ({error}); %log shows details."))
 
     def take(self) -> list[Event]:
-        """What has happened since the last time."""
+        """Take the events since the last call."""
         with self._lock:
             events, self._waiting = self._waiting, []
             self._room.set()

@@ -1,4 +1,4 @@
-"""What a running application works with: a model, languages, saved conversations, a profile."""
+"""The services of a running application: a model, languages, saved conversations, a profile."""
 
 import contextlib
 import os
@@ -44,19 +44,19 @@ from oi_tui.runtimes.variables import Detail, Memory
 
 
 class Languages(protocols.Computer, Protocol):
-    """What runs code, and can say of itself what a person wants to know."""
+    """Runs code, and reports what the user wants to know."""
 
     def describe(self, language: str) -> str:
         """The program that runs the language, in a few words."""
 
     def standings(self) -> Sequence[Availability]:
-        """How it stands with every language; asks their programs, which takes a moment."""
+        """The availability of every language; asks their programs, which takes a moment."""
 
     def memories(self) -> tuple[Memory, ...]:
-        """What each language remembers; may take a moment."""
+        """The variables of each language; may take a moment."""
 
     def look_at(self, language: str, name: str) -> Detail | None:
-        """What one variable holds, as far as it is told."""
+        """The value of one variable, as far as it is reported."""
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell programs how much room their output has."""
@@ -67,13 +67,13 @@ class Languages(protocols.Computer, Protocol):
 
     @property
     def limits(self) -> str | None:
-        """How much programs in the sandbox may use, in words; None where it is off."""
+        """The sandbox limits in words; None where the sandbox is off."""
 
     def why_nothing_runs(self) -> str | None:
-        """Why the sandbox, if it is asked for, cannot be had, in sentences; may take a moment."""
+        """Return why the sandbox, if it is on, does not work; may take a moment."""
 
     def why_no_sandbox(self) -> str | None:
-        """Why the sandbox could not be had if it were switched on, in sentences; may take a moment."""
+        """Return why the sandbox would not work if it were turned on; may take a moment."""
 
     def use_sandbox(self, on: bool, private: Sequence[Path]) -> None:
         """Hold programs there from now on, where nothing of ours can be seen, or do not."""
@@ -198,7 +198,7 @@ class Workspace:
 
     @property
     def title(self) -> str:
-        """What the conversation at work is called, where that is not its first words; else ""."""
+        """The title of the current conversation, where that is not its first words; else ""."""
         if given := self.store.given.get(self._journal.id):
             return given
         named, said = self._journal.title, _first_words(self.session.messages)
@@ -206,12 +206,12 @@ class Workspace:
 
     @property
     def taken_back(self) -> tuple[UndoHistory, ...]:
-        """What was taken back from the conversation at work, step by step, also before it was opened."""
+        """The messages removed from the current conversation, step by step, also before it was opened."""
         return self._journal.taken_back
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a person should know of how the conversation was stored, in sentences."""
+        """Notices about how the conversation was stored."""
         return (*filter(None, (self._rescued,)), *self._journal.notices)
 
     @property
@@ -236,7 +236,7 @@ class Workspace:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a person should know of the settings: keys that are none, and values without effect."""
+        """Remarks on the settings: unknown keys, and values without effect."""
         unknown = [name for name in self.profile.languages if self.computer.resolve(name) is None]
         here = ", ".join(self.computer.languages)
         languages = (f"computer.languages: unknown language {name!r}; languages: {here}" for name in unknown)
@@ -298,7 +298,7 @@ class Workspace:
 
     @property
     def _private(self) -> tuple[Path, ...]:
-        """What is ours beside our usual folders."""
+        """Our files outside the usual folders."""
         return (self.store.folder, *((self.profile_path,) if self.profile_path else ()))
 
     def _answer_with(self, completions: tuple[str, str] | None) -> None:
@@ -396,11 +396,11 @@ class Workspace:
         return make(cwd=self.computer.cwd, model=self.profile.model, title=title, messages=messages)
 
     def count(self, model: str, texts: Sequence[str]) -> list[int] | None:
-        """How many tokens the texts are to a model, counted on this machine; None where nobody can."""
+        """Count the tokens of texts for a model on this machine; None where that is not possible."""
         return self.model_process.count(model, texts) if self._llm is self.model_process else None
 
     def _facts(self, profile: Profile) -> ModelInfo:
-        """What is known of a profile's model; of a model that is a function nothing is."""
+        """The facts about a profile's model; none for a model that is a function."""
         return self._known.of(profile) if self._llm is self.model_process else ModelInfo()
 
 

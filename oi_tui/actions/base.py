@@ -1,4 +1,4 @@
-"""What the commands do to a conversation, however it is shown."""
+"""Actions of the commands on a conversation, shared by the full screen and plain mode."""
 
 import itertools
 import os
@@ -70,7 +70,7 @@ class ConversationActions(ABC):
         """Ask whether to act, showing what would be done."""
 
     def tell_files(self, number: int | None) -> None:
-        """Which files the cells changed."""
+        """List the files that the cells changed."""
         self._restoring.tell_files(number)
 
     def restore_files(self, wanted: str) -> None:
@@ -294,7 +294,9 @@ class ConversationActions(ABC):
         self.tell(". ".join([f"{count} from {source}", *map(_sentence, found.problems)]) + ".")
 
     def tell_tokens(self, prompt: str) -> None:
-        """What the next request takes, with the prompt if there is one, and what all of them cost."""
+        """Report the tokens of the next request, with the prompt if there is one, and the cost of all
+        requests.
+        """
         workspace = self._workspace
         if self.busy:
             self.tell(workspace.session.token_report(None, prompt))

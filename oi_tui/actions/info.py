@@ -1,4 +1,4 @@
-"""What runs here, in words: versions, model, key and folders; nothing secret is in it."""
+"""The text of %info: versions, model, key and folders, without secrets."""
 
 import platform
 import sys

@@ -1,4 +1,4 @@
-"""What a person is told of the files that code changed, and how they are put back."""
+"""Lists the files that code changed, and restores them."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -16,7 +16,7 @@ MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 
 
 class Place(Protocol):
-    """Where a person is told and asked."""
+    """The user interface that restoring needs."""
 
     @property
     def busy(self) -> bool:
@@ -106,7 +106,7 @@ class FileRestorer:
         self._place.tell("\n".join(told), warning=bool(problems))
 
     def _noted(self) -> Step | None:
-        """What takes the last restoring of an earlier session back."""
+        """Find the step that reverts the last restore of an earlier session."""
         codes = [m.id for m in self._workspace.session.messages if m.type == "code"]
         latest = self._workspace.snapshots.latest(map(restoring.back_id, codes))
         return self._workspace.snapshots.step(latest) if latest else None

@@ -11,7 +11,7 @@ from oi_tui.workspace import Workspace
 
 
 class Place(Protocol):
-    """Where a person sees what became of the conversation."""
+    """The user interface that rewinding needs."""
 
     @property
     def busy(self) -> bool:
@@ -38,7 +38,7 @@ class Rewind:
 
     @property
     def own(self) -> list[Message]:
-        """What the person said, in order."""
+        """The user's messages, in order."""
         return [m for m in self._messages if m.role == "user" and m.type == "message"]
 
     @property
@@ -111,7 +111,7 @@ class Rewind:
         self._desk.tell(f"Restored {_counted(dropped)}.")
 
     def earlier(self, number: int | None) -> tuple[Message, ...]:
-        """What can be run again now, up to the cell with this number, counted from 1; None is all.
+        """The code that can run again now, up to cell `number`, counted from 1; None means all of it.
 
         Nothing, and it is said why, when there is nothing or this is not the time.
         """
@@ -144,7 +144,9 @@ class Rewind:
             self._desk.put_back(typed)
 
     def _stays(self, dropped: Sequence[Message]) -> str:
-        """What going back does not undo, in sentences that begin with a space; "" where nothing ran."""
+        """Describe what rewinding does not undo, in sentences that begin with a space; "" where nothing
+        ran.
+        """
         ran = [message for message in dropped if message.type == "code" and message.seconds is not None]
         if not ran:
             return ""

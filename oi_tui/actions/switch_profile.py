@@ -15,7 +15,7 @@ from oi_tui.workspace import Workspace
 
 
 class _Place(Protocol):
-    """Where the question is asked."""
+    """The user interface that switching profiles needs."""
 
     def tell(self, text: str, *, warning: bool = False) -> None: ...
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...
@@ -94,7 +94,7 @@ class ProfileSwitcher:
 
 
 def _told(work: Callable[[], Any]) -> Any:
-    """What the work gives, or why it gives nothing."""
+    """Return the result of the work, or why there is none."""
     try:
         return work()
     except ProfileError as error:

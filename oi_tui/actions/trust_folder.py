@@ -12,7 +12,7 @@ from oi_tui.workspace import Workspace
 
 
 class _Place(Protocol):
-    """Where the question is asked."""
+    """The user interface that trusting a folder needs."""
 
     def tell(self, text: str, *, warning: bool = False) -> None: ...
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...

@@ -344,7 +344,7 @@ def _dashed(arguments: list[str], made: argparse.ArgumentParser) -> list[str]:
 
 
 def _words(rest: Sequence[str], made: argparse.ArgumentParser) -> str:
-    """What is no flag is the first message, as in: oi-tui how large is this folder."""
+    """Join the positional arguments into the first message, as in: oi-tui how large is this folder."""
     # What follows "--" is words, whatever it begins with.
     end = rest.index("--") if "--" in rest else len(rest)
     for each in rest[:end]:

@@ -1,4 +1,4 @@
-"""What a person can tell the application: one declaration each for `%name`, key, palette and help."""
+"""Commands: one declaration each for `%name`, key, palette and help."""
 
 import re
 from pathlib import Path

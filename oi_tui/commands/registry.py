@@ -1,4 +1,4 @@
-"""How a command is declared, and what it acts upon."""
+"""Declares commands, and the protocol of their target."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from oi_tui.text import one_line
 
 
 class CommandTarget(Protocol):
-    """What commands act upon: the chat screen, seen from below."""
+    """The target of commands: what the full screen and plain mode implement."""
 
     def open_help(self) -> None: ...
     def open_navigator(self) -> None: ...
@@ -74,7 +74,7 @@ class Command:
 
     @property
     def title(self) -> str:
-        """How it is typed."""
+        """The command as the user types it."""
         return f"%{self.name} {self.usage}".rstrip()
 
 

@@ -1,4 +1,4 @@
-"""Which script answers a request, and what all of them do alike."""
+"""Chooses the script that answers a request, and holds what all scripts share."""
 
 from oi_tui.demo.files import FILES
 from oi_tui.demo.lessons import LESSONS
@@ -15,7 +15,7 @@ LABEL = "*Scripted demo model, not an AI.*"
 
 
 def answer(talk: Talk) -> Reply:
-    """What the demo model says next."""
+    """Return the demo model's next reply."""
     task = next((task for task in TASKS if task.pattern.search(talk.request)), None)
     if task is None:
         return [Say(introduction())]
@@ -38,7 +38,7 @@ def answer(talk: Talk) -> Reply:
 
 
 def introduction() -> str:
-    """What the demo model is and what can be asked of it."""
+    """Introduce the demo model, and list what can be asked of it."""
     rows = "\n".join(f"- `{task.phrase}` {task.does}" for task in TASKS)
     return (
         "I am the **demo model** of oi-tui: a script, not an AI. I cannot understand you; I only know "

@@ -25,7 +25,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Think:
-    """What is thought before it is said."""
+    """Reasoning before the text."""
 
     text: str
 
@@ -52,7 +52,7 @@ class Step:
 
     @property
     def outcome(self) -> Literal["ran", "failed", "rejected", "interrupted"]:
-        """What became of the code."""
+        """The outcome of the code."""
         if _REJECTED.search(self.result):
             return "rejected"
         if _INTERRUPTED.search(self.result):
@@ -61,7 +61,7 @@ class Step:
 
     @cached_property
     def output(self) -> str:
-        """What the code printed."""
+        """The output of the code."""
         return _INTERRUPTED.sub("", _EDITED.sub("", self.result, count=1))
 
     @property
@@ -77,7 +77,7 @@ class Step:
 
     @property
     def reason(self) -> str:
-        """Why the person rejected the code, in the person's words; empty where they gave none."""
+        """Why the user rejected the code, in the user's words; empty where they gave none."""
         found = _REJECTED.search(self.result)
         return " ".join((found[1] or "").split()) if found else ""
 

@@ -1,1 +1,1 @@
-"""What is wrong with this installation or this machine, and how to put it right."""
+"""Finds problems with the installation, the machine and the terminal, and says how to fix them."""

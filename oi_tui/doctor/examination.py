@@ -35,7 +35,7 @@ def checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check,
 
 
 def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tuple[str, list[Finding]]]:
-    """What each part found, in order. A part that fails or takes too long is itself a finding."""
+    """Run all checks in order. A check that fails or takes too long is itself a finding."""
     until = time.monotonic() + patience
     found: list[list[Finding]] = [[] for _ in parts]
     # Daemons: what hangs must not keep the program from ending.

@@ -1,4 +1,4 @@
-"""What an examination found."""
+"""The result of a check."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -63,7 +63,7 @@ def _folder(name: str, folder: Path) -> Finding:
 
 
 def _unwritable(folder: Path) -> OSError | None:
-    """Why nothing can be written in the folder, by trying; leaves nothing behind."""
+    """Find out why the folder is not writable, by trying; leaves nothing behind."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(b"\0" * 4096)

@@ -68,7 +68,7 @@ def files() -> Iterator[Finding]:
 
 
 def _package(name: str, limits: str) -> Finding | None:
-    """What is wrong with a package; None when nothing is."""
+    """Check a package; None when nothing is wrong."""
     fix = f"{sys.executable} -m pip install '{name}{limits}'"
     try:
         version = metadata.version(name)

@@ -19,7 +19,7 @@ _CHANGE = "change llm.api_base (f2 in oi-tui, or --api-base)"
 
 
 def finding(profile: "Profile") -> Finding:
-    """What the server at the profile's address says to a question without a key; any answer is one."""
+    """Ask the server at the profile's address without a key; any answer is a finding."""
     from oi_tui.engine.llm import endpoint
 
     if wrong := endpoint.misled(profile):
@@ -43,7 +43,7 @@ def finding(profile: "Profile") -> Finding:
 
 
 def _silent(address: str, reason: object) -> Finding:
-    """Why nothing answers there, and what to do about it."""
+    """Explain why no server answers there, and what to do about it."""
     match reason:
         case TimeoutError():
             words, fix = (

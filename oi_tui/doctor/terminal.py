@@ -30,7 +30,7 @@ _TOOLS = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
 
 
 def terminal(*, ask: bool = True) -> Iterator[Finding]:
-    """What it can show and take, and what lies between; `ask` it only when nobody else reads its keys."""
+    """Check the terminal and what lies between; `ask` it only when nobody else reads its keys."""
     environment = os.environ
     if not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout)):
         yield Finding(None, "standard input or output is not a terminal: oi-tui would start in plain mode")
@@ -93,7 +93,7 @@ def _colours(environment: Mapping[str, str]) -> Finding:
 
 
 def _between(environment: Mapping[str, str]) -> Iterator[Finding]:
-    """What lies between us and the terminal: tmux, screen, SSH."""
+    """Check tmux, screen and SSH between the program and the terminal."""
     if environment.get("TMUX"):
         yield from _tmux(environment)
     elif environment.get("STY"):
@@ -183,7 +183,7 @@ def _answers(answer: bytes | None) -> Iterator[Finding]:
 
 
 def _pictures(answer: bytes) -> Finding:
-    """How pictures are shown where the setting `images` leaves it to the terminal."""
+    """Report how images are shown where the setting `images` is auto."""
     replies = TerminalQueries(number=_NUMBER)
     replies.questions()
     for reply in _REPLY.findall(answer.decode("utf-8", "replace")):
@@ -198,7 +198,7 @@ def _pictures(answer: bytes) -> Finding:
 
 
 def _asked() -> bytes | None:
-    """What the terminal answers; None when it says nothing whole in time. Keys typed meanwhile are lost."""
+    """Query the terminal; None when no complete answer comes in time. Keys typed meanwhile are lost."""
     import termios
     import tty
 

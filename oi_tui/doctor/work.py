@@ -1,4 +1,4 @@
-"""What the work needs: languages to run code in, a model to write it, settings that can be read."""
+"""Checks the languages, the model, the settings and the sandbox."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -83,7 +83,7 @@ def _in_use(in_use: "InUse") -> Iterator[Finding]:
 
 
 def _remarks(profile: "Profile", path: Path | None, broken: str = "") -> Iterator[Finding]:
-    """What is to be said of a profile, but for what was told of it already."""
+    """The remarks on a profile that were not made elsewhere."""
     from oi_tui.engine.settings.profile import without_effect
 
     for remark in (*profile.unknown, *without_effect(profile)):
@@ -119,7 +119,7 @@ def languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
 
 
 def sandbox(in_use: "InUse | None" = None) -> Iterator[Finding]:
-    """What holds programs back: whether it is on, and whether it can be had, which is tried."""
+    """Check whether the sandbox is on, and whether it works, by trying it."""
     from oi_tui.runtimes.sandbox import sandbox as walls
 
     found = walls.finding()

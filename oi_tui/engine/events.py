@@ -1,4 +1,4 @@
-"""What happens in a turn, as frozen values in the order in which it happens.
+"""The events of a turn: frozen values, in the order in which they happen.
 
 A live turn and a stored conversation tell their story in the same events, so whoever shows one shows both.
 """

@@ -306,7 +306,9 @@ class Exchange:
                 self._reply = None
 
     def _known(self, profile: Profile) -> Steps[ModelInfo]:
-        """What is known of the model. Asking can take seconds while LiteLLM loads; a stop does not wait."""
+        """Return the known facts about the model. Can take seconds while LiteLLM loads; a stop does not
+        wait.
+        """
         found: list[ModelInfo] = []
         asking = threading.Thread(target=lambda: found.append(self._facts(profile)), daemon=True)
         asking.start()

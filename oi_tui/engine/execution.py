@@ -110,7 +110,7 @@ class Execution:
         return self._log[code.id].state, code.decision != "auto"
 
     def _refusal(self, code: Message, language: str | None, profile: Profile) -> str | None:
-        """Why a piece of code is not even asked about; None when it may run."""
+        """Return why the code cannot be run at all; None when it can."""
         if code.state == "unfinished":
             return "The reply was cut off in the middle of this code."
         if language is None or (profile.languages and language not in self.languages(profile)):
@@ -124,7 +124,7 @@ class Execution:
         return None
 
     def _risks(self, language: str, code: str, profile: Profile) -> str:
-        """What `safe_mode` asks about although nothing else would: a sentence, or nothing."""
+        """Return why `safe_mode` asks although nothing else would: a sentence, or ""."""
         if profile.safe_mode == "off":
             return ""
         found = look_through(language, code, self._computer.cwd)

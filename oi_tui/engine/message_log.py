@@ -13,7 +13,7 @@ from oi_tui.messages import Message
 
 
 class MessageLog:
-    """What was said and done so far, in order; may be read and cut from any thread at any time."""
+    """The messages so far, in order; can be read and cut from any thread at any time."""
 
     def __init__(
         self, recorder: Recorder, messages: Iterable[Message] = (), outputs: Path | None = None

@@ -1,4 +1,4 @@
-"""What a session is given: who runs code, and who keeps messages."""
+"""Protocols that a session uses: the computer that runs code, and the recorder of messages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from oi_tui.messages import Loss, Message, Report
 
 
 class Computer(Protocol):
-    """What runs code."""
+    """Runs code."""
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -16,17 +16,17 @@ class Computer(Protocol):
 
     @property
     def cwd(self) -> Path:
-        """Where programs start."""
+        """The folder in which programs start."""
 
     def resolve(self, name: str) -> str | None:
         """The language's own name for what a model calls it; None when there is no such language."""
 
     def missing(self, language: str) -> str | None:
-        """Why a known language cannot run here, and how to get it; None when it can."""
+        """Return why a known language cannot run, and how to install it; None when it can."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the languages want the model to know."""
+        """Notes of the languages for the model."""
 
     def run(self, language: str, code: str) -> Iterator[Report]:
         """Run the code, reporting until `RunEnded`."""
@@ -48,11 +48,11 @@ class Computer(Protocol):
 
 
 class Recorder(Protocol):
-    """What keeps messages; it never raises, but says what is wrong in `trouble`."""
+    """Saves messages; never raises, but reports problems in `trouble`."""
 
     @property
     def trouble(self) -> str | None:
-        """Why what was given is not safely kept, in a sentence."""
+        """Why messages are not safely saved, in a sentence."""
 
     def put(self, message: Message) -> None:
         """Keep the message before returning; one with the same id is replaced."""

@@ -1,4 +1,4 @@
-"""What ran before, and can be run again once the languages have forgotten it."""
+"""Finds earlier code that can run again after its variables are lost."""
 
 from collections.abc import Sequence
 
@@ -36,12 +36,12 @@ def anew(earlier: Message) -> Message:
 
 
 def seconds(codes: Sequence[Message]) -> float:
-    """How long the codes ran, all together."""
+    """The total running time of the codes."""
     return sum(code.seconds or 0.0 for code in codes)
 
 
 def lost(messages: Sequence[Message]) -> str:
-    """What the languages no longer know of an earlier conversation, in sentences; "" where nothing ran."""
+    """Describe which variables of an earlier conversation are lost; "" where nothing ran."""
     codes = ran(messages)
     if not any(message.type == "code" and message.seconds is not None for message in messages) and not codes:
         return ""

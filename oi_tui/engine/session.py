@@ -74,12 +74,12 @@ class Session:
 
     @property
     def ledger(self) -> UsageTotals:
-        """What the session's requests took and cost so far."""
+        """Usage and cost of the session's requests so far."""
         return self._exchange.account.ledger
 
     @property
     def window(self) -> int | None:
-        """What the model of the last request takes in, in tokens, as far as it is known."""
+        """The context window of the last request's model, in tokens, as far as it is known."""
         return self._exchange.window
 
     @property
@@ -174,7 +174,7 @@ class Session:
         yield TurnEnded("done")
 
     def token_report(self, count: Count | None, prompt: str = "") -> str:
-        """What the next request consists of and what all of them cost; may block, while LiteLLM starts."""
+        """Report the parts of the next request and the cost of all; may block while LiteLLM starts."""
         facts = self._exchange.completed(self._facts(self.profile), self.profile)
         languages, cwd = self._computer.languages, self._computer.cwd
         written = self._exchange.written(
@@ -274,12 +274,12 @@ class Session:
 
     @property
     def permissions(self) -> tuple[Permission, ...]:
-        """What runs without a question now, auto-run first."""
+        """The auto-approvals in force, auto-run first."""
         return self.grants.in_force
 
     @property
     def earlier(self) -> EarlierCode:
-        """What the languages remember from code that ran."""
+        """What the interpreters keep from code that ran."""
         return self._execution.earlier
 
     def revoke(self, grant: Permission) -> None:
@@ -335,7 +335,7 @@ class Session:
                 )
 
     def _result(self, codes: Sequence[Message]) -> tuple[str, ...]:
-        """What the codes were and what came of them, for comparison."""
+        """The codes and their results, for comparison."""
         ids = {code.id for code in codes}
         return tuple(m.content for m in self.messages if m.id in ids or m.parent in ids)
 

@@ -26,7 +26,7 @@ def voice() -> Sequence[str] | None:
 
 
 def why_silent() -> str | None:
-    """Why nothing can be read aloud here, in words; None where it can."""
+    """Return why speech does not work here; None where it does."""
     if voice():
         return None
     return "no speech program found; install speech-dispatcher (spd-say) or espeak-ng"

@@ -1,4 +1,4 @@
-"""What goes on in a turn, in short lines for those who want to know: steps and times, and no contents."""
+"""Logs the steps and times of a turn in short lines, without contents."""
 
 import time
 from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""What the user types: history, file names, mentions, messages of several lines."""
+"""User input: history, file names, mentions, messages of several lines."""

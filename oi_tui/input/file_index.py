@@ -122,7 +122,7 @@ def _few(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _from_git(root: Path) -> Iterator[str]:
-    """What git tracks or would track below the folder, and the folders it is in; nothing outside of git."""
+    """List the files and folders that git tracks or would track below the folder; nothing outside of git."""
     try:
         git = subprocess.Popen(
             [*_GIT, "--cached", "--others", "--exclude-standard"],
@@ -157,7 +157,7 @@ def _from_git(root: Path) -> Iterator[str]:
 
 
 def _from_folders(root: Path) -> Iterator[str]:
-    """What is in the folder and in those below it, from the top down."""
+    """List the files in the folder and below, from the top down."""
     waiting = deque([""])
     while waiting:
         folder = waiting.popleft()

@@ -1,4 +1,4 @@
-"""What a person typed into the prompt, over all conversations."""
+"""The history of messages that the user typed, over all conversations."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What was sent before, as `up` and `down` walk through it and a search finds it."""
+"""Browses the message history with `up` and `down`, and searches it."""
 
 from collections.abc import Iterable
 

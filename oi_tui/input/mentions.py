@@ -1,4 +1,4 @@
-"""What a person points at in a message: files and variables by `@name`, and files dropped in."""
+"""Mentions in a message: files and variables by `@name`, and dropped files."""
 
 import os
 import re
@@ -23,10 +23,10 @@ _LONGEST_DROP = 8000
 
 
 class Remembering(Protocol):
-    """What knows the variables of languages."""
+    """Something that knows the variables of languages."""
 
     def memories(self) -> Iterable[Memory]:
-        """What each language remembers."""
+        """The variables of each language."""
 
     def look_at(self, language: str, name: str) -> Detail | None:
         """One variable in words."""
@@ -41,7 +41,7 @@ def being_typed(before: str) -> str | None:
 
 
 def written(name: str) -> str:
-    """How a name is mentioned: `@name`, in quotes where it would not end at its end."""
+    """Write a mention: `@name`, in quotes where needed."""
     plain = not re.search(r"[\s\"]", name) and name[-1:] not in _AFTER
     return f"@{name}" if plain else f'@"{name}"'
 
@@ -107,7 +107,7 @@ def expand(text: str, root: Path, known: Remembering) -> str:
 
 
 class _Meanings:
-    """What the mentions of one message point at."""
+    """The meanings of the mentions in one message."""
 
     def __init__(self, root: Path, known: Remembering) -> None:
         self.notes: dict[str, None] = {}
@@ -116,7 +116,7 @@ class _Meanings:
         self._memories: list[Memory] | None = None
 
     def replace(self, found: re.Match[str]) -> str:
-        """What stands in the message for a mention."""
+        """The text that replaces a mention in the message."""
         if found[1] is not None:
             return self._meaning(found[1]) or found[0]
         name = found[2]

@@ -1,4 +1,4 @@
-"""What the commands do in a plain session."""
+"""The commands in plain mode."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -133,7 +133,7 @@ class PlainCommands(ConversationActions):
         self.tell("Plain mode reads lines; it has no key bindings.")
 
     def open_permissions(self) -> None:
-        """What runs without a question, to be taken back by its number."""
+        """List the auto-approvals, to be revoked by number."""
         session = self._workspace.session
         if not (found := session.permissions):
             self.tell("No auto-approvals: all code needs your approval.")

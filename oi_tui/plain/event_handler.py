@@ -1,4 +1,4 @@
-"""What happens in a session, in plain lines."""
+"""Prints the events of a session in plain mode."""
 
 from collections.abc import Callable
 
@@ -248,7 +248,7 @@ class PlainEventHandler:
 
 
 def _stopping(language: str, report: Stopping) -> str:
-    """What is done to end a run, and what follows."""
+    """Describe how the run is being stopped, and what follows."""
     if report.seconds is None:
         return f"Stopping {language}. ctrl+c again ends {report.at_stake}."
     match report.step:

@@ -1,4 +1,4 @@
-"""What wakes a plain session that waits: something happened, or the person pressed ctrl+c."""
+"""Wakes plain mode when something happens or the user presses ctrl+c."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Which languages are available on this machine."""
+"""Lists which languages are available on this machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """How it stands with a language: `about` is its version; how to get it where `program` is None."""
+    """The availability of a language: `about` is its version, or how to install it where `program` is
+    None.
+    """
 
     name: str
     about: str

@@ -134,7 +134,7 @@ class Channel:
         return (self.folder / name).is_file()
 
     def put_away(self, name: str) -> bytes:
-        """What the program left in a file of the folder. Raises OSError when it is none, or a huge one.
+        """Take the file that the program left in the folder. Raises OSError when it is missing or huge.
 
         The program may be in the sandbox, and we are not: no link is followed, and no pipe waited for.
         """

@@ -92,7 +92,7 @@ class Computer:
 
     @property
     def cwd(self) -> Path:
-        """Where the languages start."""
+        """The folder in which the languages start."""
         return self._cwd
 
     @property
@@ -118,14 +118,14 @@ class Computer:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the languages that are here want the model to know."""
+        """Notes of the available languages for the model."""
         notes = (each.note for each in self._declared if each.note and self._program(each))
         held_back = (_HELD_BACK.format(", ".join(sorted(self._hidden))),) if self._hidden else ()
         network = _SOME_NETWORK.format(", ".join(self._hosts)) if self._hosts else _NO_NETWORK
         return (*notes, *((f"{_ENCLOSED} {network}",) if self._enclosed else ()), *held_back)
 
     def missing(self, language: str) -> str | None:
-        """Why a language that is known cannot run, and how to get it, in sentences; None when it can."""
+        """Return why a known language cannot run, and how to install it; None when it can."""
         declared = self._language(self.resolve(language) or language)
         if declared is None:
             return None
@@ -140,7 +140,7 @@ class Computer:
         return f"{declared.title} is not installed. {how_to_get(declared)}"
 
     def standings(self) -> tuple[Availability, ...]:
-        """How it stands with every language. Asks each program for its version, which takes a moment."""
+        """The availability of every language. Asks each program for its version, which takes a moment."""
         return tuple(
             Availability(
                 each.name,
@@ -182,7 +182,7 @@ class Computer:
 
     @property
     def limits(self) -> str | None:
-        """How much programs in the sandbox may use, in words; None where it is off."""
+        """The sandbox limits in words; None where the sandbox is off."""
         return str(self._limits) if self._enclosed else None
 
     def use_sandbox(self, on: bool, private: Sequence[Path] = ()) -> None:
@@ -197,17 +197,17 @@ class Computer:
                 runtime.use_sandbox(self._walls())
 
     def why_nothing_runs(self) -> str | None:
-        """Why the sandbox cannot be had, in sentences; None when it can, or is off. Takes a moment once."""
+        """Return why the sandbox does not work; None when it works, or is off. Takes a moment once."""
         walls = self._walls()
         return walls.problem() if walls else None
 
     def why_no_sandbox(self) -> str | None:
-        """Why the sandbox could not be had if it were switched on, in words; None when it could."""
+        """Return why the sandbox would not work if it were turned on; None when it would."""
         problem = Sandbox(self._cwd, self._private, limits=self._limits, hosts=self._hosts).finding()
         return "{}. {}".format(*problem) if problem else None
 
     def _refusal(self, declared: Language) -> str | None:
-        """Why the sandbox lets nothing run in a language, in sentences; None when it does, or is off."""
+        """Return why the sandbox does not allow the language; None when it does, or is off."""
         walls = self._walls()
         if walls is None:
             return None
@@ -308,7 +308,7 @@ class Computer:
                 timer.cancel()
 
     def variables(self, language: str) -> tuple[Variable, ...]:
-        """What a language remembers, in the order of definition; nothing where it does not tell.
+        """The variables of a language, in the order of definition; empty where it does not report them.
 
         Nothing is started for it, and no code of the program runs. While the language is busy: nothing.
         """
@@ -317,7 +317,7 @@ class Computer:
         return runtime.memory().variables if runtime else ()
 
     def memories(self) -> tuple[Memory, ...]:
-        """What each language that can run here remembers, or why it says nothing; as `variables`."""
+        """The variables of each language that can run here, or why there are none; like `variables`."""
         found = []
         for language in self._declared:
             with self._lock:
@@ -329,7 +329,7 @@ class Computer:
         return tuple(found)
 
     def look_at(self, language: str, name: str) -> Detail | None:
-        """What a variable holds, as far as can be said without running code of the program."""
+        """Describe a variable's value, as far as possible without running the program's code."""
         with self._lock:
             runtime = self._runtimes.get(self.resolve(language) or language)
         return runtime.look_at(name) if runtime else None

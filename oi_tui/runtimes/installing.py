@@ -1,4 +1,4 @@
-"""How a person gets a language that is not here, on the machine that they have."""
+"""Tells how to install a missing language on this machine."""
 
 import os
 import shutil

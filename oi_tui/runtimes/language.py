@@ -1,4 +1,4 @@
-"""What a language is: its names, how its program is found and started, and what it can tell."""
+"""Declares a language: its names, how its program is found and started, and what it reports."""
 
 import shutil
 import threading
@@ -15,7 +15,7 @@ DRIVERS = Path(__file__).with_name("drivers")
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the person chose: a Python interpreter, a shell; None leaves it to us."""
+    """The user's choices: a Python interpreter, a shell; None means the default."""
 
     python: str | None = None
     shell: str | None = None
@@ -23,7 +23,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How to start a language: the program and its arguments, and what to set in its environment."""
+    """How to start a language: the program and its arguments, and its environment variables."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
@@ -54,10 +54,10 @@ class Runtime(Protocol):
         """
 
     def memory(self) -> Memory:
-        """What the language remembers, as far as it tells."""
+        """The variables of the language, as far as it reports them."""
 
     def look_at(self, name: str) -> Detail | None:
-        """What one variable holds; None where that is not told."""
+        """The value of one variable; None where it is not reported."""
 
     def send_input(self, text: str) -> None:
         """Type to the program."""

@@ -36,7 +36,7 @@ class MarkReader:
             yield data[at:]
 
     def rest(self) -> bytes:
-        """What was held back in the hope of a mark, once no more will come."""
+        """Return the text that was held back in case a mark followed."""
         held, self._held = self._held, b""
         return held
 

@@ -37,7 +37,7 @@ def find(_: Choices) -> str | None:
 
 
 def describe(_: str) -> str:
-    """What becomes of a page here."""
+    """Describe what happens to a page."""
     browser = photographer()
     where = "opened in your browser" if opener() else "saved as a file"
     return f"a page, {where}{f', captured by {Path(browser).name}' if browser else ''}"

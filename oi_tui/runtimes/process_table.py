@@ -1,4 +1,4 @@
-"""What the system knows of other processes: who descends from whom, and who waits for the keyboard."""
+"""Reads the system's process table: descendants, sessions, and who waits for the keyboard."""
 
 import contextlib
 import os
@@ -66,7 +66,9 @@ def began(pid: int) -> float:
 
 
 def members(session: int) -> list[tuple[int, int]]:
-    """What lives in a session, each with its process group; nothing where the system does not tell."""
+    """The processes of a session, each with its process group; empty where the system does not report
+    them.
+    """
     found = []
     for name in _numbers() if _LINUX else ():
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -86,7 +88,7 @@ def ignores(pid: int, number: int) -> bool:
 
 
 def oom_kills() -> int:
-    """How often the system has killed something here because memory ran out; 0 where it does not tell."""
+    """How often the system killed a process for lack of memory; 0 where it does not report that."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         group = Path("/proc/self/cgroup").read_text().rpartition("0::/")[2].strip()
         return _count("oom_kill", Path("/sys/fs/cgroup", group, "memory.events"))
@@ -121,7 +123,7 @@ def kill_marked(variable: str, leader: int) -> None:
 
 
 def in_foreground(leader: int, group: int) -> list[int]:
-    """What of the session of `leader` is in its foreground `group`."""
+    """The processes of `leader`'s session that are in its foreground `group`."""
     members = [group] if group != leader else []
     for pid in [leader, *descendants(leader)]:
         with contextlib.suppress(OSError):

@@ -109,7 +109,7 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
 
     @property
     def guard_output(self) -> int:
-        """Where the guard says what became of the program."""
+        """The pipe on which the guard reports how the program ended."""
         assert self.ptyproc.popen.stdout is not None
         return self.ptyproc.popen.stdout.fileno()
 

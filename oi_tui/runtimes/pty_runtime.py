@@ -137,7 +137,7 @@ class PtyRuntime:
                 self._drop(process)
 
     def memory(self) -> Memory:
-        """What the language remembers. Nothing is started for it, and a run never waits for it for long."""
+        """The variables of the language. Starts nothing, and never waits long for a run."""
         name, request, process = self.language.name, self.language.variables_request, self._process
         if not request:
             return Memory(name, "silent")
@@ -153,7 +153,7 @@ class PtyRuntime:
         return Memory(name, "told", found, max(total, len(found)) if isinstance(total, int) else len(found))
 
     def look_at(self, name: str) -> Detail | None:
-        """What one variable holds; None where that is not told, or there is no such variable."""
+        """The value of one variable; None where it is not reported, or does not exist."""
         request = self.language.variable_request
         answer = self._ask("variable", request, name) if request and is_name(name) else None
         if answer is None:
@@ -395,7 +395,7 @@ class PtyRuntime:
 
 
 def _written(channel: Channel, name: object, nonce: str) -> bytes | None:
-    """What a driver wrote into a file that goes with an answer; the file is not needed any more."""
+    """Read and remove the file that a driver wrote with an answer."""
     if not isinstance(name, str) or nonce not in name:
         return None
     written = channel.put_away(name)

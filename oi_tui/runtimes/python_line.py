@@ -27,7 +27,7 @@ _POINTER = struct.Struct("=Q")
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where things are in the memory of one version of Python, in bytes from where their structure begins."""
+    """Offsets in the memory of one version of Python, in bytes from the start of each structure."""
 
     #: In the thread: its innermost frame, or what points to a place that holds it at `frame_of`.
     thread: int
@@ -55,7 +55,7 @@ _TAG = 7
 
 
 class _TornError(Exception):
-    """What was read changed meanwhile."""
+    """The memory changed while it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class _Code:
 
 
 class PythonLine:
-    """Which line of a cell the main thread of the Python process `pid` is in.
+    """Reads the line of a cell that the main thread of the Python process `pid` executes.
 
     `interpreter` is what the driver says of itself: `version`; `thread`, the address of its thread; and
     `code`, the size of a code object without its instructions, which follow it. Raises ValueError where the
@@ -137,7 +137,7 @@ class PythonLine:
         return None
 
     def _code(self, address: int) -> _Code | None:
-        """What is at the address of a code, if it is the cell's own."""
+        """Read the code object at the address, if it is the cell's own."""
         if address not in self._codes:
             self._codes[address] = self._read_code(address)
         return self._codes[address]

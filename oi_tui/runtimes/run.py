@@ -37,7 +37,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 
 class Runtime(Protocol):
-    """What a run knows of the runtime that it belongs to."""
+    """The part of the runtime that a run uses."""
 
     language: Language
     active_line: bool
@@ -348,7 +348,7 @@ class Run:
         self._report(RunEnded(state, time.monotonic() - self._began, reason))
 
     def _elsewhere(self) -> str | None:
-        """What to know where the language's output goes to a file: the next cell would print nothing here."""
+        """Describe where the output goes, if to a file: the next cell would print nothing here."""
         if not self._away or self.leaving or self._process.ended:
             return None
         place = process_table.output_of(self._process.pid, seconds=0.1)
@@ -359,7 +359,7 @@ class Run:
     # -- stopping
 
     def _at_stake(self) -> str:
-        """What a second interrupt would end."""
+        """Describe what a second interrupt would end."""
         name, names = self._language.name, self._runtime.names
         return f"{name} and its variables{f': {listed(names)}' if names else ''}"
 

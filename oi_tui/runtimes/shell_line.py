@@ -16,7 +16,7 @@ _SYMBOLS = {
 
 
 class ShellLine:
-    """Which line of the sourced `code` the shell `pid` is in.
+    """Reads the line of the sourced `code` that the shell `pid` executes.
 
     Raises ValueError where the system or the shell does not let its memory be read: other systems than Linux,
     a shell without symbols.

@@ -26,7 +26,7 @@ _SOON, _LATER = 0.03, 0.25
 
 
 class StopSteps:
-    """How far the stopping of one run has come. Whoever uses it sees to it that only one thread does.
+    """The progress of stopping one run. The caller sees to it that only one thread uses it.
 
     A language with a memory is interrupted and waited for, because a library at work or clean-up code may
     take its time; only the next interrupt ends it. Anything else is ended by itself, step by step.

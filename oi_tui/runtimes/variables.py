@@ -1,4 +1,4 @@
-"""What a language says of its variables."""
+"""The variables that languages report."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ class Detail:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What one language remembers, oldest first as far as it knows.
+    """The variables of one language, oldest first as far as known.
 
     `told` answered, `unstarted` has no process yet and so remembers nothing, `starting` is getting one,
     `busy` runs something and did not answer, `silent` never tells.
@@ -63,7 +63,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def loss(names: Sequence[str]) -> str:
-    """What is lost with a language that remembered these names, as the end of a sentence."""
+    """Describe the loss of these variables, as the end of a sentence."""
     return f"its variables are lost: {listed(names)}" if names else "it remembers nothing"
 
 

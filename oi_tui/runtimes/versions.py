@@ -1,4 +1,4 @@
-"""Which version a program is, asked once."""
+"""Finds the version of a program, once."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from oi_tui.environment import is_secret
 
 
 def version_of(program: str, option: str, pattern: str) -> str:
-    """What `program option` says, as far as `pattern` has a group for it; empty when it says nothing such."""
+    """Run `program option` and return the first group of `pattern`; empty when it does not match."""
     try:
         changed = Path(program).stat().st_mtime_ns
     except OSError:

@@ -1,4 +1,4 @@
-"""How a screen is left: once, and with all that was opened from it.
+"""Base classes of screens that close once, with everything opened from them.
 
 Textual takes away whatever is on top when a screen is dismissed. Keys that arrive together, as they do from a
 slow connection, all go to the screen that had the focus then: two of them that leave it would take the screen

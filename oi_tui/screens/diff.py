@@ -1,4 +1,4 @@
-"""What a person changed in the model's code, line by line."""
+"""Shows the user's changes to the model's code, line by line."""
 
 from collections.abc import Iterator
 from difflib import SequenceMatcher

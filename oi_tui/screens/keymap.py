@@ -120,7 +120,7 @@ def listed(changed: Mapping[str, str]) -> str:
 
 
 def here(screen: Any) -> tuple[str, list[tuple[str, str]]]:
-    """What has the focus, in words, and the keys that work just there, as they are now."""
+    """The focused part in words, and its keys as they are now."""
     rows: list[tuple[str, str]] = []
     title = ""
     changed = screen.app.remapped

@@ -25,7 +25,7 @@ class LlamafileScreen(Dialog[Llamafile | str]):
 
     @dataclass
     class Went(Message):
-        """How far it is, in words."""
+        """The progress in words."""
 
         words: str
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PermissionEntries(Provider):
-    """What runs without a question, each to be taken back."""
+    """Auto-approvals, each to be revoked."""
 
     async def discover(self) -> Hits:
         """All of it, before anything is typed."""
@@ -25,7 +25,7 @@ class PermissionEntries(Provider):
             yield DiscoveryHit(Content(words), lambda g=grant: self._revoke(g), text=words, help=_REVOKED)
 
     async def search(self, query: str) -> Hits:
-        """What matches what was typed."""
+        """Yield the matches of the query."""
         matcher = self.matcher(query)
         for grant in self._permissions():
             words = _revoking(grant)

@@ -1,4 +1,4 @@
-"""What may run without a question in this conversation, each of it to be taken back."""
+"""The screen of auto-approvals, each to be revoked."""
 
 from typing import TYPE_CHECKING, ClassVar
 

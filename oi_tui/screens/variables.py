@@ -32,13 +32,13 @@ _AGAIN = 1.0
 
 
 class Remembering(Protocol):
-    """What knows the variables of the languages."""
+    """The source of variables."""
 
     def memories(self) -> tuple[Memory, ...]:
-        """What each language remembers; may take a moment."""
+        """The variables of each language; may take a moment."""
 
     def look_at(self, language: str, name: str) -> Detail | None:
-        """What one variable holds."""
+        """The value of one variable."""
 
 
 class VariablesScreen(Page[str | None]):

@@ -1,4 +1,4 @@
-"""What can be read: words whose colour is too near to their ground are moved away from it, in every theme."""
+"""Keeps text legible: colours too close to their background are moved away from it, in every theme."""
 
 from functools import lru_cache
 

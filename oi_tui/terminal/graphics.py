@@ -1,4 +1,4 @@
-"""How pictures are shown: what the terminal can, and what lies between."""
+"""Finds out how the terminal can show images."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ _MUTE = ("linux", "dumb", "cygwin", "vt", "screen", "tmux", "ansi", "eterm")
 
 @dataclass(frozen=True, slots=True)
 class Tmux:
-    """What tmux says of itself."""
+    """The state of tmux."""
 
     #: Whether it hands on what is not for itself: "on", "all", "off", or "" where it does not say.
     passthrough: str = ""
@@ -47,7 +47,7 @@ def manner(
     tmux: Tmux | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Manner:
-    """How to show pictures, given the setting and what is known until now.
+    """Choose how to show images, from the setting and what is known so far.
 
     Sixels need the size of a cell, and inside of tmux only tmux itself knows where it draws; so there they
     are only shown when they were chosen.
@@ -76,7 +76,7 @@ def _places(term: str, name: str) -> bool:
 
 
 def ask_tmux(environment: Mapping[str, str] = os.environ) -> Tmux | None:
-    """What tmux says; None without a tmux, or when it does not answer. Takes some milliseconds.
+    """Ask tmux; None without a tmux, or when it does not answer. Takes some milliseconds.
 
     tmux is asked by its own command: what the terminal around it answers to questions would be typed into
     whatever window has the keyboard by then.

@@ -70,7 +70,9 @@ class Pasted:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What only a terminal sends: a string without its end (`ESC _ Gi=1;OK`), or a report that is no key."""
+    """Input that only a terminal sends: a string without its end (`ESC _ Gi=1;OK`), or a report that is no
+    key.
+    """
 
     text: str
 

@@ -17,7 +17,7 @@ _LONGEST = 200
 
 
 def _kind(environment: Mapping[str, str]) -> str:
-    """Which sequence the terminal shows as a notification of the desktop; "" where none is known to do."""
+    """The sequence that the terminal shows as a desktop notification; "" where none is known."""
     program, term = environment.get("TERM_PROGRAM", ""), environment.get("TERM", "")
     if "kitty" in term or "KITTY_WINDOW_ID" in environment:
         return "99"
@@ -36,7 +36,7 @@ def _harmless(text: str) -> str:
 
 
 def desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.environ) -> str:
-    """What makes the terminal show a notification; "" for one that is not known to.
+    """Build the sequence of a desktop notification; "" where the terminal has none.
 
     Sources: kitty's "Desktop notifications" (OSC 99), iTerm2's and ConEmu's OSC 9, urxvt's OSC 777. tmux
     hands it on where its option allow-passthrough is set, and swallows it elsewhere.
@@ -63,7 +63,7 @@ def through_tmux(sequence: str, environment: Mapping[str, str] = os.environ) -> 
 
 
 def title_sequence(text: str) -> str:
-    """What makes `text` the window's title."""
+    """Build the sequence that sets the window's title to `text`."""
     return f"\x1b]2;{one_line(text, _LONGEST)}\x1b\\"
 
 
@@ -106,7 +106,7 @@ class Notifier:
             self._title = text
 
     def restore(self) -> str:
-        """What brings the window's own title back; "" where it was not changed."""
+        """Restore the window's own title; "" where it was not changed."""
         was, self._title = self._title, ""
         return RESTORE_TITLE if was else ""
 

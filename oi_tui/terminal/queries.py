@@ -1,4 +1,4 @@
-"""What the terminal answers to questions about what it can show."""
+"""Queries about the terminal's features, and their answers."""
 
 import random
 import re
@@ -21,7 +21,7 @@ _REPLY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What the terminal said of itself until now."""
+    """The answers so far."""
 
     #: Whether it takes Kitty's graphics commands.
     kitty: bool = False
@@ -56,7 +56,7 @@ class TerminalQueries:
         self._number = number or random.randrange(1, 2**31)
 
     def questions(self) -> str:
-        """What asks the terminal; the last question is one that every terminal answers."""
+        """Build the queries; the last one is answered by every terminal."""
         self._heard = self._clock()
         self.answers = replace(self.answers, attributes=None)
         picture = f"\x1b_Gi={self._number},s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\"

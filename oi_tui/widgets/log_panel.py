@@ -1,4 +1,4 @@
-"""What goes on behind the conversation: the newest lines of the log, for those who want to see them."""
+"""A panel with the newest lines of the log."""
 
 from textual.content import Content
 from textual.widgets import Static

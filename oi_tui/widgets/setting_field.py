@@ -73,7 +73,7 @@ class SettingField(Vertical):
     """
 
     class Edited(Message):
-        """What the field holds was changed, for better or worse."""
+        """The field's value changed, valid or not."""
 
         def __init__(self, field: "SettingField") -> None:
             super().__init__()
@@ -109,7 +109,7 @@ class SettingField(Vertical):
         yield Static(self._help(), classes="field-help", markup=False)
 
     def _help(self) -> str:
-        """What it is for, and where it has no effect or takes it later."""
+        """The help of the setting, with notes on when it takes effect."""
         reason = self.setting.cannot()
         without = f" It has no effect: {reason}." if reason else ""
         later = f" It takes effect {self.setting.later}." if self.setting.later else ""

@@ -4,7 +4,7 @@ from rich.cells import cell_len, set_cell_size
 
 
 def width_of(text: str) -> int:
-    """How many cells the text takes."""
+    """The width of the text, in cells."""
     return len(text) if text.isascii() else cell_len(text)
 
 

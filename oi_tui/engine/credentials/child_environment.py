@@ -1,4 +1,4 @@
-"""How a process of ours gets its keys: by its standard input, out of sight of /proc/PID/environ."""
+"""Passes keys to our own processes by standard input, out of sight of /proc/PID/environ."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Where the key of a profile's model comes from, in words that never hold the key."""
+"""Describes where the API key of a profile's model comes from, without the key itself."""
 
 from dataclasses import dataclass
 

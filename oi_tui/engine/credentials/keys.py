@@ -1,4 +1,4 @@
-"""Where the keys of providers are kept, and in what order they are looked for."""
+"""Stores and finds the API keys of providers."""
 
 import functools
 import logging
@@ -184,7 +184,7 @@ class Secrets:
             raise SecretError(f"The API key could not be deleted: {error.strerror or error}.") from None
 
     def place(self) -> str:
-        """Where a new key would go, in words."""
+        """Describe where a new key would be stored."""
         try:
             ring = self._asked(lambda ring: str(getattr(ring, "name", type(ring).__name__)))
         except SecretError:

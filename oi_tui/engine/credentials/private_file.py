@@ -21,7 +21,7 @@ class PrivateFileError(OSError):
 
 
 def read(path: Path) -> dict[str, Any]:
-    """What the file holds; nothing where there is none. Raises PrivateFileError or OSError.
+    """Read the file; empty where there is none. Raises PrivateFileError or OSError.
 
     The file must be a regular one and our own, because whoever could write to it could put words into a
     person's mouth. One that others can read is closed to them. Never hangs on a pipe, never follows a link.
@@ -58,7 +58,7 @@ def read(path: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def changing(path: Path) -> Iterator[dict[str, Any]]:
-    """What the file holds, to be changed in place; written at the end unless something was raised.
+    """Yield the contents for changes in place; written at the end unless something was raised.
 
     One program at a time: a lock on the file's folder is held meanwhile. Raises PrivateFileError or OSError.
     """

@@ -93,13 +93,13 @@ def _known(environment: Mapping[str, str] | None) -> list[str]:
 
 
 def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Where the secrets stand, as they are and as they are written elsewhere."""
+    """Find the secrets, as they are and as they are encoded elsewhere."""
     for form in {form for each in secrets for form in _forms(each)}:
         yield from _found(text, form)
 
 
 def _pieces(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Where parts of the secrets stand: who says that a key is wrong often shows its beginning and end."""
+    """Find parts of secrets: an error about a wrong key often shows its beginning and end."""
     for secret in secrets:
         # A variable whose name speaks of keys may hold the path of a file, whose parts are everywhere.
         if len(secret) >= _LONG and not secret.startswith(("/", "~", "http")) and " " not in secret:

@@ -1,4 +1,4 @@
-"""What a person was shown whole and trusted, remembered by its exact content."""
+"""Remembers which texts the user reviewed and trusted, by their exact content."""
 
 import logging
 from dataclasses import dataclass, field

@@ -312,12 +312,12 @@ def _codes(messages: Sequence[Message]) -> list[Message]:
 
 
 def script_suffix(messages: Sequence[Message]) -> str:
-    """What the file of the script should end with."""
+    """The suffix of an exported script."""
     return suffix_of(main_language(messages))
 
 
 def suffix_of(language: str) -> str:
-    """What a file with code of the language should end with."""
+    """The suffix of a file with code of the language."""
     return _SUFFIXES.get(language.lower(), ".txt")
 
 

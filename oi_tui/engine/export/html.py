@@ -88,7 +88,7 @@ def _text(text: str) -> str:
 
 
 def _markdown() -> Any:
-    """What makes HTML of the model's Markdown: no HTML of its own, no pictures from elsewhere."""
+    """Build the Markdown converter: no raw HTML, no images from elsewhere."""
     from markdown_it import MarkdownIt
 
     writer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")

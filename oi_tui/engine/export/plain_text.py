@@ -14,7 +14,7 @@ _ENDS = {None: "", "finished": "", "queued": "not run"}
 
 
 def plain_text(messages: Sequence[Message]) -> str:
-    """What was said, run and printed, with nothing in it that a terminal would obey; "" for no messages."""
+    """Return messages, code and output as text without terminal control characters; "" for no messages."""
     return "\n\n".join(part for message in messages if (part := _part(message)))
 
 

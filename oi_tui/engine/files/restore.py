@@ -13,7 +13,7 @@ from oi_tui.engine.files.snapshots import FOLDER, Change, Snapshots, Step, is_li
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What would be done to one file: written as it was, or removed.
+    """A planned change of one file: write its earlier contents, or remove it.
 
     `obstacle` says why it cannot be done, "" when it can; `since` is true when the file changed again since.
     """
@@ -48,7 +48,7 @@ def _joined(first: Change, last: Change) -> Change:
 
 
 def plan(snapshots: Snapshots, step: Step) -> list[Action]:
-    """What would have to be done to every file of the step."""
+    """Plan the changes that restore every file of the step."""
     return [_action(snapshots, Path(step.folder), change) for change in step.changes]
 
 
@@ -140,7 +140,7 @@ def _may_go(snapshots: Snapshots, path: Path, status: os.stat_result, change: Ch
 
 
 def _taken_back(snapshots: Snapshots, root: Path, action: Action) -> Change:
-    """What would take the action back; what the file holds now is kept. Raises OSError."""
+    """Build the action's inverse; the current contents are saved. Raises OSError."""
     change = action.change
     path = _inside(root, change.path)
     if path is None:

@@ -1,4 +1,4 @@
-"""What files in the working directory were before and after code ran, kept privately and for a while."""
+"""Copies of files from before and after code ran, kept privately and for a while."""
 
 import contextlib
 import hashlib
@@ -31,7 +31,7 @@ _LINK = "link-"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of one file, link or empty folder. `path` is relative to the step's folder.
+    """The change of one file, link or empty folder. `path` is relative to the step's folder.
 
     `before` and `after` name what is kept of its contents; None where there was nothing, or where `why` says
     why nothing is kept. `mode` is the file's permissions, before if it was there before.
@@ -129,7 +129,7 @@ class Snapshots:
         yaml_file.replace_file(self._step(step.id), json.dumps(asdict(step)))
 
     def step(self, id: str) -> Step | None:
-        """What changed while the code with this id ran; None when nothing is known of it."""
+        """The changes while the code with this id ran; None when unknown."""
         if not _NAME.fullmatch(id):
             return None
         try:

@@ -31,7 +31,7 @@ IGNORED = frozenset(
 
 @dataclass(slots=True)
 class FolderListing:
-    """What was found in a folder and below it, by paths relative to it; "" is the folder itself.
+    """A listing of a folder and everything below it, by relative path; "" is the folder itself.
 
     `files` are files, links, and folders that hold nothing.
     """

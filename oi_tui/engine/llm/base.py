@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a model is asked, in the chat-completion format of OpenAI, which LiteLLM translates for others."""
+    """A request to a model, in OpenAI's chat-completion format, which LiteLLM translates for others."""
 
     model: str
     messages: Sequence[Mapping[str, Any]]
@@ -32,7 +32,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """What the model thinks before it speaks."""
+    """Reasoning of the model before its reply."""
 
     text: str
 
@@ -49,7 +49,7 @@ class ToolCallPiece:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the request used, as the provider counted it; `cost` in USD, None where the price is not known.
+    """Usage of a request as the provider counted it; `cost` in USD, None where the price is unknown.
 
     `cached_tokens` of the prompt were in the provider's memory from before, and are cheaper.
     """
@@ -79,7 +79,7 @@ Delta = Text | Reasoning | ToolCallPiece | Usage | Finish | Gap
 
 @dataclass(frozen=True, slots=True)
 class ErrorInfo:
-    """Why there is no (whole) reply, in a sentence for a person.
+    """Why there is no complete reply, in a sentence for the user.
 
     `setting` names the profile's setting that would help, `retry_after` is in seconds, `retryable` says
     that the same request may well succeed later, and `detail` is what the provider itself said, with keys

@@ -47,7 +47,7 @@ def words(content: Any) -> str:
 
 
 def error_words(body: Any) -> str:
-    """What an error of a server says, wherever it keeps its words; "" when it says nothing."""
+    """Extract the message of a server's error, wherever it is; "" when there is none."""
     match body:
         case str():
             try:

@@ -225,7 +225,9 @@ class ModelProcess:
         return ModelReply(self._living(), next(self._numbers), request)
 
     def facts(self, model: str, timeout: float = _LOADING) -> ModelInfo | None:
-        """What is known of a model without asking its provider; None if it takes longer than `timeout`."""
+        """Return the facts about a model without asking its provider; None if it takes longer than
+        `timeout`.
+        """
         child = self._living()
         number = next(self._numbers)
         try:
@@ -236,7 +238,7 @@ class ModelProcess:
         return ModelInfo(**record["facts"]) if "facts" in record else None
 
     def count(self, model: str, texts: Sequence[str], timeout: float = 5.0) -> list[int] | None:
-        """How many tokens each text is to a model, by its own tokenizer where LiteLLM brings it along.
+        """Count the tokens of each text with the model's own tokenizer where LiteLLM has it.
 
         Asks no network. None when it takes longer than `timeout`, in seconds.
         """

@@ -39,7 +39,7 @@ class CompactionPlan:
 def plan(
     messages: Sequence[Message], profile: Profile, window: int | None, *, assumed: bool = False
 ) -> CompactionPlan | None:
-    """What to summarise: all but the newest part of the conversation; None when there is too little of it.
+    """Choose what to summarise: all but the newest part of the conversation; None when that is too little.
 
     Code and all that came of it stay on the same side. A window that is only `assumed` is not sent along.
     """
@@ -89,13 +89,13 @@ def shortened(messages: Sequence[Message]) -> tuple[Message | None, Sequence[Mes
 
 
 def _after(messages: Sequence[Message], summary: Message) -> int:
-    """Where what the summary does not cover begins."""
+    """The index of the first message that the summary does not cover."""
     ids = [message.id for message in messages]
     return ids.index(summary.covers if summary.covers in ids else summary.id) + 1
 
 
 def _boundary(messages: Sequence[Message], start: int, room: int) -> int:
-    """Where the part that stays begins: at the person's last words, or later if that part is too long.
+    """The index where the kept part begins: at the user's last message, or later if that part is too long.
 
     `room` is in characters. After an answer without code that nobody replied to, all of it may go.
     """

@@ -1,4 +1,4 @@
-"""What fits into a model's window: the size of a request, a guess, and what is left out of it."""
+"""Fits requests into a model's context window: estimates sizes, and omits the oldest messages."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which machine a profile's requests go to, and whether they may."""
+"""Says which machine a profile's requests go to, and whether that is allowed."""
 
 import os
 from urllib.parse import urlsplit
@@ -41,7 +41,7 @@ def base(profile: Profile) -> str | None:
 
 
 def misled(profile: Profile) -> ErrorInfo | None:
-    """What is wrong with the address in the provider's own variable; None when nothing is."""
+    """Return what is wrong with the address in the provider's own variable; None when nothing is."""
     own = _own_base(profile)
     must = urls.wanted(own[1]) if own else None
     if own is None or must is None:
@@ -71,7 +71,7 @@ def is_home(profile: Profile) -> bool:
 
 
 def refusal(profile: Profile) -> ErrorInfo | None:
-    """Why a request may not be sent as the profile stands; None when it may."""
+    """Return why the profile does not allow a request; None when it does."""
     if profile.completions:
         return _refused_function(profile)
     if wrong := misled(profile):

@@ -1,4 +1,4 @@
-"""What went wrong with a request to a model, told to a person.
+"""Turns failures of model requests into sentences for the user.
 
 Facts about the exceptions of LiteLLM 1.105: the class for one and the same trouble differs from provider to
 provider, so the status code decides; errors within a stream come wrapped; connection trouble claims status
@@ -179,7 +179,7 @@ def _headers(error: BaseException) -> Mapping[str, Any]:
 
 
 def _led(chain: list[BaseException], words: str, status: int | None) -> str:
-    """Where the server sends the request on to, as a base; empty where it does not."""
+    """The base address to which the server redirects; empty where it does not."""
     found = ""
     if status in range(300, 400):
         headers = [pair for each in chain for pair in _headers(each).items()]
@@ -232,7 +232,7 @@ class _Told(Exception):  # noqa: N818 -- it is only what was said
 
 
 def _phrase(status: int | None) -> str:
-    """What a status means, where that is agreed on."""
+    """The standard phrase of a status."""
     try:
         return HTTPStatus(status or 0).phrase
     except ValueError:

@@ -1,4 +1,4 @@
-"""Which hosts are this machine, and which are of the local network."""
+"""Says which hosts are this machine, and which are on the local network."""
 
 import ipaddress
 import re

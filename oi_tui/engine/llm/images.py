@@ -72,7 +72,9 @@ def keep(message: Message, folder: Path) -> Path | None:
 
 
 def place(message: Message, folder: Path) -> Path:
-    """Where a picture is kept. A stored conversation may come from anywhere, so its words name no path."""
+    """The file of an image. A stored conversation may come from anywhere, so its text never names the
+    path.
+    """
     name = "".join(filter(str.isalnum, message.id))[:64]
     return folder / f"{name}.{'jpeg' if message.format == 'base64.jpeg' else 'png'}"
 

@@ -110,7 +110,7 @@ class Provider:
         return model, base, key
 
     def misnamed(self, model: str) -> ErrorInfo | None:
-        """Why a name without a provider leads to nobody, or to another one than its maker; else None."""
+        """Return why a name without a provider is wrong or ambiguous; else None."""
         if "/" in model or model == "demo":
             return None
         try:
@@ -131,7 +131,7 @@ class Provider:
         return self._demo
 
     def facts(self, model: str) -> dict[str, Any]:
-        """What the table says of a model; a fact that is not there is None."""
+        """Look a model up in LiteLLM's table; unknown facts are None."""
         if model == "demo":
             return {"supports_functions": True}
         if model.startswith("ollama"):
@@ -151,11 +151,11 @@ class Provider:
         }
 
     def count(self, model: str, texts: list[str]) -> list[int]:
-        """How many tokens each text is; LiteLLM takes OpenAI's tokenizer for models whose own it lacks."""
+        """Count the tokens of each text; LiteLLM uses OpenAI's tokenizer for models whose own it lacks."""
         return [self.litellm.token_counter(model=model, text=text) if text else 0 for text in texts]
 
     def cost(self, model: str, usage: Any) -> float | None:
-        """What a request cost in USD; None for a model whose price is not known."""
+        """The cost of a request in USD; None for a model with unknown price."""
         if model == "openai/demo" or model.startswith("ollama"):
             return 0.0
         try:

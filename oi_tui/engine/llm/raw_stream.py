@@ -49,7 +49,7 @@ class RawReply:
             response.aiter_bytes = partial(self._bytes, response.aiter_bytes)
 
     def take_gaps(self) -> int:
-        """How many lines, which nobody could read, were dropped since this was last asked."""
+        """Return and reset the number of unreadable lines that were dropped."""
         return self._sieve.take_gaps()
 
     async def _bytes(self, given: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[bytes]:
@@ -124,7 +124,7 @@ class RawReply:
         return None
 
     def says(self) -> str:
-        """What the bytes say instead of a reply, in words; "" when that is nothing."""
+        """Describe bytes that are no reply; "" when there is nothing to say."""
         if error := self.error():
             return error[0]
         text = self._text()[:100_000]

@@ -22,7 +22,7 @@ def recent(messages: Sequence[Message], window: int) -> tuple[Sequence[Message],
 
 
 def _start(messages: Sequence[Message], room: int) -> int:
-    """Where to begin: at words of the person, with more after it than there is room for."""
+    """The index to begin at: a user message with more after it than fits."""
     total = 0
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]

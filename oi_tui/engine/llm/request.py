@@ -317,7 +317,7 @@ class _Conversation:
         return profile.code_output_template.replace("{content}", outcome)
 
     def _outcome(self, message: Message, results: Sequence[Message]) -> str:
-        """What became of the code, in words, with what it printed; empty if nothing is worth saying."""
+        """Describe the outcome of the code with its output; empty if there is nothing to say."""
         parts: list[str] = []
         if message.proposed is not None and message.proposed != message.content:
             ran = _fenced(message.format or "", message.content)

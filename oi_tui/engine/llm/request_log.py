@@ -1,4 +1,4 @@
-"""How much is logged: steps with `verbose`, and the words that go to and fro with `debug`."""
+"""Logs requests: steps with `verbose`, and the full text with `debug`."""
 
 import itertools
 import json
@@ -71,7 +71,7 @@ class _LoggedReply:
 
 
 def _joined(pieces: Iterable[Delta]) -> Iterator[str]:
-    """What came, with pieces of the same kind as one: a key that came in pieces could not be taken out."""
+    """Join pieces of the same kind: a key that arrives in pieces could not be redacted."""
     for kind, run in itertools.groupby(pieces, key=_kind):
         same = list(run)
         said = "".join(_said(piece) for piece in same)

@@ -82,7 +82,7 @@ class SseFilter:
         return held
 
     def take_gaps(self) -> int:
-        """How many lines were dropped since this was last asked."""
+        """Return and reset the number of dropped lines."""
         gaps, self._gaps = self._gaps, 0
         return gaps
 

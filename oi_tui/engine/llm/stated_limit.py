@@ -46,7 +46,7 @@ _LEAST = 128
 
 @dataclass(frozen=True, slots=True)
 class StatedLimit:
-    """How many tokens a model takes in, and how many the refused request had, where the server says so."""
+    """The token limit that a server states, and the size of the refused request where it says so."""
 
     limit: int
     used: int | None = None

@@ -1,4 +1,4 @@
-"""What every request begins with: the task, the machine, the languages, the person's own instructions."""
+"""The system message: task, machine, languages, and the user's own instructions."""
 
 import getpass
 import platform

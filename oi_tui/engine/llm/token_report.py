@@ -1,4 +1,4 @@
-"""What `%tokens` tells: the parts of the next request, the window, and what it all cost so far."""
+"""The report of `%tokens`: the parts of the next request, the context window, and the cost so far."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -17,7 +17,7 @@ def shown(address: str) -> str:
 
 
 def wanted(address: str) -> str | None:
-    """What the address of a server must be, in words, where this is none that can be called; else None."""
+    """Describe what a server address must be, where this one is not valid; else None."""
     if not address.isprintable() or " " in address:
         return "an address without spaces and characters that do not show"
     if address.startswith(("/", "unix:", "http+unix:")):

@@ -1,4 +1,4 @@
-"""What the requests of a session took and cost, as the providers counted it."""
+"""Usage and cost of a session's requests, as the providers counted them."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ class UsageTotals:
 
     @property
     def price(self) -> str:
-        """What it cost, in a word: "$0.0312"; with "+ ?" where some of it has no known price."""
+        """The cost as text: "$0.0312"; with "+ ?" where some prices are unknown."""
         if self.requests and self.unpriced == self.requests:
             return "?"
         known = f"${self.cost:.2f}" if self.cost >= 1 else f"${self.cost:.4f}"

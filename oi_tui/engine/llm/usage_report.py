@@ -1,4 +1,4 @@
-"""What requests take and cost while a session goes on, and what a person is told of that."""
+"""Tracks usage and budget during a session, and tells the user about them."""
 
 from collections.abc import Iterator
 
@@ -35,7 +35,7 @@ class UsageTracker:
 
     @property
     def spent(self) -> float:
-        """What the requests cost, in USD; what no provider reported is estimated."""
+        """The cost of the requests in USD; unreported usage is estimated."""
         return self.ledger.cost + self._unreported
 
     def enter(self, usage: Usage | None) -> Iterator[Event]:

@@ -35,7 +35,7 @@ class DownloadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many bytes are here, of how many (None: not known)."""
+    """Downloaded bytes, and the total (None: unknown)."""
 
     done: int
     total: int | None
@@ -168,7 +168,7 @@ class _Download:
         return self._part.stat().st_size if self._part.exists() else 0
 
     def _known(self) -> dict[str, Any]:
-        """What the server said of the file that was begun; another file is begun anew."""
+        """Read the server's validators of the partial file; a different file is downloaded anew."""
         try:
             known = json.loads(self._about.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -92,7 +92,7 @@ class FunctionReply:
         self._came.put(None)
 
     def _arguments(self) -> dict[str, Any]:
-        """What the function wants of the request; its first parameter gets the messages whatever its name."""
+        """The keyword arguments that the function accepts; its first parameter gets the messages."""
         request = self._request
         offered: dict[str, Any] = {
             "messages": [dict(message) for message in request.messages],
@@ -162,7 +162,7 @@ class FunctionReply:
             self._came.put(Usage(prompt, completion))
 
     def _fault(self, error: BaseException) -> ErrorInfo:
-        """What broke, and on which line of the function's file."""
+        """Describe the exception and its line in the function's file."""
         steps = traceback.extract_tb(error.__traceback__)
         own = [step for step in steps if step.filename != __file__]
         where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""

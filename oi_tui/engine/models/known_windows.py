@@ -1,4 +1,4 @@
-"""How much each model takes in: as somebody knows it, as a refusal showed it, or as it is assumed."""
+"""Context windows of models: configured, learnt from a refusal, or assumed."""
 
 from dataclasses import replace
 

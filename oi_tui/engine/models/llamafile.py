@@ -58,7 +58,7 @@ class LlamafileError(Exception):
 
 
 def folder() -> Path:
-    """Where llamafiles are kept."""
+    """The folder of llamafiles."""
     return paths.data() / "models"
 
 

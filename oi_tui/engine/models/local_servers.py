@@ -34,7 +34,7 @@ class LocalModel:
 
 @dataclass(frozen=True, slots=True)
 class OwnWords:
-    """What a server on this machine says of one of its models.
+    """The facts that a server on this machine reports about one of its models.
 
     `context_window` is what the model can take in, `loaded_window` what it was told to take in, in tokens;
     None where the server does not say.
@@ -130,7 +130,7 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
 
 
 def hints(servers: Iterable[Server] = SERVERS) -> list[str]:
-    """How to get each kind of server going, for a person who has none."""
+    """Explain how to start each kind of server, for a user who has none."""
     told = [f"{server.name}: {server.hint}" for server in servers]
     return [*told, "Llamafile: give its address (https://...) or its file below"]
 
@@ -153,7 +153,7 @@ def is_local(model: str, api_base: str | None) -> bool:
 
 
 def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | None:
-    """What the server of a model says of it, if that is a server on this machine; else None.
+    """Ask the model's server about it, if that is a server on this machine; else None.
 
     Takes at most about `patience` seconds for each question, and never raises.
     """
@@ -246,7 +246,7 @@ def _model(server: Server, entry: dict[str, Any]) -> LocalModel | None:
 
 
 def _with_window(server: Server, models: list[LocalModel], until: float) -> list[LocalModel]:
-    """What llama.cpp does not list, it says elsewhere: the window that it was started with."""
+    """Add the context window, which llama.cpp reports at another address."""
     if server.name != "llama.cpp" or not models or models[0].context_window:
         return models
     properties = _get(server.port, "/props", until)

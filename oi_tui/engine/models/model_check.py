@@ -94,7 +94,7 @@ def check(
 
 
 def _read(send: Callable[[], Reply]) -> tuple[int, int, ErrorInfo | None]:
-    """How many pieces of calls came, how many pieces in all, and what went wrong."""
+    """Count the pieces of tool calls and all pieces, and return what went wrong."""
     calls = pieces = 0
     try:
         for delta in send():

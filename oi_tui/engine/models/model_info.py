@@ -1,4 +1,4 @@
-"""What is known of a model before it is asked anything: from its own server, else from LiteLLM's table."""
+"""Facts about models before any request: from their own server, else from LiteLLM's table."""
 
 import threading
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _BEARABLE = 8192
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What is known of a model; None where nothing is. Hints, not gates.
+    """Facts about a model; None where unknown. Hints, not gates.
 
     `window_from` says in words who told the window. `longest_reply` is what to ask for where the profile says
     nothing; prices are in USD per token.
@@ -49,7 +49,7 @@ class KnownModels:
         self._known: dict[tuple[str, str | None], ModelInfo] = {}
 
     def of(self, profile: Profile) -> ModelInfo:
-        """What is known of the profile's model."""
+        """Return the facts about the profile's model."""
         key = (profile.model, profile.api_base)
         with self._lock:
             known = self._known.get(key)
@@ -68,7 +68,7 @@ class KnownModels:
         return known
 
     def _find(self, profile: Profile) -> tuple[ModelInfo, bool]:
-        """What can be found out now, and whether it is worth remembering."""
+        """Look the facts up now, and say whether they are worth remembering."""
         answer = self._table(profile.model)
         table = replace(answer or ModelInfo(), free=endpoint.is_home(profile))
         own = local_servers.ask(profile.model, profile.api_base)

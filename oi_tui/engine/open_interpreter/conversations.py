@@ -32,7 +32,7 @@ _DECLINED = "I have declined to run this code."
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What became of the files: how many came in, how many were there before, what is wrong with others."""
+    """The result of an import: how many files were imported, already known, or had problems."""
 
     brought: int
     known: int
@@ -57,7 +57,7 @@ class ImportReport:
 
 
 def folders() -> list[Path]:
-    """Where the original keeps its conversations on this platform; earlier versions last.
+    """The folders where Open Interpreter keeps conversations on this platform; earlier versions last.
 
     Its own migrations copied what lay in the earlier folders and left the first copies there.
     """
@@ -121,7 +121,7 @@ def _refused(store: Store) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class FoundConversations:
-    """What a file says, and what is odd about it, in words."""
+    """The messages of a file, and what is odd about it, in words."""
 
     contents: Contents
     problems: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ def is_odd(message: Message) -> bool:
 
 
 def messages_of(entry: object) -> list[Message]:
-    """What one entry says, in order; nothing where it says nothing. Raises RecursionError, and nothing else.
+    """Convert one entry into messages, in order. Raises RecursionError, and nothing else.
 
     Where the messages would not be written as the entry was, the first one keeps the entry to be given back.
     """

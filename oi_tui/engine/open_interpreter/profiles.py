@@ -13,7 +13,7 @@ from oi_tui.text import one_line
 
 @dataclass(frozen=True, slots=True)
 class ImportedProfiles:
-    """What became of one of the original's profiles: its name here, or why it was not taken, in words."""
+    """The result of importing one profile: its new name, or why it was not imported."""
 
     source: Path
     name: str | None
@@ -30,7 +30,7 @@ class ImportedProfiles:
 
 
 def folder() -> Path:
-    """Where the original keeps its profiles on this platform."""
+    """The folder where Open Interpreter keeps its profiles on this platform."""
     import platformdirs
 
     return Path(platformdirs.user_config_dir("open-interpreter")) / "profiles"

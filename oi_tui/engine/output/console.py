@@ -1,4 +1,4 @@
-"""What a program prints, kept within bounds: the ends in memory, all of it in a file."""
+"""Program output within bounds: both ends in memory, all of it in a file."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a program wrote, as the text that a reader sees."""
+"""Program output as the text that a reader sees."""
 
 import re
 
@@ -80,7 +80,7 @@ class LineEnds:
         return line_feeds(text[: len(text) - len(self._returns)])
 
     def close(self) -> str:
-        """What was kept back."""
+        """Return the text that was held back."""
         returns, self._returns = self._returns, ""
         return returns
 

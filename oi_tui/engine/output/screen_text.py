@@ -1,4 +1,4 @@
-"""What a program that moves the cursor up and down leaves on the screen, as lines."""
+"""The lines that a program leaves on the screen when it moves the cursor."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What stands between the fences of a block: prose, code in a language, or something that is to be judged."""
+"""Classifies fenced blocks: prose, code in a language, or code to be judged."""
 
 import re
 from collections.abc import Callable

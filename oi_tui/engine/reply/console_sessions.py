@@ -45,7 +45,7 @@ class ConsoleSession:
         return self._out(self._session if self._session is not None else self._decide(last=False))
 
     def _out(self, session: bool | None) -> str:
-        """What is certain of what is held, now that it is known, or not yet, what it is."""
+        """Return the part of the held text that is now certain."""
         self._session = session
         if session is None:
             return ""

@@ -24,7 +24,7 @@ class Cursor:
 
     @property
     def rest(self) -> str:
-        """What has arrived and is still to be read."""
+        """The text that has arrived and is not yet read."""
         return self.text[self.at :]
 
     @property

@@ -28,7 +28,7 @@ class Fence:
         return len(bare) >= self.length and not bare.strip(self.character)
 
     def goes_on(self, line: str) -> str | None:
-        """What follows a closing fence that was not left alone on its line; None if there is none."""
+        """The text after a closing fence on the same line; None if there is none."""
         bare = line.lstrip(" \t")
         rest = bare.lstrip(self.character)
         indent = len(line) - len(bare)
@@ -78,7 +78,9 @@ def is_item(line: str) -> bool:
 
 
 def words(info: str) -> list[str]:
-    """What of an info string may name the language: of `{.python .x}`, `python:a.py`, `py title=x`, ..."""
+    """The words of an info string that may name the language: `{.python .x}`, `python:a.py`, `py title=x`,
+    ...
+    """
     info = _UNSEEN.sub("", info)
     each = _CELL.sub("", info.strip()).strip().strip("{}").strip().split()
     if not each:

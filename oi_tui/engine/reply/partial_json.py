@@ -76,7 +76,7 @@ class PartialJsonParser:
 
     @property
     def rest(self) -> str:
-        """What has been given but not read."""
+        """The text that was fed but not read."""
         return self._buffer[self._at :]
 
     def feed(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What a reply is made of, once it has been read."""
+"""The parts of a parsed reply."""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """What the model thinks before it speaks."""
+    """Reasoning of the model before its reply."""
 
     text: str
 
@@ -150,7 +150,7 @@ def guess(code: str) -> tuple[str, str] | None:
 
 
 def without_prompts(code: str) -> tuple[str, str] | None:
-    """What was typed at prompts, if nothing else is there: a session with its output was only shown."""
+    """Return what was typed at prompts, if there is nothing else: a session with output was only shown."""
     lines = code.split("\n")
     typed = [line.strip() for line in lines if line.strip()]
     if typed and typed[0].startswith(">>>") and all(_PYTHON_PROMPT.match(line) for line in typed):

@@ -299,7 +299,7 @@ class TextParser:
         return True
 
     def _block_of(self, info: str, fence: Fence, opening: str, *, prompt: bool) -> Block:
-        """What a block is; `prompt`: it begins like a session."""
+        """Classify a block; `prompt`: it begins like a console session."""
         word = self._language(info) if self._fences else None
         kind = (words(info) or [""])[-1]
         if not self._fences or only_shown(info) or not (word or kind in _UNTAGGED or kind in _SESSIONS):

@@ -98,7 +98,7 @@ LONGEST_HEADER = 240
 
 
 def closing(form: CallFormat, match: re.Match[str]) -> re.Pattern[str]:
-    """What ends the form that a match began."""
+    """The closing marker of the format that a match began."""
     groups = {name: re.escape(text or "") for name, text in match.groupdict().items()}
     pattern = re.sub(r"\{([a-z]+)\}", lambda name: groups[name[1]], form.closes)
     return re.compile(pattern)
@@ -112,7 +112,7 @@ class Brackets:
         self._until = ""
 
     def end(self, text: str, final: bool) -> tuple[int, bool]:
-        """How far the text is read, and whether the call ends there."""
+        """Return how far the text is read, and whether the call ends there."""
         at = 0
         while at < len(text):
             if self._until:

@@ -124,7 +124,7 @@ class ToolCallParser:
 
     @property
     def rest(self) -> str:
-        """What follows the value."""
+        """The text after the value."""
         return self._json.rest
 
     @property

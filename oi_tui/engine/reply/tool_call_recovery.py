@@ -163,7 +163,7 @@ def _readings(raw: str) -> Iterator[str]:
 
 
 def _value(text: str) -> Any:
-    """What a text is as JSON or as a literal of Python; None when it is neither."""
+    """Parse a text as JSON or as a Python literal; None when it is neither."""
     try:
         return json.loads(text, strict=False)
     except (ValueError, RecursionError):

@@ -137,7 +137,7 @@ def _read_execute(
 
 
 def _read_react(action: str, body: str, resolve: Resolve, *, whole: bool) -> list[Part] | None:
-    """What a model that thinks step by step gives to an action; other actions than ours are prose."""
+    """Read a ReAct action; other actions than ours are prose."""
     name = tool_name(action)
     body = body.strip()
     if parts := _read_json(body, name, resolve, whole=whole):

@@ -1,4 +1,4 @@
-"""What earlier code left behind, as far as it matters for understanding the code that follows."""
+"""Tracks what earlier code changed, as far as it matters for understanding later code."""
 
 import threading
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class EarlierCode:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What each name of Python code may stand for by now."""
+        """The values that each name of Python code may have now."""
         with self._lock:
             return dict(self._names)
 

@@ -1,4 +1,4 @@
-"""What a person should see in a piece of code before it runs."""
+"""Findings about code: what the user should see before it runs."""
 
 import re
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found in a piece of code.
+    """The findings about one piece of code.
 
     `found` was recognised; `unchecked` are the parts that are not known to be harmless. `readable` is False
     for code that could not be read at all; `parsed` where only dangerous lines were searched for.
@@ -95,7 +95,7 @@ class Findings:
 
     @property
     def conclusion(self) -> str:
-        """What to say of the code as a whole, "" where the sentences say it."""
+        """The conclusion about the code as a whole; "" where the sentences say it."""
         if not self.readable:
             return "not scanned"
         if self.nothing_listed:

@@ -1,4 +1,4 @@
-"""What is recognised in code of other languages, line by line."""
+"""Rules for other languages, applied line by line."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What code may run without a question, because a person said so."""
+"""Auto-approvals: which code may run without asking."""
 
 import threading
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class Permission:
 
     @property
     def words(self) -> str:
-        """Which code that is."""
+        """The code that it covers, in words."""
         match self.scope:
             case "code":
                 lines = self.code.count("\n") + (not self.code.endswith("\n"))
@@ -49,7 +49,7 @@ class Permission:
 
     @property
     def offer(self) -> str:
-        """How it is offered: which code that is, and what it would also let through."""
+        """The offer in words: the code that it covers, and what else it would allow."""
         match self.scope:
             case "code":
                 return "exactly this code again"
@@ -80,7 +80,7 @@ class Permission:
 
 
 def offers(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> tuple[Permission, ...]:
-    """What a person may grant when asked for this code, from narrow to wide; auto-run comes last."""
+    """The auto-approvals to offer for this code, from narrow to wide; auto-run comes last."""
     unremarkable = Permission("unremarkable", language)
     return (
         Permission("code", language, code),
@@ -108,7 +108,7 @@ class Permissions:
 
     @property
     def in_force(self) -> tuple[Permission, ...]:
-        """What runs without a question now, auto-run first."""
+        """The auto-approvals in force, auto-run first."""
         return (*((Permission("everything", ""),) if self.everything else ()), *self)
 
     def give(self, grant: Permission) -> None:

@@ -1,4 +1,4 @@
-"""Which Python code is understood: known constructs that only compute, print, and read plain files.
+"""Checks whether Python code is understood: known constructs that only compute, print, and read plain files.
 
 The rule that everything rests on: as long as all code is understood, every value is made of known parts, so
 that even calling one by accident does no harm. Whatever may be something else is "loose" (an attribute that
@@ -36,11 +36,11 @@ _MODULE, _MEMBER, _OTHER = "module ", "member ", "other "
 
 
 class Earlier(Protocol):
-    """What is known of the code that ran before."""
+    """Knowledge about the code that ran before."""
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What each name stands for by now."""
+        """The possible value of each name."""
 
     def is_unclear(self, language: str) -> bool:
         """Whether ordinary names may mean something else by now."""
@@ -48,7 +48,9 @@ class Earlier(Protocol):
 
 @dataclass(slots=True)
 class Seen:
-    """What was found in a piece of code, what its names stand for, and whether others keep their meaning."""
+    """The findings in a piece of code, the values of its names, and whether other names keep their
+    meaning.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
@@ -58,7 +60,7 @@ class Seen:
 
 
 def either(first: str | None, second: str) -> str:
-    """What a name stands for that may stand for both."""
+    """Merge two possible values of a name."""
     if first is None or first == second:
         return second
     return _LOOSE if {first, second} <= {_PLAIN, _LOOSE} else _UNKNOWN
@@ -70,7 +72,7 @@ def is_another(relied_on: str, now: str) -> bool:
 
 
 def look(code: str, cwd: Path, earlier: Earlier | None = None) -> Iterator[Finding]:
-    """What is not understood in the code, or reads something that a person should see."""
+    """Find what is not understood in the code, or reads something that the user should see."""
     seen = read(code, cwd, earlier)
     yield from sorted(dict.fromkeys(seen.findings), key=lambda each: each.line)
     if earlier is not None and earlier.is_unclear("python"):
@@ -141,7 +143,7 @@ class _Checker:
         self.bound[name] = either(self.bound.get(name), kind)
 
     def _meaning(self, name: str) -> str | None:
-        """What a name stands for; None where only Python itself gives it a meaning."""
+        """The value of a name; None where only Python itself defines it."""
         now, before = self._last.get(name), self._before.get(name)
         if now is None and name not in self.bound:
             return before
@@ -149,7 +151,7 @@ class _Checker:
         return either(before, kind)
 
     def _name(self, name: str) -> str:
-        """What the value of a name is."""
+        """Evaluate a name."""
         kind = self._meaning(name)
         if name in _LAST_VALUES:
             return _UNKNOWN
@@ -163,7 +165,7 @@ class _Checker:
         return _PLAIN
 
     def _value(self, kind: str, shown: str) -> str:
-        """What is handed on of a module or a member: members that are harmless in any use."""
+        """Evaluate a module or a member as a value: members that are harmless in any use."""
         if kind.startswith(_MEMBER):
             full = kind.removeprefix(_MEMBER)
             return _PLAIN if full in known.MEMBERS else self._note(shown, steady=_steady(full))
@@ -319,7 +321,7 @@ class _Checker:
     # -- targets
 
     def _target(self, target: ast.expr) -> str:
-        """What stands in a place before an operator changes it."""
+        """Evaluate a target before an operator changes it."""
         if isinstance(target, ast.Name):
             kind = self._meaning(target.id)
             return kind if kind in (_PLAIN, _LOOSE) else _PLAIN if kind is None else _UNKNOWN
@@ -395,7 +397,7 @@ class _Checker:
             self._line = line
 
     def _expression(self, node: ast.expr) -> str:
-        """What the value of an expression is."""
+        """Evaluate an expression."""
         line, self._line = self._line, getattr(node, "lineno", self._line)
         kind = self._kind(node)
         self._line = line
@@ -479,12 +481,12 @@ class _Checker:
                 return _UNKNOWN
 
     def _computed(self, nodes: Iterable[ast.expr]) -> str:
-        """What comes of an operator: of known or loose values a known one."""
+        """Evaluate an operator: known for known or loose values."""
         kinds = [self._expression(each) for each in nodes]
         return _UNKNOWN if _UNKNOWN in kinds else _PLAIN
 
     def _held(self, nodes: Iterable[ast.expr]) -> str:
-        """What a collection of values is: known if all of them are."""
+        """Evaluate a collection: known if all its values are."""
         kinds = [self._expression(each) for each in nodes]
         return _PLAIN if all(kind == _PLAIN for kind in kinds) else _UNKNOWN
 
@@ -492,7 +494,7 @@ class _Checker:
         return _UNKNOWN if self._expression(node) == _UNKNOWN else _PLAIN
 
     def _part(self, value: ast.expr, index: ast.expr) -> str:
-        """What `value[index]` is. Types may have anything between their brackets."""
+        """Evaluate `value[index]`. Types may have anything between their brackets."""
         kind = self._expression(value)
         self._plain(index)
         return _UNKNOWN if kind == _UNKNOWN else _PLAIN
@@ -506,7 +508,7 @@ class _Checker:
                 self._expression(test)
 
     def _attribute(self, node: ast.Attribute) -> str:
-        """What `value.name` stands for, a module or a member of one included."""
+        """Evaluate `value.name`, which may be a module or a member of one."""
         name = node.attr
         owner = self._owner(node.value)
         for mark in (_MODULE, _OTHER):
@@ -524,7 +526,7 @@ class _Checker:
         return _LOOSE if owner == _PLAIN or name in known.RESTRICTED else _UNKNOWN
 
     def _owner(self, node: ast.expr) -> str:
-        """What stands in front of a dot, where modules may stand."""
+        """Evaluate the value in front of a dot, where modules may stand."""
         if isinstance(node, ast.Name):
             kind = self._meaning(node.id)
             if kind is not None and kind.startswith((_MODULE, _OTHER)):

@@ -1,4 +1,4 @@
-"""What is recognised in Python code."""
+"""Rules for Python code."""
 
 import ast
 import re
@@ -69,7 +69,7 @@ _LINE_COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?([!%])(?!=)(.*)$")
 
 
 def look(code: str) -> list[Finding] | None:
-    """What the code does, as far as it shows; None when it is no Python."""
+    """Find what the code does, as far as it shows; None when it is not Python."""
     first, _, rest = code.partition("\n")
     if first.startswith("%%"):
         if _SHELL_CELL.match(first):

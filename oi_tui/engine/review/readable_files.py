@@ -1,4 +1,4 @@
-"""Which files code may read without a remark: those of the working directory that look like plain data."""
+"""Says which files code may read without a finding: plain data files of the working directory."""
 
 import fnmatch
 import os
@@ -16,7 +16,7 @@ _MOST_MATCHES = 2_000
 
 
 def why_not_readable(name: str, cwd: Path, *, listing: bool = False) -> str:
-    """Why reading the file should be seen by a person; "" for plain files within the working directory.
+    """Return why reading the file is a finding; "" for plain files in the working directory.
 
     With `listing`, the names within a folder are read and not what files hold.
     """

@@ -1,4 +1,4 @@
-"""Which shell code is understood: a small part of the language that bash, zsh and sh read in the same way.
+"""Checks whether shell code is understood: a small part that bash, zsh and sh read in the same way.
 
 It is an allow list. Characters that mean more than themselves, commands that are not in the table, and
 options that are not in it are not understood.
@@ -152,7 +152,7 @@ _OWN_SYNTAX = -2
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What a command may be given.
+    """The options and arguments that a command may have.
 
     `flags` are single letters, `valued` letters that take a word, `long` long options in full. `files` says
     how many of the operands after the first `texts` ones are files that it reads; -1 is any number.
@@ -297,7 +297,7 @@ _PROGRAMS = frozenset(
 
 
 def look(code: str, cwd: Path) -> Iterator[Finding]:
-    """What is not understood in the code, or reads something that a person should see."""
+    """Find what is not understood in the code, or reads something that the user should see."""
     try:
         commands = read(code)
     except NotUnderstood as stop:
@@ -402,7 +402,7 @@ def _is_text(known: _Known, operands: list[Word]) -> bool:
 
 
 def _options(known: _Known, text: str) -> str | None:
-    """How the letters behind a dash are taken: "" alone, "next" with the next word, None not at all."""
+    """Return how the letters after a dash are read: "" alone, "next" with the next word, None not at all."""
     if re.fullmatch(r"-\d{1,9}", text) and "n" in known.valued:
         return ""
     for at, letter in enumerate(text[1:], 1):

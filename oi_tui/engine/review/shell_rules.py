@@ -1,4 +1,4 @@
-"""What is recognised in shell commands."""
+"""Rules for shell commands."""
 
 import re
 import shlex
@@ -49,7 +49,7 @@ _WITH_WORD = ("-u", "-g", "-n", "-I", "-L", "-P", "-d")
 
 
 def look(code: str) -> list[Finding]:
-    """What the commands do, as far as it shows."""
+    """Find what the commands do, as far as it shows."""
     found: list[Finding] = []
     for number, line in _lines(code):
         for piece in pieces(line, _LONGEST):

@@ -40,7 +40,7 @@ def _folder(text: str) -> str | None:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ApplicationSettings:
-    """What is shown, kept and told."""
+    """Settings of the application: display, storage and logging."""
 
     # ---- Application
     conversation_history: bool = setting(

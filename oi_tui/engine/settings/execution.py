@@ -31,7 +31,7 @@ def variable_pattern(text: str) -> str | None:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ExecutionSettings:
-    """How code is approved and run."""
+    """Settings for approving and running code."""
 
     # ---- Running code
     auto_run: bool = setting(

@@ -21,7 +21,7 @@ def parse(text: str) -> Mapping[str, str]:
 
 
 def problem(text: str) -> str | None:
-    """What the text must be, where it is not; None when all is well."""
+    """Return what is wrong with the text; None when it is valid."""
     try:
         parse(text)
     except ValueError:

@@ -8,7 +8,7 @@ from oi_tui.engine.settings.setting import setting
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class ModelSettings:
-    """What is asked, where, and how much."""
+    """Settings of the model: which one, where, and limits."""
 
     # ---- Model
     model: str = setting(

@@ -18,7 +18,7 @@ def text(name: str) -> str | None:
 
 
 def summary(name: str) -> str:
-    """What it is for: its first comment, up to the first full stop or colon."""
+    """The summary of a preset: its first comment, up to the first full stop or colon."""
     first = (text(name) or "").partition("\n")[0].removeprefix("# ")
     return first.split(". ")[0].split(": ")[0].removesuffix(".")
 

@@ -27,7 +27,7 @@ Origin = Literal["default", "profile", "environment", "flag", "changed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSettings):
-    """What a person set, and the defaults for the rest. Immutable; `with_changes` makes another one."""
+    """The user's settings, with defaults for the rest. Immutable; `with_changes` makes a new one."""
 
     #: Keys of the file that are not settings, each with its line and what may be meant, in words.
     unknown: tuple[str, ...] = field(default=(), compare=False)
@@ -169,7 +169,7 @@ def conversations(profile: Profile) -> Path:
 
 
 def without_effect(profile: Profile) -> list[str]:
-    """Which of the settings that somebody chose have no effect here, and why, in sentences."""
+    """Explain which chosen settings have no effect here."""
     found = []
     for each in settings():
         if getattr(profile, each.name) == each.default and profile.origins.get(each.name) != "flag":

@@ -11,7 +11,7 @@ def _with_content(text: str) -> str | None:
 
 @dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class PromptSettings:
-    """What stands in a request besides what was said."""
+    """Texts of a request besides the messages."""
 
     # ---- Instructions
     custom_instructions: str = setting(

@@ -1,4 +1,4 @@
-"""What a setting is: one declaration from which key, flag, check, help and editor row follow."""
+"""Declares a setting once; key, flag, validation, help and editor row follow from it."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -162,12 +162,12 @@ class Setting:
 
     @property
     def told_off(self) -> str:
-        """What the flag that switches it off does, in a sentence."""
+        """The help of the flag that turns it off."""
         return self.off_help or f"Do not {self.help[0].lower()}{self.help[1:]}"
 
     @property
     def expected(self) -> str:
-        """What a value of this setting is, in words."""
+        """A description of valid values."""
         if self.kind is tuple:
             return "a list of strings" + (f" out of {', '.join(self.choices)}" if self.choices else "")
         if self.choices:

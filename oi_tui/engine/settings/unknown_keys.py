@@ -1,4 +1,4 @@
-"""What to say of a key in a profile that no setting has."""
+"""Explains unknown keys in a profile."""
 
 import difflib
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ _ORIGINALS = (
 
 
 def why_unknown(key: str, known: Iterable[str]) -> str:
-    """What to say of a key that is not among the `known` ones, to go on after its name."""
+    """Explain a key that is not among the `known` ones; the text follows the key's name."""
     known = list(known)
     if "<<" in key.split("."):
         return "is a merge (<<), which is not supported; write its settings out"

@@ -167,7 +167,7 @@ def _entries(node: yaml.MappingNode, group: str, path: object) -> Iterator[tuple
 
 
 def _end(node: yaml.Node) -> int:
-    """Where a value ends; the parser counts what follows a block list, comments too, as part of it."""
+    """The end of a value; the parser counts what follows a block list, comments too, as part of it."""
     while isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
         node = node.value[-1]
     return int(node.end_mark.index)
@@ -252,7 +252,7 @@ def changed(text: str, changes: Mapping[str, Value], path: object = None) -> str
 
 
 def _set(entries: Mapping[str, Entry]) -> dict[str, object]:
-    """What the entries set; a key without a value, or a group without keys, sets nothing."""
+    """The values that the entries set; a key without a value, or a group without keys, sets nothing."""
     return {name: entry.value for name, entry in entries.items() if entry.value not in (None, {})}
 
 

@@ -56,7 +56,7 @@ def ends_with_newline(file: int) -> bool:
 
 
 def why_not_saved(error: OSError, path: Path) -> str:
-    """What is wrong with the disk, in sentences."""
+    """Describe what is wrong with the disk."""
     folder = one_line(paths.short(path.parent), 120)
     why = {
         errno.ENOSPC: f"no space left on the disk of {folder}",

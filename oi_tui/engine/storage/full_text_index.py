@@ -1,4 +1,4 @@
-"""Which conversation has which words: an index that can be thrown away and made again."""
+"""A full-text index of conversations, which can be deleted and rebuilt."""
 
 import contextlib
 import os
@@ -197,7 +197,7 @@ def words_in(messages: Sequence[Message]) -> set[str]:
 
 
 def _parts(word: str) -> list[str]:
-    """What a word is looked up by: itself, or its pairs of characters where words follow without a blank."""
+    """The index terms of a word: itself, or its pairs of characters in scripts without blanks."""
     if word.isascii() or not _RUN.search(word):
         return [word[:_LONGEST_WORD]]
     pairs = [word[at : at + 2] for at in range(len(word) - 1)]

@@ -163,7 +163,7 @@ class Journal:
 
     @property
     def taken_back(self) -> tuple[UndoHistory, ...]:
-        """What was taken out of the conversation's end, step by step, also before it was opened."""
+        """The messages removed from the end, step by step, also before it was opened."""
         with self._lock:
             return tuple(self._taken_back)
 

@@ -31,7 +31,7 @@ class Library:
         return bool(self._deleted or self._thrown)
 
     def knows_deleted(self, ids: Sequence[str]) -> None:
-        """What was deleted and can be brought back, the last first, as it was read from the disk."""
+        """The deleted conversations that can be restored, the last first, as read from the disk."""
         mine = {item.id for item in self._deleted}
         self._thrown = [each for each in ids if each not in mine]
 

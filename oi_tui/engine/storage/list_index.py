@@ -1,4 +1,4 @@
-"""What a list shows of each conversation, kept in SQLite so that only what changed is read again."""
+"""An SQLite index of the conversation list, so that only changed files are read again."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ ON facts.id = listed.id AND facts.time = listed.time AND facts.size = listed.siz
 
 
 class Facts(NamedTuple):
-    """What a file says of itself."""
+    """The list entry of a file."""
 
     title: str
     messages: int

@@ -118,7 +118,7 @@ class Listing:
         )
 
     def row_of(self, id: str) -> int | None:
-        """Where the conversation stands; None where it does not."""
+        """The row of the conversation; None where it is not listed."""
         return self._ids.place_of(id)
 
     @property
@@ -182,7 +182,7 @@ class Rows(Sequence[Summary]):
         return self._listing.summary(self._rows[index])
 
     def place_of(self, id: str) -> int | None:
-        """Where the conversation stands among these; None where it does not."""
+        """The position of the conversation among these; None where it is not."""
         row = self._listing.row_of(id)
         if row is None:
             return None

@@ -53,7 +53,7 @@ ENDED_REASONS = frozenset(reason for _, reason in _ENDED.values())
 
 @dataclass(slots=True)
 class Contents:
-    """What a file says: header, messages by id in order, and what could not be used."""
+    """The contents of a file: header, messages by id in order, and what could not be used."""
 
     header: dict[str, Any] = field(default_factory=dict)
     messages: dict[str, Message] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class Contents:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a person should know of the file, in sentences."""
+        """Notices for the user about the file."""
         found = []
         if self.damaged:
             lines = "1 line" if self.damaged == 1 else f"{self.damaged:,} lines"
@@ -85,7 +85,7 @@ class Contents:
 
 
 def title_of_copy(title: str) -> str:
-    """What a copy of the conversation is called."""
+    """The title of a copy of the conversation."""
     return f"{title} (copy)".strip()
 
 
@@ -195,7 +195,7 @@ def _read_records(line: bytes) -> _Line:
 
 
 class _Growth:
-    """What messages gained, in pieces: a long reply was written in many thousands of them."""
+    """Appended text of messages, in pieces: a long reply is written in many thousands of them."""
 
     def __init__(self, messages: dict[str, Message]) -> None:
         self._messages = messages

@@ -326,7 +326,7 @@ class Store:
         return descriptor, writable
 
     def _facts(self, id: str) -> Facts:
-        """What a list shows of a file, from its first and last bytes."""
+        """Read a file's list entry from its first and last bytes."""
         try:
             status = self._path(id).lstat()
         except OSError as error:

@@ -46,7 +46,7 @@ class TitleIndex:
         return entry.get("title") or entry.get("suggested")
 
     def entries(self) -> dict[str, dict[str, Any]]:
-        """What is known, by the conversation's id; empty when there is no file that can be read."""
+        """The entries by conversation id; empty when there is no readable file."""
         found: dict[str, dict[str, Any]] = {}
         for line in self._lines():
             with contextlib.suppress(ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What was taken back from the end of a conversation, and can be brought back as long as it did not go on."""
+"""The undo history: messages removed from the end, which can be restored until the conversation continues."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ def taken_back(dropped: Sequence[Message], count: int, last: str | None) -> Undo
 
 
 def can_be_brought_back(steps: Sequence[UndoHistory], messages: Sequence[Message]) -> tuple[Message, ...]:
-    """What the last step back dropped that is not in the conversation again; () once that went on.
+    """The messages of the last removal that can be restored; () once the conversation continued.
 
     A step that is wholly undone makes room for the one before it.
     """

@@ -11,7 +11,7 @@ _LARGEST_PICTURE = 50_000_000
 
 
 def reports(chunk: object) -> Iterator[Report]:
-    """What a chunk reports; flags and "no line runs" report nothing. Raises ValueError for what is no chunk.
+    """Convert a chunk into reports; flags and "no line runs" give none. Raises ValueError for a wrong chunk.
 
     Beside the chunks of Open Interpreter 0.4.3 those of its first versions are understood (`{"output": ...}`,
     `{"active_line": ...}`), and text that is no chunk at all.

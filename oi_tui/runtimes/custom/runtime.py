@@ -209,7 +209,7 @@ class CustomRuntime:
         return thread
 
     def _reports(self, work: _Work, began: float) -> Iterator[Report]:
-        """What comes, with text joined for a frame, until the end of the run or of our patience."""
+        """Yield reports, with text joined for a frame, until the run ends or the time is over."""
         text: list[str] = []
         due = 0.0
         while True:

@@ -59,7 +59,7 @@ def start(program: str, folder: Path) -> Start:
 
 
 def making_of(program: str) -> tuple[str, ...]:
-    """What makes the cache of a Java that has one."""
+    """The command that builds the cache of a Java that has one."""
     return (
         sys.executable,
         "-I",
@@ -72,7 +72,7 @@ def making_of(program: str) -> tuple[str, ...]:
 
 
 def _cache(program: str) -> Path | None:
-    """Where what lets this very Java start quickly is kept; None where it cannot be kept."""
+    """The cache file for this exact Java; None where none can be kept."""
     home = Path(program).resolve().parent.parent
     try:
         known = [(home / "release").read_bytes(), str(home).encode()]

@@ -45,7 +45,9 @@ def start(program: str, folder: Path) -> Start:
 
 
 def _activated(program: Path) -> dict[str, str]:
-    """What activating the interpreter's environment sets, so that its other programs are found first."""
+    """The variables that activating the interpreter's environment sets, so that its programs are found
+    first.
+    """
     environment = program.parent.parent
     if not (environment / "pyvenv.cfg").is_file():
         return {}

@@ -7,7 +7,7 @@ from oi_tui.runtimes.language import Language
 
 
 def describe(program: str) -> str:
-    """What becomes of a component here; said before it is approved, because a browser may load React."""
+    """Describe what happens to a component; shown before approval, because a browser may load React."""
     loaded = "React from node_modules or else, when opened, from unpkg.com"
     return f"{pages.describe(program)}; {loaded}"
 

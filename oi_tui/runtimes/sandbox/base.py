@@ -1,4 +1,4 @@
-"""What a sandbox of some system is asked for, and what it answers."""
+"""The interface of a sandbox mechanism: requests, commands and errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class SandboxRequest:
 
 @dataclass(frozen=True, slots=True)
 class SandboxedCommand:
-    """How to start it: arguments, environment, and descriptors that it has to inherit.
+    """How to start a program inside: arguments, environment, and descriptors to inherit.
 
     Whoever starts it closes the descriptors afterwards.
     """
@@ -60,10 +60,10 @@ class Mechanism(Protocol):
     """A module that encloses programs on some system."""
 
     def problem(self) -> tuple[str, str] | None:
-        """What is wrong and how to put it right, in words; None when it works, as was seen by doing it."""
+        """Return what is wrong and how to fix it; None when it works, found by trying."""
 
     def temporary(self, channel: Path) -> Path:
         """The folder inside for what may be lost."""
 
     def enclose(self, wanted: SandboxRequest) -> SandboxedCommand:
-        """How to start it inside. Raises NoSandboxError or OSError."""
+        """Build the command that starts a program inside. Raises NoSandboxError or OSError."""

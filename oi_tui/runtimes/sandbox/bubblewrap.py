@@ -71,7 +71,7 @@ def find() -> str | None:
 
 
 def problem() -> tuple[str, str] | None:
-    """What is wrong and how to put it right, in words; None when it works, as was seen by doing it."""
+    """Return what is wrong and how to fix it; None when it works, found by trying."""
     if not seccomp.supported():
         return f"this processor architecture ({os.uname().machine}) is not supported", "Intel and ARM are."
     bwrap = find()
@@ -93,7 +93,7 @@ def temporary(channel: Path) -> Path:  # noqa: ARG001
 
 
 def enclose(wanted: SandboxRequest) -> SandboxedCommand:
-    """How to start it inside. Raises NoSandboxError or OSError."""
+    """Build the command that starts a program inside. Raises NoSandboxError or OSError."""
     bwrap = find()
     if bwrap is None:
         raise NoSandboxError("bubblewrap (bwrap) is not installed")
@@ -235,7 +235,7 @@ class _View:
 
 
 def _readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """What can be read and not changed, and the links that lead there."""
+    """The paths that are readable but not writable, and the links that lead there."""
     home, cwd = Path.home(), wanted.cwd
     readable = [*readable_paths.of_people(home), DRIVERS, *own()]
     links: list[tuple[Path, str]] = []
@@ -289,7 +289,7 @@ def _memory(data: bytes, made: list[int]) -> int:
 
 
 def _settings(wanted: SandboxRequest) -> tuple[str, str]:
-    """What the first program inside is told: the kernel's limits, and where the proxy is."""
+    """The settings of the first program inside: the kernel's limits, and the proxy's address."""
     limits = wanted.limits
     kernel = f"{limits.most_processes},{limits.memory},{limits.disk}"
     return kernel, str(wanted.gateway or "-")
@@ -303,7 +303,7 @@ def _directly(wanted: SandboxRequest) -> SandboxedCommand:
 
 
 def _fix(said: str) -> str:
-    """What lets bubblewrap work, from what the kernel says of itself."""
+    """Explain how to make bubblewrap work, from the kernel's own settings."""
     if _setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
         return "Allow user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1"
     if _setting("/proc/sys/user/max_user_namespaces") == "0":

@@ -1,4 +1,4 @@
-"""How much a sandbox may use: memory, processes and disk together, whatever starts what in it.
+"""Enforces the limits of a sandbox: memory, processes and disk of all its programs together.
 
 The kernel's own limits hold for single processes, and not for root. So the whole of a sandbox is measured as
 well, a few times a second, and ended when it is over a limit.
@@ -28,7 +28,7 @@ _PATIENCE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a person asked for; None stands for the usual limit, and for no limit of time."""
+    """The limits that the user set; None means the default, and no limit of time."""
 
     memory_gb: float | None = None
     processes: int | None = None
@@ -42,7 +42,7 @@ class Limits:
 
     @property
     def most_processes(self) -> int:
-        """How many processes there may be at once."""
+        """The largest number of processes at once."""
         return self.processes or _PROCESSES
 
     @property
@@ -52,7 +52,7 @@ class Limits:
 
     @property
     def temporary(self) -> int:
-        """How much each folder of temporary files may hold, which is memory, in bytes."""
+        """The size limit of each folder of temporary files, which is memory, in bytes."""
         return min(self.memory // 4, self.disk)
 
     def __str__(self) -> str:
@@ -64,7 +64,9 @@ class Limits:
         )
 
     def problem(self) -> str | None:
-        """Why limits that a person set cannot be kept on this system; None when they can, or none was set."""
+        """Return why the user's limits cannot be enforced on this system; None when they can, or none was
+        set.
+        """
         if _LINUX or self == Limits(minutes=self.minutes):
             return None
         return "sandbox_memory, sandbox_processes and sandbox_disk cannot be enforced on this system"
@@ -111,7 +113,7 @@ class LimitWatch:
         return None
 
     def _written(self) -> int:
-        """What was written to the working directory since the beginning, in bytes."""
+        """The bytes written to the working directory since the start."""
         used = self._free - _free(self._cwd)
         if used <= self._limits.disk:
             return 0
@@ -123,7 +125,7 @@ class LimitWatch:
 
 
 def _tree(pid: int) -> Iterator[int]:
-    """What descends from a process."""
+    """The descendants of a process."""
     following = [pid]
     while following:
         parent = following.pop()
@@ -144,7 +146,7 @@ def _names(folder: str) -> list[str]:
 
 
 def _memory(pid: int) -> int:
-    """What a process has of its own and nobody could take away, in bytes."""
+    """The unshared memory of a process, in bytes."""
     try:
         lines = Path(f"/proc/{pid}/status").read_bytes().splitlines()
     except OSError:

@@ -54,7 +54,7 @@ _Fingerprint = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class ProtectedFiles:
-    """What is read-only in the sandbox, and which folders must keep their names for it."""
+    """The read-only files in the sandbox, and the folders that must keep their names for it."""
 
     read_only: tuple[Path, ...]
     pinned: tuple[Path, ...]
@@ -139,7 +139,7 @@ class ProtectedFileWatch:
 
 
 def _entries(cwd: Path, skip: frozenset[str]) -> tuple[list[tuple[Path, os.stat_result]], bool]:
-    """What is in the folder, nearest first, and whether that is all."""
+    """List the folder, nearest entries first, and whether the list is complete."""
     found: list[tuple[Path, os.stat_result]] = []
     folders = [cwd]
     for folder in folders:

@@ -175,7 +175,7 @@ def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
 
 
 def _parse(head: bytes) -> _Request:
-    """What is asked for. Raises _RefusedError."""
+    """Parse a request. Raises _RefusedError."""
     line, _, fields = head.partition(b"\r\n")
     words = line.decode("latin-1").split(" ")
     try:

@@ -1,4 +1,5 @@
-"""Where programs and their libraries are installed: what a language must be able to read, and nothing else.
+"""Finds where programs and their libraries are installed: what a language must be able to read, and
+nothing else.
 
 Only names and places are looked at, and no program is asked: a program in the working directory may have been
 put there by code in the sandbox, and would run outside of it.
@@ -28,7 +29,7 @@ def of_people(home: Path) -> Iterator[Path]:
 
 
 def of_program(program: str, home: Path, cwd: Path) -> tuple[list[Path], list[tuple[Path, str]]]:
-    """What a program's path leads to: the folders and files it is made of, and the links on the way.
+    """The folders and files that a program's path leads to, and the links on the way.
 
     Where the path begins in the working directory, code in the sandbox could have changed it. Outside of
     there only what proves to be an installation of Python counts then: otherwise a link could be made to

@@ -97,7 +97,7 @@ class Sandbox:
     refused: Callable[[str], object] = lambda _: None
 
     def problem(self) -> str | None:
-        """Why nothing can run, and what to do, in sentences; None when it can. Tried once, by doing it."""
+        """Return why nothing can run, and what to do; None when it can. Found once, by trying."""
         found = self.finding()
         return str(_refusal(*found)) if found else None
 
@@ -116,7 +116,7 @@ class Sandbox:
     def enclose(
         self, program: str, argv: Sequence[str], env: Mapping[str, str], channel: Path
     ) -> SandboxedCommand:
-        """How to start `argv`, by which `program` runs, inside. Raises NoSandboxError."""
+        """Build the command that starts `argv`, which runs `program`, inside. Raises NoSandboxError."""
         if problem := self.problem():
             raise NoSandboxError(problem)
         inside = {name: value for name, value in env.items() if name not in _OUTWARD}
@@ -201,7 +201,7 @@ class Sandbox:
         return folder
 
     def ours(self) -> list[Path]:
-        """What is ours, by its real name: nobody inside sees it, whether it is there or not."""
+        """The real path of oi-tui's own files, which nobody inside sees."""
         named = [paths.config(), paths.data(), paths.state(), *self.private]
         if (config := paths.config()).is_dir():
             # A file that is kept elsewhere and linked here is ours as well.
@@ -210,12 +210,12 @@ class Sandbox:
 
 
 def gateway_in(channel: Path) -> Path:
-    """Where the socket of the proxy is."""
+    """The path of the proxy's socket."""
     return channel / "gateway"
 
 
 def why_not() -> str | None:
-    """Why there can be no sandbox on this machine, and what to do, in sentences; None when there can."""
+    """Return why this machine cannot have a sandbox, and what to do; None when it can."""
     problem = finding()
     return str(_refusal(*problem)) if problem else None
 

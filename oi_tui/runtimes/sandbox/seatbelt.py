@@ -41,7 +41,7 @@ _trusted: set[str] = set()
 
 
 def problem() -> tuple[str, str] | None:
-    """What is wrong and how to put it right, in words; None when it works, as was seen by doing it."""
+    """Return what is wrong and how to fix it; None when it works, found by trying."""
     if not shutil.which(_PLACE):
         return f"{_PLACE} is not there", "It is a part of macOS."
     if _PLACE in _trusted:
@@ -59,7 +59,7 @@ def temporary(channel: Path) -> Path:
 
 
 def enclose(wanted: SandboxRequest) -> SandboxedCommand:
-    """How to start it inside. Raises NoSandboxError or OSError."""
+    """Build the command that starts a program inside. Raises NoSandboxError or OSError."""
     if not shutil.which(_PLACE):
         raise NoSandboxError(f"{_PLACE} is not there")
     folder = temporary(wanted.channel)

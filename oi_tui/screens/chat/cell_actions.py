@@ -1,4 +1,4 @@
-"""What a person does with a cell of the conversation: read, run again, edit, save."""
+"""Actions on a cell of the conversation: read, run again, edit, save."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,7 +119,7 @@ class CellActions:
             self._bench.notify("It has no text.", timeout=2)
 
     def _read_told(self, block: Block) -> None:
-        """What of a block the model gets with a request, and about how many tokens that is."""
+        """Show what the model gets of a block with a request, and about how many tokens that is."""
         profile = self._bench.workspace.profile
         messages = {message.id: message for message in self._bench.session.messages}
         own = messages.get(block.key)

@@ -1,4 +1,4 @@
-"""What the commands do on the chat screen."""
+"""The commands of the chat screen."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -118,7 +118,7 @@ class ChatCommands(ConversationActions):
         self._chat.app.action_command_palette()
 
     def open_variables(self, sought: str) -> None:
-        """What the languages remember; the one that is chosen is named in the prompt."""
+        """Open the list of variables; the chosen one is inserted in the prompt."""
         # The screen comes with its own style sheet, which the first frame does not need.
         from oi_tui.screens.variables import VariablesScreen
 
@@ -184,7 +184,7 @@ class ChatCommands(ConversationActions):
         self._chat.app.push_screen(PagerScreen("Key bindings; * marks yours", names, where))
 
     def open_permissions(self) -> None:
-        """What runs without a question, to be taken back."""
+        """Open the list of auto-approvals, to revoke them."""
         self._chat.app.push_screen(PermissionsScreen(self._bench.session))
 
     def revoke(self, grant: Permission) -> None:

@@ -1,4 +1,4 @@
-"""What a mention that is being typed may mean: the variables that languages remember, and files."""
+"""Completes mentions: variables of the languages, and files."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -107,6 +107,6 @@ class Completer:
 
 
 def _newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...]:
-    """What is known now; of a language that is busy, what it told before."""
+    """The current variables; for a busy language, those it reported before."""
     before = {memory.language: memory for memory in old}
     return tuple(before.get(memory.language, memory) if memory.state == "busy" else memory for memory in new)

@@ -24,7 +24,7 @@ _AGAIN = 0.1
 
 
 class Foreground:
-    """What runs now. `open` shows its terminal; a full-screen program's is shown by itself.
+    """The running program. `open` shows its terminal; a full-screen program's opens by itself.
 
     Once the person went back, it is for them to look again: in that run nothing opens by itself any more.
     """

@@ -1,4 +1,4 @@
-"""What is in progress, in words for the last line and the window's title."""
+"""Describes the current activity for the status line and the window's title."""
 
 import time
 from collections.abc import Callable

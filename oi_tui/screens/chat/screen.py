@@ -74,7 +74,7 @@ class ChatScreen(Screen[None]):
 
     @dataclass
     class Titled(Message):
-        """What goes on, for the window's title."""
+        """The current activity, for the window's title."""
 
         text: str
 
@@ -93,7 +93,7 @@ class ChatScreen(Screen[None]):
         self._status = StatusBar(id="status")
 
     def compose(self) -> ComposeResult:
-        """What a person needs to begin."""
+        """Mount what the user needs first."""
         yield self._headline
         yield Static(status.nothing_said(), id="empty", markup=False)
         yield self._completions
@@ -141,7 +141,7 @@ class ChatScreen(Screen[None]):
 
     @property
     def desk(self) -> "ChatCommands":
-        """What carries commands out; only there once the screen is ready."""
+        """The command target; available once the screen is ready."""
         assert self._desk is not None
         return self._desk
 

@@ -1,4 +1,4 @@
-"""How things stand: the facts of the first and the last line, and the words of an empty screen."""
+"""The texts of the first and last line, and of an empty conversation."""
 
 from math import ceil
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ Facts = tuple[Fact, ...]
 def headline(
     session: "Session", tokens: int, *, has_model: bool = True, named: str = ""
 ) -> tuple[Facts, Facts]:
-    """What the conversation is about; and the mode, the model and what it cost, by importance."""
+    """The subject of the conversation; and the mode, model and cost, by importance."""
     said = named or next((m.content for m in session.messages if m.role == "user"), "")
     grants = list(session.grants)
     if session.auto_run:
@@ -43,7 +43,7 @@ def headline(
 
 
 def _size(tokens: int, window: int | None) -> str:
-    """How much of the window the last request and its reply took, else just how much they took."""
+    """How full the context window was with the last request and its reply, else how many tokens they took."""
     if not tokens:
         return ""
     return f"ctx {tokens / window:.0%}" if window else f"{tokens:,} tokens"
@@ -57,7 +57,7 @@ def _price(session: "Session") -> str:
 
 
 def status(doing: str, seconds: float, left: float | None = None, choice: str = "") -> tuple[Facts, Facts]:
-    """What is in progress, and for how long or in how many seconds (`left`); and the keys that matter now.
+    """The current activity, its time or the seconds `left`; and the keys that matter now.
 
     `choice` says what escape does now, where it does something else than to stop.
     """
@@ -74,7 +74,7 @@ def status(doing: str, seconds: float, left: float | None = None, choice: str = 
 
 
 def nothing_said() -> Content:
-    """What a person sees before anything was said."""
+    """The text of an empty conversation."""
     return Content.assemble(
         ("Type what you want.\n", "bold"),
         "A model writes code for it. You read it, edit it,\n",
@@ -86,7 +86,7 @@ def nothing_said() -> Content:
 
 
 def title(session: "Session", doing: str, named: str = "") -> str:
-    """What goes on, in few words, for the window's title; what waits for the person is marked."""
+    """The current activity in a few words for the window's title, marked if it needs the user."""
     said = named or next((m.content for m in session.messages if m.role == "user"), "")
     waits = "approval" in doing or "input" in doing
     auto = "AUTO" if session.auto_run else ""

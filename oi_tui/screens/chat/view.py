@@ -1,4 +1,4 @@
-"""Where a conversation is worked on: what was said and run, what is asked, and what a program asks."""
+"""The chat view: the conversation, the approval panel, and the input of programs."""
 
 import time
 from collections.abc import Iterator
@@ -229,7 +229,7 @@ class ChatView(Widget):
 
     @on(ApprovalPanel.KeysPassedOn)
     def handle_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
-        """What answers nothing was meant for the prompt."""
+        """Pass keys that answer nothing on to the prompt."""
         self.prompt.focus()
         self.prompt.insert(prose(event.text))
 

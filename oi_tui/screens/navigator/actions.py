@@ -1,4 +1,4 @@
-"""What the navigator does to a saved conversation, and what it says of it."""
+"""Actions of the navigator on a saved conversation, with their messages."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ from oi_tui.widgets.lists.conversation_list import ConversationList
 
 
 class Place(Protocol):
-    """Where a person sees what became of the conversations."""
+    """The screen that shows the results."""
 
     def tell(self, text: str) -> None:
         """Say something in the last line."""

@@ -1,4 +1,4 @@
-"""What the navigator reads in threads, and the messages with which it comes back."""
+"""Loads the navigator's data in threads, and posts it as messages."""
 
 import contextlib
 import time

@@ -1,4 +1,4 @@
-"""What the navigator says of itself: its keys, its headline, and why it is empty."""
+"""The navigator's texts: keys, headline, and why the list is empty."""
 
 from textual.content import Content
 
@@ -45,7 +45,7 @@ def list_keys(folder: str | None, waiting: int) -> Keys:
 
 
 def headline(number: str, folder: str | None) -> Content:
-    """How many conversations there are, and of which folder."""
+    """The number of conversations, and their folder."""
     where = f"   in {one_line(paths.short(folder), 200)}" if folder else ""
     return Content.assemble(
         ("Conversations", "bold"), "   ", (number, "$text-muted"), (where, "$text-accent")
@@ -53,7 +53,7 @@ def headline(number: str, folder: str | None) -> Content:
 
 
 def nothing_found(folder: str | None, *, elsewhere: bool) -> Content:
-    """Why no conversation is shown while something is looked for, or a folder is chosen."""
+    """Explain why no conversation is shown during a search, or for a folder."""
     searched = "No title, message, code or output contains all of these words."
     why = searched if elsewhere else "No conversation was started here."
     more = "" if folder is None else "\n\nOnly this folder is shown. "
@@ -62,7 +62,7 @@ def nothing_found(folder: str | None, *, elsewhere: bool) -> Content:
 
 
 def nothing_saved(waiting: int) -> Content:
-    """What a person sees who has no conversation yet."""
+    """The text for a user without conversations."""
     offer: tuple[str | tuple[str, str], ...] = ()
     if waiting:
         count = f"{waiting} conversation{'s' * (waiting != 1)} of Open Interpreter."

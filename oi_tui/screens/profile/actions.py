@@ -1,4 +1,4 @@
-"""What the editor's menu does with the file of a profile."""
+"""Actions of the editor's menu on the profile's file."""
 
 from collections.abc import Callable
 from pathlib import Path

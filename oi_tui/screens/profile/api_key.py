@@ -1,4 +1,4 @@
-"""What the profile editor does about the key of the model: says where it is, keeps it, forgets it."""
+"""The API key in the profile editor: shows where it is, saves it, deletes it."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -229,7 +229,7 @@ class ProfileEditor(Page[Profile | None]):
             boxes[at].focus()
 
     def _boxes(self) -> list[Widget]:
-        """What can be typed into, from top to bottom."""
+        """The input fields, from top to bottom."""
         return [field.box for field in self._fields.values() if field.display]
 
     def _focus_field(self, number: int) -> None:
@@ -245,7 +245,7 @@ class ProfileEditor(Page[Profile | None]):
 
     @property
     def _changes(self) -> dict[str, Value]:
-        """What was changed here, by name; where something wrong was typed, the last that was right."""
+        """The changed settings by name; where the input is not valid, the last valid value."""
         return {
             name: field.value
             for name, field in self._fields.items()

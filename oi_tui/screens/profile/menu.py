@@ -1,4 +1,4 @@
-"""What can be done with a profile as a whole: a short list over the editor."""
+"""The menu of actions on a whole profile: a short list over the editor."""
 
 from typing import ClassVar
 

@@ -69,7 +69,7 @@ class ProfileYaml(Page[bool]):
         return self._before if typed == self._shown else typed
 
     def _check(self) -> str | None:
-        """What is wrong with the text, in a sentence; it is shown, too."""
+        """Check the text, show what is wrong, and return it as a sentence."""
         problem = None
         remarks: tuple[str, ...] = ()
         try:

@@ -111,7 +111,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     @property
     def keys(self) -> dict[str, str]:
-        """Which key gives which answer now."""
+        """The current key of each answer."""
         changed = remapped(self.app)
         found: dict[str, str] = {}
         for key, word in self.KEYS.items():
@@ -152,7 +152,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     @property
     def code(self) -> str:
-        """What would run on `y`: exactly what the conversation shows."""
+        """The code that `y` runs: exactly what the conversation shows."""
         return self._code
 
     def ask(

@@ -1,4 +1,4 @@
-"""What the question about a piece of code says: its title, and facts that are never broken in the middle."""
+"""The texts of the approval panel: title, and facts that are never broken in the middle."""
 
 from collections.abc import Sequence
 

@@ -53,7 +53,7 @@ class BlockView(ScrollView):
 
     @property
     def blocks(self) -> list[Block]:
-        """What is shown, from the first to the last."""
+        """The blocks, from first to last."""
         return self.layout_of_blocks.blocks
 
     def add(self, block: Block) -> None:
@@ -113,7 +113,7 @@ class BlockView(ScrollView):
 
     @property
     def block_width(self) -> int:
-        """How wide blocks are, in cells."""
+        """The width of blocks, in cells."""
         return max(min(self.size.width - MARGIN - 1, WIDEST), 10)
 
     @property
@@ -123,7 +123,7 @@ class BlockView(ScrollView):
 
     @property
     def new_below(self) -> int:
-        """How many lines have come below what the person has seen."""
+        """The number of new lines below what the user has seen."""
         return 0 if self._following else self._seen.below
 
     def on_mount(self) -> None:
@@ -296,7 +296,7 @@ class BlockView(ScrollView):
         return self.layout_of_blocks.draw(index, self.look)
 
     def place_of(self, key: str) -> int | None:
-        """Where the block `key` begins on this widget, in lines from its top; None where there is none."""
+        """The line where the block `key` begins, from the widget's top; None where there is none."""
         index = self.layout_of_blocks.number(key)
         if index is None:
             return None

@@ -42,14 +42,14 @@ class Block(ABC):
 
     @abstractmethod
     def rows(self, width: int, look: Styles) -> list[Row]:
-        """What is drawn in `width` cells. The list belongs to the block."""
+        """The rows at `width` cells. The list belongs to the block."""
 
     @abstractmethod
     def estimate(self, width: int) -> int:
         """About how many rows that will be, cheaply."""
 
     def source(self) -> str:
-        """What a copy of the block gives."""
+        """The text that copying the block gives."""
         return ""
 
     def fold(self) -> bool:
@@ -70,7 +70,7 @@ def _estimate(text: str, width: int) -> int:
 
 
 class UserBlock(Block):
-    """What the person said; of a long message the beginning, unless it is unfolded."""
+    """A message of the user; of a long one only the beginning, unless it is unfolded."""
 
     name = "your message"
     mark, marks_all = "┃", True
@@ -123,7 +123,7 @@ def _beginning(text: str) -> str:
 
 
 class ProseBlock(Block):
-    """What the model said."""
+    """Text of the model."""
 
     name = "the answer"
 
@@ -172,7 +172,7 @@ class ProseBlock(Block):
 
 
 class ReasoningBlock(Block):
-    """What the model thought: one line, unless it is unfolded."""
+    """Reasoning of the model: one line, unless it is unfolded."""
 
     name = "the reasoning"
     mark = "·"
@@ -305,7 +305,7 @@ class ImageBlock(Block):
 
 
 class OutputBlock(Block):
-    """What a program printed whose code is not in the conversation."""
+    """Output of a program whose code is not in the conversation."""
 
     name = "the output"
 
@@ -337,7 +337,7 @@ class OutputBlock(Block):
 
 
 class EndBlock(Block):
-    """How a turn ended, where that needs a word."""
+    """The end of a turn, where it needs a word."""
 
     name = "the note"
     mark = "·"

@@ -117,7 +117,7 @@ class CellBlock(Block):
 
     @property
     def clock(self) -> str:
-        """How long the program has run, as the header says it."""
+        """The running time of the program, as in the header."""
         return duration(time.monotonic() - self._started)
 
     # How it is drawn
@@ -133,7 +133,7 @@ class CellBlock(Block):
         return 1
 
     def lines_below(self, end: int) -> int:
-        """How many lines of the code do not wholly stand above row `end` of the block."""
+        """The number of code lines that are not completely above row `end` of the block."""
         count = self._shown_code().count("\n") + 1
         if self.code_folded or not self._line_starts:
             return count

@@ -218,7 +218,7 @@ def mixed_identifiers(code: str, language: str | None) -> list[str]:
 
 
 def gutter_width(line_count: int) -> int:
-    """How many cells stand left of the code: a mark, the number, a mark of change, a space."""
+    """The cells left of the code: a mark, the number, a change mark, a space."""
     return max(len(str(line_count)), 2) + 3
 
 
@@ -271,7 +271,7 @@ def changed_lines(before: Sequence[str], after: Sequence[str]) -> set[int]:
 
 
 def _alike(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many items at the beginning are the same, found by halves because comparing slices is quick."""
+    """Count equal items at the beginning, by halves because comparing slices is fast."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2

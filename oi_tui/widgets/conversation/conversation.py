@@ -49,7 +49,7 @@ class NewBelow(Static):
 
 
 class Conversation(Widget):
-    """What was said and run, from the first word to the last.
+    """The conversation, from the first message to the last.
 
     `apply` takes the events of a session. `edit` puts an editor over the code of a cell, where it stands.
     """
@@ -131,7 +131,7 @@ class Conversation(Widget):
         self.transcript.replace()
 
     def _recorded(self, message: Message) -> None:
-        """What is being edited was decided elsewhere: the editor gives way."""
+        """Close the editor when its code was decided elsewhere."""
         if self._editing is not None and self._editing.key == message.id and message.decision is not None:
             self._close_editor()
 
@@ -321,7 +321,7 @@ class Conversation(Widget):
         self.transcript.action_move(step)
 
     def hidden_below(self, message_id: str) -> int:
-        """How many lines of the code of a cell are below what is in view; 0 where there is no such cell."""
+        """The number of code lines of a cell below the view; 0 where there is no such cell."""
         cell = self._story.cell(message_id)
         self.transcript.flush_now()
         place = self.transcript.place_of(message_id)

@@ -46,7 +46,7 @@ _LONG_TURN = 10.0
 
 
 class BlockContainer(Protocol):
-    """Where blocks are shown."""
+    """A widget that shows blocks."""
 
     def add(self, block: Block) -> None:
         """Put a block below the others."""

@@ -42,7 +42,7 @@ class FindBar(Widget):
         self._timer: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
-        """What it is, the field, and the count."""
+        """Mount the label, the field and the count."""
         yield Static("find", id="find-name", markup=False)
         yield Input(id="find-text", placeholder="find text, code or output", select_on_focus=True)
         yield Static(id="find-count", markup=False)

@@ -1,4 +1,4 @@
-"""Where blocks stand, one below the other; only those that are seen are drawn."""
+"""The positions of blocks, one below the other; only visible ones are drawn."""
 
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -38,11 +38,11 @@ class Layout:
 
     @property
     def total(self) -> int:
-        """How many lines there are."""
+        """The total number of lines."""
         return self._heights.total
 
     def number(self, key: str) -> int | None:
-        """Which block has this key."""
+        """The number of the block with this key."""
         return self._numbers.get(key)
 
     def add(self, block: Block) -> None:
@@ -93,7 +93,7 @@ class Layout:
         return behind
 
     def gap(self, index: int) -> int:
-        """How many empty lines stand above a block: one, but none above the first or between two remarks."""
+        """The empty lines above a block: one, but none above the first or between two notices."""
         together = self.blocks[index].remark and self.blocks[index - 1].remark
         return 0 if index == 0 or together else 1
 
@@ -102,7 +102,7 @@ class Layout:
         return self._heights.top(index)
 
     def height(self, index: int) -> int:
-        """How many lines a block takes, with the empty line above it."""
+        """The lines of a block, with the empty line above it."""
         return self._heights[index]
 
     def at(self, line: int) -> int:

@@ -1,4 +1,4 @@
-"""What a program printed, as rows: a tail while it runs, then beginning and end, or all of it."""
+"""Program output as rows: the end while it runs, then beginning and end, or all of it."""
 
 from rich.segment import Segment
 from rich.style import Style

@@ -1,4 +1,4 @@
-"""How far down a conversation has been seen."""
+"""Tracks how far down the user has read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ class ReadPosition:
 
     @property
     def below(self) -> int:
-        """How many lines there are below what was seen."""
+        """The number of lines below the read position."""
         return self._layout.total - self._line if self._layout.blocks else 0
 
     @property

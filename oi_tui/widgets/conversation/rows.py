@@ -41,7 +41,7 @@ class Row:
 
     @property
     def plain(self) -> str:
-        """What can be read in the row."""
+        """The text of the row."""
         return "".join(segment.text for segment in self.segments)
 
 

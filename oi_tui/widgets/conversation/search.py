@@ -23,7 +23,7 @@ class Match:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """What finds the text in either case."""
+    """Build the case-insensitive pattern of the text."""
     return re.compile(re.escape(text), re.IGNORECASE)
 
 

@@ -192,7 +192,7 @@ class Transcript(BlockView, can_focus=True):
     # Selection
 
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002
-        """What is selected changed."""
+        """Redraw after the selection changed."""
         self.repaint()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:

@@ -158,7 +158,7 @@ class CodeEditor(StableTextArea):
 
     @property
     def gutter_width(self) -> int:
-        """How many cells stand left of the code; as many as beside the same code in the conversation."""
+        """The cells left of the code; as many as beside the same code in the conversation."""
         return gutter_width(self.document.line_count)
 
     def _recompute_cursor_offset(self) -> None:
@@ -316,7 +316,7 @@ class CodeEditor(StableTextArea):
 
     @property
     def cursor_screen_offset(self) -> Offset:
-        """Where the caret is on the screen, for the terminal's own cursor."""
+        """The cursor's position on the screen, for the terminal's own cursor."""
         x, y = self._cursor_offset
         region = self.content_region
         return Offset(
@@ -325,7 +325,7 @@ class CodeEditor(StableTextArea):
 
 
 def _drawn(character: str, cells: int) -> str:
-    """What is drawn for a character that stands behind so many cells."""
+    """The text drawn for a character at this column."""
     if character == "\t":
         return " " * (TAB - cells % TAB)
     return character if character.isprintable() and character.isascii() else visible(character)

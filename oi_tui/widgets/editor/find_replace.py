@@ -99,5 +99,5 @@ class Locations:
         return row, at - self._starts[row]
 
     def at(self, location: tuple[int, int]) -> int:
-        """Which character stands in a row and column."""
+        """The index of the character in a row and column."""
         return self._starts[location[0]] + location[1]

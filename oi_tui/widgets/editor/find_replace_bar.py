@@ -57,7 +57,7 @@ class FindReplaceBar(Widget):
         self._timer: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
-        """What it is, the two fields, and how it stands."""
+        """Mount the labels, the two fields and the count."""
         yield Static("Find", id="replace-name", markup=False)
         yield Input(id="replace-text", placeholder="in this code", select_on_focus=True)
         yield Static("Replace", id="replace-put", markup=False)

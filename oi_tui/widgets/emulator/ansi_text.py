@@ -1,4 +1,4 @@
-"""What a program printed: kept within bounds, turned into coloured lines only when they are painted."""
+"""Program output within bounds, parsed into coloured lines only when painted."""
 
 import re
 from collections import deque
@@ -88,12 +88,12 @@ class AnsiText:
 
     @property
     def head_count(self) -> int:
-        """How many lines of the beginning are kept."""
+        """The number of lines kept from the beginning."""
         return len(self._head)
 
     @property
     def line_count(self) -> int:
-        """How many lines are kept, of the beginning and of the end."""
+        """The number of lines kept, from the beginning and the end."""
         return len(self._head) + len(self._tail) + len(self._last)
 
     @property
@@ -249,7 +249,7 @@ class AnsiText:
         return [*self._head, *self._tail, *self._last]
 
     def plain(self) -> str:
-        """What is kept, as text without colours, with a line that says how much is not."""
+        """The kept text without colours, with a line that says how much is missing."""
         lines = self.words()
         if self.lines_not_kept:
             lines.insert(len(self._head), f"… {self.lines_not_kept} lines not shown …")

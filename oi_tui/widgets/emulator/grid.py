@@ -89,7 +89,7 @@ class TerminalGrid(pyte.Screen):
 
     @property
     def default_char(self) -> Any:
-        """What stands where nothing was written."""
+        """The cell where nothing was written."""
         return BLANK
 
     @property
@@ -99,7 +99,7 @@ class TerminalGrid(pyte.Screen):
 
     @property
     def column(self) -> int:
-        """Where the cursor is seen: beyond a full line it is still on its last cell."""
+        """The visible column of the cursor: beyond a full line it is still on its last cell."""
         return int(min(self.cursor.x, self.columns - 1))
 
     def reset(self) -> None:

@@ -1,4 +1,4 @@
-"""What the running program wrote to its terminal lately, and the modes that it set."""
+"""The recent output of the running program, and the modes that it set."""
 
 import re
 
@@ -15,7 +15,7 @@ _SEARCHED = 2_000
 
 
 class _Modes:
-    """Which private modes are not as in the beginning, after text that may be cut anywhere."""
+    """Private modes that differ from the initial ones, after text that may be cut anywhere."""
 
     def __init__(self) -> None:
         self.on: set[int] = set()
@@ -47,7 +47,7 @@ class _Modes:
         return other
 
     def text(self) -> str:
-        """What sets a new terminal to these modes."""
+        """The sequence that sets a new terminal to these modes."""
         alternate = sorted(self.on & ALTERNATE)[-1:]
         switched_on = [*alternate, *sorted(self.on - ALTERNATE)]
         return "".join(f"\x1b[?{number}h" for number in switched_on) + "".join(
@@ -84,7 +84,7 @@ class OutputHistory:
         return self.alternate or CURSOR_KEYS in self._now.on
 
     def replay(self) -> str:
-        """What brings a new terminal to where the program's is: from its last change of screens on."""
+        """The output that brings a new terminal to the program's state: from its last screen switch on."""
         text = "".join(self._pieces)
         self._pieces = [text]
         start = 0

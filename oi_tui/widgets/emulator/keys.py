@@ -1,4 +1,4 @@
-"""What a terminal sends to a program for a key or a paste."""
+"""Encodes keys and pastes as a terminal sends them to a program."""
 
 import re
 
@@ -38,7 +38,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def key_text(event: Key, *, application: bool = False) -> str:
-    """What an xterm sends for the key; nothing for one that it does not have.
+    """The sequence that an xterm sends for the key; empty for a key that it does not have.
 
     `application` is the mode in which programs get the cursor keys in another form (DECCKM).
     """
@@ -70,6 +70,6 @@ def key_text(event: Key, *, application: bool = False) -> str:
 
 
 def paste_text(text: str, *, bracketed: bool = False) -> str:
-    """What an xterm sends for pasted text: without control characters, so that it can press no keys."""
+    """The text that an xterm sends for a paste: without control characters, so that it can press no keys."""
     text = _CONTROLS.sub("", text.replace("\r\n", "\r").replace("\n", "\r"))
     return f"\x1b[200~{text}\x1b[201~" if bracketed else text

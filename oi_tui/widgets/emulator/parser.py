@@ -1,4 +1,4 @@
-"""What a terminal shows after what a program wrote: reads every sequence there is, however it was cut."""
+"""Parses a program's output as a terminal does: every sequence, however it was cut."""
 
 import re
 from collections.abc import Callable
@@ -186,7 +186,7 @@ class TerminalEmulator(TerminalGrid):
 
 
 def _openings(text: str, last: int) -> list[int]:
-    """Where a sequence or a string may have begun that is not at its end, the earliest first."""
+    """The positions where an unfinished sequence or string may have begun, the earliest first."""
     starts = [text.rfind(begin) for begin in ("\x1b]", "\x1bP", "\x1b^", "\x1b_", "\x1bX")]
     if not text.isascii():
         starts += [text.rfind(begin) for begin in "\x90\x98\x9d\x9e\x9f"]

@@ -122,7 +122,7 @@ class TerminalView(Widget, can_focus=True):
             self.app.cursor_position = self.content_region.offset + cursor
 
     def _have_redrawn(self) -> None:
-        """What was left out may have torn the picture: programs draw it anew when the size changes."""
+        """Make the program redraw: omitted output may have torn its picture."""
         columns, rows = self.size
         self.post_message(self.Resized(columns, rows - 1))
         later(self, 0.1, lambda: self.post_message(self.Resized(*self.size)))

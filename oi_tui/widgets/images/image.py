@@ -48,7 +48,7 @@ class ImageRow:
 
     @property
     def sixel(self) -> str:
-        """What draws it over its rows, where sixels are used and it is ready."""
+        """The sixel data to draw over the rows, where sixels are used and it is ready."""
         return self._drawn.sixel if self._drawn else ""
 
     def seen(self) -> None:

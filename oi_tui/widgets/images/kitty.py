@@ -121,7 +121,7 @@ class KittyImages:
             self._say([_deletion(placed.number)])
 
     def farewell(self) -> str:
-        """What takes all pictures away; they have to be sent again after it."""
+        """The sequence that deletes all images; they have to be sent again after it."""
         gone, self._placed = list(self._placed), OrderedDict()
         return "".join(self._wrapped(_deletion(number)) for number in gone)
 

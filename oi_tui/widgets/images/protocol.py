@@ -126,7 +126,7 @@ class ImageSupportMixin(App[str]):
         return shelf
 
     def send_again(self) -> None:
-        """What was sent to the terminal may be gone: send what is seen again."""
+        """Send visible images again, because the terminal may have lost them."""
         if self.means.shelf is not None:
             self.write_as_it_is(self.means.shelf.farewell())
             self.use_means(replace(self.means, shelf=self._new_shelf()))

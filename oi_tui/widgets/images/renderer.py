@@ -18,7 +18,7 @@ from oi_tui.widgets.images.sixel import sixel
 
 @dataclass(frozen=True, slots=True)
 class RenderRequest:
-    """What is to be drawn, in how many columns and lines, and how."""
+    """A request to draw an image in some columns and lines, with a protocol."""
 
     format: str | None
     content: str = field(repr=False)
@@ -33,7 +33,7 @@ class RenderRequest:
 
 @dataclass(frozen=True, slots=True)
 class RenderedImage:
-    """What became of an order: what there is of it depends on its manner."""
+    """The result of a request; its parts depend on the protocol."""
 
     #: A sentence about why it could not be drawn.
     fault: str = ""

@@ -13,7 +13,7 @@ _RUN = re.compile(rb"(.)\1{3,}", re.DOTALL)
 
 
 def sixel(picture: "Image") -> str:
-    """What draws a picture (RGB) where the cursor is.
+    """Encode an image (RGB) as sixels at the cursor.
 
     Source: DEC, "VT330/VT340 Programmer Reference Manual", chapter 14. Pixels that are not set keep what is
     below (P2 is 1), so nothing outside of the picture is touched.
@@ -47,5 +47,5 @@ def _colour(rows: list[bytes], colour: int, empty: int) -> bytes:
 
 @lru_cache(maxsize=256 * 6)
 def _marks(colour: int, place: int) -> bytes:
-    """What translates pixels of a colour to the bit of a row, and all others to nothing."""
+    """The table that maps pixels of a colour to the bit of a row, and all others to nothing."""
     return bytes((each == colour) << place for each in range(256))

@@ -33,7 +33,7 @@ def _moment(seconds: float) -> datetime:
 
 
 def age(then: float, now: float) -> str:
-    """How long ago that was, in a word or two: "now", "5 min", "3 h", "Tue", "12 Mar", "12 Mar 2024"."""
+    """Describe an age: "now", "5 min", "3 h", "Tue", "12 Mar", "12 Mar 2024"."""
     moment, today = _moment(then), _moment(now)
     seconds = now - then
     if seconds < 60:

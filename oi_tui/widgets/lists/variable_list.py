@@ -1,4 +1,4 @@
-"""What the languages remember, as a list that draws only the rows one sees."""
+"""A list of variables that draws only the visible rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

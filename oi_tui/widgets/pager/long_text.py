@@ -65,7 +65,7 @@ class LongText:
 
     @property
     def line_count(self) -> int:
-        """How many lines are known to be there."""
+        """The number of lines known so far."""
         return self._before[-1] + self._unfinished_line
 
     def index(self, budget: int = _SLICE) -> bool:
@@ -83,7 +83,7 @@ class LongText:
             pass
 
     def _offset(self, line: int) -> int:
-        """Where a line begins, for lines that are known."""
+        """The offset of a known line."""
         if line <= 0:
             return 0
         block = bisect_left(self._before, line) - 1

@@ -1,4 +1,4 @@
-"""Which completions are offered for what is being typed, and which of them is chosen."""
+"""Finds completions for the text being typed, and tracks the chosen one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is being typed: a command, a mention, or words to look for in the history; and where it begins."""
+    """The text being typed: a command, a mention, or words to search in the history; and where it begins."""
 
     kind: Literal["command", "mention", "history"]
     text: str

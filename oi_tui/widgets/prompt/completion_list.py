@@ -1,4 +1,4 @@
-"""What can be completed in the prompt, as a short list above it."""
+"""The list of completions above the prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

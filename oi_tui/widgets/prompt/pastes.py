@@ -12,7 +12,7 @@ _CHIP = re.compile(r"\[pasted [0-9,]+ (?:lines|characters)(?: #[0-9]+)?\]")
 
 
 class Pastes:
-    """What was pasted in this session, by the words that stand for it."""
+    """The long pastes of this session, by the placeholder that stands for each."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
@@ -40,7 +40,7 @@ class Pastes:
         return _CHIP.sub(lambda found: self._texts.get(found[0], found[0]), text) if self._texts else text
 
     def spans(self, line: str) -> Iterator[tuple[int, int]]:
-        """Where in the line pastes stand, from and to."""
+        """The spans of placeholders in the line."""
         if self._texts and "[pasted " in line:
             yield from (found.span() for found in _CHIP.finditer(line) if found[0] in self._texts)
 

@@ -63,7 +63,7 @@ class Prompt(PromptTextArea):
 
     @dataclass
     class Asked(Message):
-        """What could complete the mention that is being typed? `Prompt.offer` takes the answer."""
+        """A request for completions of the mention being typed, answered with `Prompt.offer`."""
 
         query: Query
 
@@ -289,7 +289,7 @@ class Prompt(PromptTextArea):
                 self._take_offer()
 
     def _query(self) -> Query | None:
-        """What is being typed that could be completed."""
+        """The completable text at the cursor."""
         if self._searching:
             return Query("history", self.text, 0)
         row, column = self.cursor_location

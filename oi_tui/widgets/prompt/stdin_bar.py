@@ -33,7 +33,7 @@ class StdinBar(Widget):
         self._language = self._prompt = ""
 
     def compose(self) -> ComposeResult:
-        """What is asked, and the field."""
+        """Mount the question and the field."""
         yield Static(id="asked", markup=False)
         yield Input(id="typed", select_on_focus=False)
 

@@ -18,7 +18,7 @@ class PromptTextArea(StableTextArea):
 
     @property
     def pastes(self) -> Pastes:
-        """What was pasted, by the words that stand for it."""
+        """The pastes, by their placeholders."""
         if "_pastes" not in self.__dict__:
             # The text area validates a selection before anything of ours is there.
             self._pastes = Pastes()
