@@ -115,8 +115,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._navigator = navigator
         #: Signals that arrived before the event loop could handle them.
         self.early_signals: list[int] = []
-        for each in (DARK, LIGHT):
-            self.register_theme(each)
+        for item in (DARK, LIGHT):
+            self.register_theme(item)
         self._wear(theme)
 
     def _wear(self, theme: str) -> None:
@@ -218,7 +218,7 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     def notify(self, message: str, **more: Any) -> None:
         """Say something in passing; what stands there already is not said again beside it."""
-        if all(each.message != message for each in self._notifications):
+        if all(notification.message != message for notification in self._notifications):
             super().notify(message, **more)
 
     def action_command_palette(self) -> None:

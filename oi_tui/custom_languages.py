@@ -159,7 +159,7 @@ def _declared(text: str, label: str, path: Path) -> _Declaration:
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if label and label not in classes:
         raise CustomLanguageError(f"class {label} not found in {paths.short(path)}")
-    chosen = [classes[label]] if label else [each for each in classes.values() if not _lacks(each)]
+    chosen = [classes[label]] if label else [cls for cls in classes.values() if not _lacks(cls)]
     if len(chosen) != 1:
         many = "several classes are" if chosen else "no class is"
         raise CustomLanguageError(f"{many} a language (name, run, stop, terminate) in {paths.short(path)}")
@@ -171,13 +171,13 @@ def _declared(text: str, label: str, path: Path) -> _Declaration:
     return _Declaration(
         chosen[0].name,
         str(values["name"]),
-        tuple(each.lower() for each in listed if isinstance(each, str)),
+        tuple(item.lower() for item in listed if isinstance(item, str)),
         note if isinstance(note, str) else "",
     )
 
 
 def _lacks(found: ast.ClassDef) -> list[str]:
-    methods = {each.name for each in found.body if isinstance(each, ast.FunctionDef)}
+    methods = {item.name for item in found.body if isinstance(item, ast.FunctionDef)}
     lacks = sorted(_MUST - methods) if not found.bases else []
     name = _values(found).get("name")
     return lacks if isinstance(name, str) and name.strip() else ["name", *lacks]
@@ -186,14 +186,14 @@ def _lacks(found: ast.ClassDef) -> list[str]:
 def _values(found: ast.ClassDef) -> dict[str, object]:
     """Read the class attributes that are literals."""
     values = {}
-    for each in found.body:
-        targets = each.targets if isinstance(each, ast.Assign) else []
-        if isinstance(each, ast.AnnAssign) and each.value is not None:
-            targets = [each.target]
+    for item in found.body:
+        targets = item.targets if isinstance(item, ast.Assign) else []
+        if isinstance(item, ast.AnnAssign) and item.value is not None:
+            targets = [item.target]
         for target in targets:
             try:
                 if isinstance(target, ast.Name):
-                    values[target.id] = ast.literal_eval(each.value)  # type: ignore[attr-defined]
+                    values[target.id] = ast.literal_eval(item.value)  # type: ignore[attr-defined]
             except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
                 continue
     return values

@@ -84,7 +84,9 @@ def is_secret(name: str, value: str) -> bool:
 
 def _is_named(name: str, patterns: Iterable[str]) -> bool:
     return any(
-        name.startswith(each[:-1]) if each.endswith("*") else name == each for each in patterns if each
+        name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+        for pattern in patterns
+        if pattern
     )
 
 

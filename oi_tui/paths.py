@@ -62,10 +62,10 @@ def make_private(folder: Path) -> Path:
     while not each.exists():
         missing.append(each)
         each = each.parent
-    for each in reversed(missing):
-        each.mkdir(mode=0o700, exist_ok=True)
+    for item in reversed(missing):
+        item.mkdir(mode=0o700, exist_ok=True)
         with contextlib.suppress(OSError):  # a folder above may be one that we cannot read
-            sync(each.parent)
+            sync(item.parent)
     found = folder.stat()
     if found.st_mode & 0o077 and found.st_uid == os.getuid():
         folder.chmod(0o700)

@@ -167,7 +167,7 @@ def made_of(shown: Shown) -> Profile:
 def _known_languages() -> list[tuple[str, str, tuple[str, ...]]]:
     from oi_tui.runtimes.languages import LANGUAGES
 
-    return [(each.name, each.title, each.aliases) for each in LANGUAGES]
+    return [(language.name, language.title, language.aliases) for language in LANGUAGES]
 
 
 def beneath(profile: Profile, before: Profile) -> Profile:
@@ -245,9 +245,9 @@ def with_project(profile: Profile, shown: Shown) -> Profile:
     """
     theirs = _read(shown.text, shown.place)
     changes = {
-        each.name: getattr(theirs, each.name)
-        for each in settings()
-        if each.name in theirs.origins and profile.origins.get(each.name) not in ("flag", "environment")
+        setting.name: getattr(theirs, setting.name)
+        for setting in settings()
+        if setting.name in theirs.origins and profile.origins.get(setting.name) not in ("flag", "environment")
     }
     found = profile.with_changes("profile", **changes)
     return replace(found, unknown=(*found.unknown, *theirs.unknown))

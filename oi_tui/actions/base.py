@@ -137,9 +137,9 @@ class ConversationActions(ABC):
         changed = before.differences(profile)
         self._workspace.use(profile)
         self.show_settings(profile)
-        waiting = [each for each in settings() if each.name in changed and each.later]
-        for later in dict.fromkeys(each.later for each in waiting):
-            keys = [each.key for each in waiting if each.later == later]
+        waiting = [setting for setting in settings() if setting.name in changed and setting.later]
+        for later in dict.fromkeys(item.later for item in waiting):
+            keys = [item.key for item in waiting if item.later == later]
             self.tell(f"{', '.join(keys)} take{'s' * (len(keys) == 1)} effect {later}.")
         if "auto_run" in changed and profile.auto_run != self._workspace.session.auto_run:
             self.switch_auto_run(profile.auto_run)
@@ -218,9 +218,9 @@ class ConversationActions(ABC):
         lines = []
         for memory in self._workspace.computer.memories():
             lines += [
-                f"  {memory.language}  {one_line(each.name, 60)}  {one_line(each.summary, 80)}"
-                for each in memory.variables
-                if sought.lower() in each.name.lower()
+                f"  {memory.language}  {one_line(variable.name, 60)}  {one_line(variable.summary, 80)}"
+                for variable in memory.variables
+                if sought.lower() in variable.name.lower()
             ]
         hidden = len(lines) - _LISTED
         more = [f"  {hidden:,} more; %variables TEXT filters them"] if hidden > 0 else []
@@ -234,7 +234,7 @@ class ConversationActions(ABC):
     def search_history(self, text: str) -> None:
         """List what was said before and holds the words."""
         found = HistoryBrowser(History().load()).containing(text, _LISTED)
-        listed = "\n".join(f"  {one_line(each, 200)}" for each in found)
+        listed = "\n".join(f"  {one_line(item, 200)}" for item in found)
         self.tell(f"Matches, newest first:\n{listed}" if found else "No matching messages.")
 
     def export(self, format: str, path: str) -> None:
@@ -370,4 +370,4 @@ def _sentence(words: str) -> str:
 def _unused(path: Path) -> Path:
     """The path, or the first one with a number that names no file yet."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
-    return next(each for each in itertools.chain((path,), numbered) if not each.exists())
+    return next(item for item in itertools.chain((path,), numbered) if not item.exists())

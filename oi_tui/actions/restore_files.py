@@ -92,7 +92,7 @@ class FileRestorer:
         actions = restoring.plan(self._workspace.snapshots, step)
         details = [_told(action) for action in actions]
         if not any(not action.obstacle for action in actions):
-            self._place.tell("\n".join(["Nothing can be restored:", *(f"  {each}" for each in details)]))
+            self._place.tell("\n".join(["Nothing can be restored:", *(f"  {detail}" for detail in details)]))
             return
         self._place.confirm(question, details, lambda: self._restore(step, actions))
 
@@ -122,8 +122,9 @@ class FileRestorer:
 
 def _listed(step: Step) -> list[str]:
     lines = [
-        f"{MARKS[each.what]} {one_line(each.name, 200)}" + (f"  (no copy: {each.why})" if each.why else "")
-        for each in step.changes[:_NAMED]
+        f"{MARKS[change.what]} {one_line(change.name, 200)}"
+        + (f"  (no copy: {change.why})" if change.why else "")
+        for change in step.changes[:_NAMED]
     ]
     if (more := len(step.changes) - _NAMED) > 0:
         lines.append(f"… {more:,} more")

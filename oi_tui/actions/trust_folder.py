@@ -41,9 +41,9 @@ def trust_folder(place: _Place, workspace: Workspace) -> None:
             place.tell(f"Could not save that: {error.strerror or error}", warning=True)
         changed = workspace.profile.differences(found)
         rows = [
-            f"  {each.key}: {one_line(each.show(getattr(found, each.name)) or each.unset, 200)}"
-            for each in settings()
-            if each.name in changed
+            f"  {setting.key}: {one_line(setting.show(getattr(found, setting.name)) or setting.unset, 200)}"
+            for setting in settings()
+            if setting.name in changed
         ]
         place.tell("\n".join(["Now using the folder's settings:", *rows]))
         place.take_profile(found)

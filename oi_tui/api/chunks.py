@@ -104,8 +104,8 @@ def from_messages(messages: Sequence[Message]) -> list[Chunk]:
 
 
 def _stands_alone(before: Message | None, message: Message, after: Message | None) -> bool:
-    beside = (each for each in (before, after) if each is not None)
-    return message.type == "message" and all(each.role == "user" for each in beside)
+    beside = (item for item in (before, after) if item is not None)
+    return message.type == "message" and all(item.role == "user" for item in beside)
 
 
 def from_message(message: Message) -> Chunk:

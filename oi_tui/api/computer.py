@@ -34,8 +34,8 @@ class ApiComputer(SettingGroup):
         self._runtimes: Computer | None = None
         self._languages: list[Any] = list(LANGUAGES)
         if names := settings.profile.languages:
-            wanted = {language_of(_named(each), self).name for each in names}
-            self._languages = [each for each in LANGUAGES if each.name in wanted]
+            wanted = {language_of(_named(name), self).name for name in names}
+            self._languages = [language for language in LANGUAGES if language.name in wanted]
             # From here on it is the list that may be changed.
             settings.profile = settings.profile.with_changes(languages=())
 
@@ -96,8 +96,10 @@ class ApiComputer(SettingGroup):
             runtimes.use_sandbox(self._settings.profile.sandbox, ())
 
     def _declared(self, before: Iterable[Language]) -> tuple[Language, ...]:
-        known = {id(each.source): each for each in before if each.source is not None}
-        return tuple(known.get(id(each)) or language_of(_named(each), self) for each in self._languages)
+        known = {id(item.source): item for item in before if item.source is not None}
+        return tuple(
+            known.get(id(language)) or language_of(_named(language), self) for language in self._languages
+        )
 
     @overload
     def run(
@@ -150,10 +152,10 @@ def _named(language: Any) -> Any:
     if not isinstance(language, str):
         return language
     word = language.strip().lower()
-    for each in LANGUAGES:
-        if word == each.name or word in each.aliases:
-            return each
-    known = ", ".join(each.name for each in LANGUAGES)
+    for item in LANGUAGES:
+        if word == item.name or word in item.aliases:
+            return item
+    known = ", ".join(item.name for item in LANGUAGES)
     raise TypeError(f"computer.languages: unknown language {language!r}; languages: {known}")
 
 

@@ -123,7 +123,7 @@ class OpenInterpreter(SettingGroup):
     @messages.setter
     def messages(self, messages: Iterable[Chunk]) -> None:
         found = list(messages)
-        if wrong := [each for each in found if not isinstance(each, dict)]:
+        if wrong := [item for item in found if not isinstance(item, dict)]:
             raise TypeError(f"messages must be dictionaries, not {wrong[0]!r}")
         self._messages = found
 
@@ -208,7 +208,7 @@ class OpenInterpreter(SettingGroup):
         self.computer.declare()
         profile = self._settings.profile
         learn(profile.api_key)
-        messages = [to_message(each) for each in self.messages]
+        messages = [to_message(message) for message in self.messages]
         runtimes = self.computer.runtimes
         journal = Store.unsaved(cwd=runtimes.cwd, model=profile.model)
         model: Llm = FunctionModel(self.llm.completions) if self.llm.completions else self._process

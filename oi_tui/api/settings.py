@@ -13,14 +13,14 @@ _OTHERWISE = frozenset(
 #: The settings that act here, by their keys in a profile; those of the application do not, but for these.
 ACTING = frozenset(
     {"verbose", "debug", "disable_telemetry"}
-    | {each.key for each in settings() if each.section != "Application"} - _OTHERWISE
+    | {setting.key for setting in settings() if setting.section != "Application"} - _OTHERWISE
 )
 _AT_ANY_TIME = frozenset(
     {"auto_run", "safe_mode", "sandbox", "loop", "computer.emit_images", "shrink_images"}
 )
 #: Those of them that the languages are started with.
 AT_THE_START = frozenset(
-    {each.key for each in settings() if each.section == "Running code"} & ACTING - _AT_ANY_TIME
+    {setting.key for setting in settings() if setting.section == "Running code"} & ACTING - _AT_ANY_TIME
 )
 _NOT_SAVED = "conversations from Python are not saved; use interpreter.messages"
 _NO_COMPUTER_API = "oi-tui has no computer API; code can use everything that programs can use"
@@ -55,7 +55,7 @@ class ApiSettings:
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
-        self._names = {each.key: each.name for each in settings()}
+        self._names = {setting.key: setting.name for setting in settings()}
         self._started = False
 
     def start(self) -> None:
@@ -125,13 +125,13 @@ class SettingGroup:
 
     def _unknown(self, name: str, key: str) -> AttributeError:
         """Say of an attribute that has no effect what it is, or which one is probably meant."""
-        declared = {each.key for each in settings()}
+        declared = {setting.key for setting in settings()}
         if key in declared:
             return AttributeError(
                 f"{self._title}.{name} has no effect from Python; it is for the application"
             )
-        found = difflib.get_close_matches(name, [each for each in dir(self) if each[:1] != "_"], n=1)
-        places = {each.rpartition(".")[2]: f"interpreter.{each}" for each in ACTING}
+        found = difflib.get_close_matches(name, [item for item in dir(self) if item[:1] != "_"], n=1)
+        places = {item.rpartition(".")[2]: f"interpreter.{item}" for item in ACTING}
         elsewhere = difflib.get_close_matches(name, places, n=1)
         meant = f"{self._title}.{found[0]}" if found else places[elsewhere[0]] if elsewhere else ""
         hint = f"; did you mean {meant}?" if meant else ""

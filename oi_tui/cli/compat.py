@@ -73,6 +73,6 @@ def _local_models() -> list[str]:
     from oi_tui.engine.models import local_servers
 
     found = local_servers.find()
-    lines = [f"  oi-tui -m {one_line(each.model, 60)}   ({each.server})" for each in found]
+    lines = [f"  oi-tui -m {one_line(item.model, 60)}   ({item.server})" for item in found]
     there = ["On this machine:", *lines] if found else ["No model server found on this machine."]
     return [*there, "", "How to get one:", *(f"  {one_line(hint, 200)}" for hint in local_servers.hints())]

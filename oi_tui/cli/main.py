@@ -109,11 +109,11 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
     groups: dict[str, argparse._ArgumentGroup] = {}
-    for each in settings():
-        group = groups.get(each.section)
+    for setting in settings():
+        group = groups.get(setting.section)
         if group is None:
-            group = groups[each.section] = made.add_argument_group(each.section)
-        _add(group, each)
+            group = groups[setting.section] = made.add_argument_group(setting.section)
+        _add(group, setting)
     return made
 
 
@@ -129,10 +129,12 @@ def read_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Prof
     profile, path = profiles.open_profile(name, confirm_trust.ask, offline=offline, write=write)
     profile = _with_project(profile).with_environment()
     changes: dict[str, Value] = {}
-    for each in settings():
-        if each.name in given:
-            value = getattr(given, each.name)
-            changes[each.name] = each.check_given(each.parse(value) if isinstance(value, str) else value)
+    for setting in settings():
+        if setting.name in given:
+            value = getattr(given, setting.name)
+            changes[setting.name] = setting.check_given(
+                setting.parse(value) if isinstance(value, str) else value
+            )
     if "demo" in given:
         changes |= {"model": "demo", "api_base": None}
     return profile.with_changes("flag", **changes), path
@@ -321,7 +323,7 @@ def _add(group: argparse._ArgumentGroup, each: Setting) -> None:
 def _dashed(arguments: list[str], made: argparse.ArgumentParser) -> list[str]:
     """The arguments with each known flag written with dashes, and `--flag=false` as `--no-flag`."""
     known = made._option_string_actions
-    switches = {each.name: each for each in settings() if each.kind is bool}
+    switches = {setting.name: setting for setting in settings() if setting.kind is bool}
     result: list[str] = []
     for number, argument in enumerate(arguments):
         if argument == "--":
@@ -347,9 +349,9 @@ def _words(rest: Sequence[str], made: argparse.ArgumentParser) -> str:
     """Join the positional arguments into the first message, as in: oi-tui how large is this folder."""
     # What follows "--" is words, whatever it begins with.
     end = rest.index("--") if "--" in rest else len(rest)
-    for each in rest[:end]:
-        if each.startswith("-") and each != "-":
-            raise _UsageError(_unknown(each, made))
+    for item in rest[:end]:
+        if item.startswith("-") and item != "-":
+            raise _UsageError(_unknown(item, made))
     return " ".join([*rest[:end], *rest[end + 1 :]]).strip()
 
 

@@ -24,7 +24,7 @@ _FOR_THE_SHELL = re.compile(r"(oi-tui|interpreter)( +-.*)?$|pip3? install (--upg
 
 def matching(typed: str) -> list[Command]:
     """The commands whose name begins with what was typed after `%` or `/`."""
-    return [each for each in COMMANDS.values() if each.name.startswith(_named(typed[1:]))]
+    return [command for command in COMMANDS.values() if command.name.startswith(_named(typed[1:]))]
 
 
 def is_command(text: str) -> bool:

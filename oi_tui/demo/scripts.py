@@ -58,7 +58,7 @@ def _labelled(reply: Reply) -> Reply:
 
 def _after_rejection(task: Task, talk: Talk, step: Step) -> Reply:
     heard = f"You would rather not, because: “{step.reason}”." if step.reason else "You would rather not."
-    if sum(each.outcome == "rejected" for each in talk.steps) > 1:
+    if sum(item.outcome == "rejected" for item in talk.steps) > 1:
         return [Say(f"{heard} Then I leave it there; nothing was run. Ask me for something else.")]
     language, code = task.other_way(talk)
     return [Say(f"{heard} Nothing was run. Here is another way, in {language}:\n\n"), Run(language, code)]

@@ -43,17 +43,17 @@ def report(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[str, i
     lines = [f"oi-tui {__version__} on {platform.system()} {platform.release()}, {platform.machine()}"]
     problems = 0
     for title, findings in examine(checks(in_use, ask_terminal=ask_terminal)):
-        problems += sum(each.good is False for each in findings)
+        problems += sum(finding.good is False for finding in findings)
         lines += ["", title, *_lines(findings)]
     verdict = f"{problems} problem{'s' * (problems != 1)}." if problems else "No problem was found."
     return _anonymous("\n".join([*lines, "", verdict])), problems
 
 
 def _lines(findings: Iterable[Finding]) -> Iterable[str]:
-    for each in findings:
-        yield from _wrapped(f"  {_MARKS[each.good]:<{_INDENT - 2}}", visible(each.words))
-        if each.fix:
-            yield from _wrapped(f"{'':<{_INDENT}}> ", visible(each.fix))
+    for finding in findings:
+        yield from _wrapped(f"  {_MARKS[finding.good]:<{_INDENT - 2}}", visible(finding.words))
+        if finding.fix:
+            yield from _wrapped(f"{'':<{_INDENT}}> ", visible(finding.fix))
 
 
 def _wrapped(first: str, words: str) -> list[str]:

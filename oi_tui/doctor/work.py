@@ -30,16 +30,16 @@ def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
     in_use = in_use or _usual()
     yield from _in_use(in_use)
     folder = paths.profiles()
-    for each in sorted(folder.glob("*.y*ml")) if folder.is_dir() else ():
-        if each == in_use.path:
+    for path in sorted(folder.glob("*.y*ml")) if folder.is_dir() else ():
+        if path == in_use.path:
             continue
         try:
-            profile = profiles.load(each, write=False)
+            profile = profiles.load(path, write=False)
         except (ProfileError, OSError) as error:
-            yield Finding(False, str(error), f"Correct {paths.short(each)}, or move it away.")
+            yield Finding(False, str(error), f"Correct {paths.short(path)}, or move it away.")
             continue
-        yield Finding(None, f"another profile is {paths.short(each)}: the model is {profile.model}")
-        yield from _remarks(profile, each)
+        yield Finding(None, f"another profile is {paths.short(path)}: the model is {profile.model}")
+        yield from _remarks(profile, path)
     for setting in declared():
         if reason := setting.cannot():
             yield Finding(None, f"{setting.key} has no effect: {reason}")
@@ -76,7 +76,7 @@ def _in_use(in_use: "InUse") -> Iterator[Finding]:
         ("flag", "flags"),
         ("changed", "the command line"),
     ):
-        keys = [each.key for each in declared() if profile.origins.get(each.name) == origin]
+        keys = [item.key for item in declared() if profile.origins.get(item.name) == origin]
         if keys:
             yield Finding(None, f"set by {words}: {', '.join(keys)}")
     yield from _remarks(profile, path, broken)
@@ -107,7 +107,7 @@ def languages(in_use: "InUse | None" = None) -> Iterator[Finding]:
     there = set(computer.languages)
     with ThreadPoolExecutor(max_workers=8, thread_name_prefix="doctor-language") as pool:
         for language, words in zip(
-            LANGUAGES, pool.map(computer.describe, (each.name for each in LANGUAGES)), strict=True
+            LANGUAGES, pool.map(computer.describe, (item.name for item in LANGUAGES)), strict=True
         ):
             if language.name in there:
                 named = words.startswith((language.title, language.name))
@@ -174,7 +174,7 @@ def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
         yield Finding(None, "no provider's API key is in the environment")
     found = local_servers.find()
     for name, served in groupby(found, key=lambda each: each.server):
-        names = [each.model for each in served]
+        names = [item.model for item in served]
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         yield Finding(True, f"{name} is running: {', '.join(names[:4])}{more}")
     if not found:
@@ -195,11 +195,11 @@ def _ollama(model: str, found: "Sequence[LocalModel]") -> Iterator[Finding]:
     """Whether Ollama on this machine can be asked for the model."""
     from oi_tui.engine.models.local_servers import is_named
 
-    there = [each for each in found if each.server == "Ollama"]
+    there = [item for item in found if item.server == "Ollama"]
     if not there:
         fix = "Start it (ollama serve), or choose another model: %model lists those on this machine."
         yield Finding(False, f"{model} needs Ollama, which does not answer or has no model", fix)
-    elif not any(is_named(each, model) for each in there):
+    elif not any(is_named(item, model) for item in there):
         fix = (
             f"ollama pull {model.partition('/')[2]}, or choose another model: %model lists those on this "
             "machine."

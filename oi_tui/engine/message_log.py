@@ -70,8 +70,8 @@ class MessageLog:
         """Drop these messages, here and where they are saved."""
         ids = [message.id for message in dropped]
         with self._lock:
-            for each in ids:
-                del self._messages[each]
+            for item in ids:
+                del self._messages[item]
         self._recorder.forget(ids)
 
     def from_on(self, id: str, *, keep: bool = False) -> tuple[Message, ...]:

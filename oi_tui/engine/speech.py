@@ -22,7 +22,7 @@ _MARKUP = re.compile(r"[*_`#>|]+")
 
 def voice() -> Sequence[str] | None:
     """The program that speaks here, with its arguments; None where there is none."""
-    return next((each for each in _VOICES if shutil.which(each[0])), None)
+    return next((item for item in _VOICES if shutil.which(item[0])), None)
 
 
 def why_silent() -> str | None:

@@ -57,8 +57,8 @@ class PlainCommands(ConversationActions):
 
     def open_help(self) -> None:
         """Commands, one a line."""
-        width = max(len(each.title) for each in COMMANDS.values())
-        rows = [f"  {each.title:<{width}}  {each.summary}" for each in COMMANDS.values()]
+        width = max(len(command.title) for command in COMMANDS.values())
+        rows = [f"  {command.title:<{width}}  {command.summary}" for command in COMMANDS.values()]
         self.tell(
             "Type a request, or a command. At a question: y runs, n rejects, e edits, a always runs the "
             "language.\nctrl+c stops; ctrl+d quits. ! or %% before a line runs it in your shell.\n"
@@ -116,7 +116,7 @@ class PlainCommands(ConversationActions):
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Show what would be done, and ask."""
-        self.tell("\n".join([question, *(f"  {each}" for each in details), "  1  yes, do that"]))
+        self.tell("\n".join([question, *(f"  {detail}" for detail in details), "  1  yes, do that"]))
         if self._conversation.ask_number("1, or enter for no: ", 1) is not None:
             act()
 

@@ -120,9 +120,9 @@ def _served_here(profile: Profile, notes: Callable[[str], None]) -> Profile:
     """The profile with a model of this machine: the one it names, else the first, if any answers."""
     found = local_servers.find()
     named = profile.model if "model" in profile.origins else None
-    fitting = [each for each in found if named is None or local_servers.is_named(each, named)]
+    fitting = [item for item in found if named is None or local_servers.is_named(item, named)]
     if not fitting:
-        told = [f"{each.model} ({each.server})" for each in found]
+        told = [f"{item.model} ({item.server})" for item in found]
         known = f"There are: {', '.join(told)}." if told else "\n".join(local_servers.hints())
         notes(one_line(f"No server on this machine has {named}.", 200) if named and told else _NO_SERVER)
         notes("\n".join(one_line(line, 300) for line in known.splitlines()))

@@ -20,12 +20,21 @@ def told(standings: Sequence[Availability]) -> str:
     """The languages with version, program and whether their line is marked; how to get the others."""
     rows = [("language", "version", "line", "program")]
     rows += [
-        (each.name, each.about, "yes" if each.active_line else "no", each.program)
-        for each in standings
-        if each.program
+        (
+            availability.name,
+            availability.about,
+            "yes" if availability.active_line else "no",
+            availability.program,
+        )
+        for availability in standings
+        if availability.program
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = ["  ".join([*map(str.ljust, row, widths), row[3]]) for row in rows]
     lines.append("(line: whether the line that runs is marked)")
-    missing = [f"  {each.name}: {each.about}" for each in standings if not each.program]
+    missing = [
+        f"  {availability.name}: {availability.about}"
+        for availability in standings
+        if not availability.program
+    ]
     return "\n".join([*lines, "Not installed:", *missing] if missing else lines)

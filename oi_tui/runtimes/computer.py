@@ -98,8 +98,8 @@ class Computer:
     @property
     def languages(self) -> tuple[str, ...]:
         """The names of the languages that can run on this machine, and in the sandbox where that is on."""
-        here = (each for each in self._declared if not (self._enclosed and each.outside))
-        return tuple(dict.fromkeys(each.name for each in here if self._program(each)))
+        here = (item for item in self._declared if not (self._enclosed and item.outside))
+        return tuple(dict.fromkeys(item.name for item in here if self._program(item)))
 
     @property
     def declared(self) -> tuple[Language, ...]:
@@ -119,7 +119,7 @@ class Computer:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes of the available languages for the model."""
-        notes = (each.note for each in self._declared if each.note and self._program(each))
+        notes = (item.note for item in self._declared if item.note and self._program(item))
         held_back = (_HELD_BACK.format(", ".join(sorted(self._hidden))),) if self._hidden else ()
         network = _SOME_NETWORK.format(", ".join(self._hosts)) if self._hosts else _NO_NETWORK
         return (*notes, *((f"{_ENCLOSED} {network}",) if self._enclosed else ()), *held_back)
@@ -143,12 +143,12 @@ class Computer:
         """The availability of every language. Asks each program for its version, which takes a moment."""
         return tuple(
             Availability(
-                each.name,
-                self.describe(each.name),
-                None if self.missing(each.name) else self._program(each),
-                bool(each.active_line),
+                item.name,
+                self.describe(item.name),
+                None if self.missing(item.name) else self._program(item),
+                bool(item.active_line),
             )
-            for each in self._declared
+            for item in self._declared
         )
 
     def resolve(self, name: str) -> str | None:

@@ -148,7 +148,7 @@ class PtyRuntime:
             return Memory(name, "busy")
         event, written = answer
         found = tuple(read(event.get("variables")) if written is None else read_shell(written))[-MOST:]
-        self.names = names_in([each.name for each in reversed(found[-10:])])
+        self.names = names_in([item.name for item in reversed(found[-10:])])
         total = event.get("total")
         return Memory(name, "told", found, max(total, len(found)) if isinstance(total, int) else len(found))
 

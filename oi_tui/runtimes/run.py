@@ -343,7 +343,7 @@ class Run:
         self._receive()
         if self._line:
             self._report(LineReached(None))
-        news = [each for each in (reason, self._news, self._elsewhere()) if each]
+        news = [item for item in (reason, self._news, self._elsewhere()) if item]
         reason = "; ".join(news) or None
         self._report(RunEnded(state, time.monotonic() - self._began, reason))
 

@@ -54,9 +54,9 @@ BLOCK_KEYS = (
 def help_rows() -> list[tuple[str, str]]:
     """Key or name, and what it does; an empty key begins a section."""
     rows = [("", "Keys"), *OTHER_KEYS]
-    rows += [(each.keys, each.summary) for each in COMMANDS.values() if each.keys]
+    rows += [(command.keys, command.summary) for command in COMMANDS.values() if command.keys]
     rows += [("", "In the conversation"), *BLOCK_KEYS, ("", "Commands")]
-    rows += [(each.title, each.summary) for each in COMMANDS.values()]
+    rows += [(command.title, command.summary) for command in COMMANDS.values()]
     return rows
 
 

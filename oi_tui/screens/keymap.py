@@ -37,10 +37,10 @@ def bindings() -> Known:
 
 
 def _ours(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
-    for each in kind.__subclasses__():
-        if each.__module__.startswith("oi_tui."):
-            yield each
-        yield from _ours(each)
+    for item in kind.__subclasses__():
+        if item.__module__.startswith("oi_tui."):
+            yield item
+        yield from _ours(item)
 
 
 def chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
@@ -91,7 +91,7 @@ def _plain(key: str) -> str:
 def is_key(key: str) -> bool:
     """Whether there is a key of that name: a letter or sign, a named key, either with modifiers."""
     *modifiers, last = key.split("+") if key != "+" else ["+"]
-    if any(each not in MODIFIERS for each in modifiers):
+    if any(modifier not in MODIFIERS for modifier in modifiers):
         return False
     if len(last) == 1:
         return last.isprintable() and not last.isspace()

@@ -140,7 +140,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             box.border_title = "Welcome to oi-tui" if self._welcome else "Model"
             box.border_subtitle = _LIST_KEYS
             yield Static(self._words(), id="models-words", markup=False)
-            yield OptionList(*(Option(_describe(each)) for each in self._choices), id="models-list")
+            yield OptionList(*(Option(_describe(choice)) for choice in self._choices), id="models-list")
             with VerticalScroll(id="models-hints", can_focus=False):
                 yield Static(markup=False)
             yield Input(
@@ -176,12 +176,12 @@ class ModelsScreen(Dialog[ModelChoice | None]):
     @on(Found)
     def handle_found(self, event: Found) -> None:
         """Offer what answered; where nothing did, say how to get one going."""
-        for each in event.models:
-            size = f", {each.size / 1e9:.1f} GB" if each.size else ""
-            window = f", {each.context_window:,} tokens" if each.context_window else ""
-            choice = ModelChoice(each.model, each.api_base, f"{each.server}{size}{window}")
+        for model in event.models:
+            size = f", {model.size / 1e9:.1f} GB" if model.size else ""
+            window = f", {model.context_window:,} tokens" if model.context_window else ""
+            choice = ModelChoice(model.model, model.api_base, f"{model.server}{size}{window}")
             self.offer(choice)
-            if self._wanted and local_servers.is_named(each, self._wanted.model):
+            if self._wanted and local_servers.is_named(model, self._wanted.model):
                 self.dismiss(choice)
                 return
         if not event.models:
@@ -203,7 +203,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         chosen = self._choices[at]
         self._choices.insert(len(self._choices) - 1, choice)
         choices.clear_options()
-        choices.add_options(Option(_describe(each)) for each in self._choices)
+        choices.add_options(Option(_describe(item)) for item in self._choices)
         choices.highlighted = 0 if chosen == DEMO and len(self._choices) == 2 else self._choices.index(chosen)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:

@@ -68,7 +68,7 @@ def _revoking(grant: "Permission") -> str:
 
 
 def _chat(app: App[Any]) -> ChatScreen:
-    return next(each for each in app.screen_stack if isinstance(each, ChatScreen))
+    return next(item for item in app.screen_stack if isinstance(item, ChatScreen))
 
 
 class CommandEntries(Provider):

@@ -54,7 +54,7 @@ class PermissionsScreen(Dialog[None]):
         choices = self.query_one(OptionList)
         at = choices.highlighted or 0
         choices.clear_options()
-        choices.add_options(Option(_described(each)) for each in self._rows)
+        choices.add_options(Option(_described(row)) for row in self._rows)
         choices.display = bool(self._rows)
         if self._rows:
             choices.highlighted = min(at, len(self._rows) - 1)
@@ -86,8 +86,8 @@ class PermissionsScreen(Dialog[None]):
 
     def action_revoke_all(self) -> None:
         """Ask again for everything."""
-        for each in self._session.permissions:
-            self._session.revoke(each)
+        for permission in self._session.permissions:
+            self._session.revoke(permission)
         self._show()
 
 

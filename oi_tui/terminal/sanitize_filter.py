@@ -30,7 +30,7 @@ class SanitizeFilter(LineFilter):
         """The segments, the same list where nothing was unsafe."""
         for text, _, _ in segments:
             if not (text.isascii() and text.isprintable()) and (_PLACEHOLDER in text or clean(text) != text):
-                return [_cleaned(each) for each in segments]
+                return [_cleaned(segment) for segment in segments]
         return segments
 
 

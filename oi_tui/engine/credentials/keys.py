@@ -193,7 +193,7 @@ class Secrets:
 
     def _in_environment(self, name: str) -> str | None:
         # A key for a server of one's own has an "@" in its name, which no variable has.
-        values = (self._environment.get(each, "").strip() for each in (name, *_ALSO.get(name, ())))
+        values = (self._environment.get(item, "").strip() for item in (name, *_ALSO.get(name, ())))
         return next(filter(None, values), None)
 
     def _in_file(self, name: str) -> str | None:

@@ -94,7 +94,7 @@ def _known(environment: Mapping[str, str] | None) -> list[str]:
 
 def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Find the secrets, as they are and as they are encoded elsewhere."""
-    for form in {form for each in secrets for form in _forms(each)}:
+    for form in {form for secret in secrets for form in _forms(secret)}:
         yield from _found(text, form)
 
 

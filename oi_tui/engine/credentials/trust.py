@@ -62,8 +62,8 @@ class Trust:
     def accepts(self, shown: Shown) -> bool:
         """Whether exactly this was trusted before; a record that cannot be believed trusts nothing."""
         return any(
-            (each.kind, each.place, each.digest) == (shown.kind, shown.place, shown.digest)
-            for each in self.entries()
+            (entry.kind, entry.place, entry.digest) == (shown.kind, shown.place, shown.digest)
+            for entry in self.entries()
         )
 
     def accept(self, shown: Shown) -> None:
@@ -90,7 +90,7 @@ class Trust:
             if self.path.parent.exists() and not paths.safe_to_trust(self.path.parent):
                 _log.warning("Nothing is trusted: other users can write to %s", self.path.parent)
                 return []
-            return [Trusted(**each) for each in _entries(private_file.read(self.path))]
+            return [Trusted(**entry) for entry in _entries(private_file.read(self.path))]
         except OSError as error:
             _log.warning("Nothing is trusted: %s", error)
             return []
@@ -101,11 +101,11 @@ def _entries(record: dict[str, object]) -> list[dict[str, str]]:
     listed = record.get("trusted")
     names = {"kind", "place", "digest", "when"}
     return [
-        each
-        for each in (listed if isinstance(listed, list) else ())
-        if isinstance(each, dict) and each.keys() == names and all(isinstance(v, str) for v in each.values())
+        item
+        for item in (listed if isinstance(listed, list) else ())
+        if isinstance(item, dict) and item.keys() == names and all(isinstance(v, str) for v in item.values())
     ]
 
 
 def _others(record: dict[str, object], kind: str, place: str) -> list[dict[str, str]]:
-    return [each for each in _entries(record) if (each["kind"], each["place"]) != (kind, place)]
+    return [entry for entry in _entries(record) if (entry["kind"], entry["place"]) != (kind, place)]

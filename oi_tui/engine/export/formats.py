@@ -66,9 +66,9 @@ def file_name(title: str, suffix: str) -> str:
 def kind_of(path: Path) -> Format | None:
     """The kind of document that a file's name ends with: code of any language is a script."""
     suffix = path.suffix.lower()
-    if suffix in {each.lower() for each in _SUFFIXES.values()} - {FORMATS["html"].suffix}:
+    if suffix in {item.lower() for item in _SUFFIXES.values()} - {FORMATS["html"].suffix}:
         return FORMATS["script"]
-    return next((each for each in FORMATS.values() if each.suffix == suffix), None)
+    return next((item for item in FORMATS.values() if item.suffix == suffix), None)
 
 
 def export(format: Format, title: str, messages: Sequence[Message], path: Path) -> list[Path]:
@@ -198,7 +198,7 @@ def notebook(title: str, messages: Sequence[Message]) -> str:
     by_code: dict[str, dict[str, Any]] = {}
     last: dict[str, Any] | None = None
     # What was run again is in the notebook once: it runs from top to bottom.
-    again = {each.id for each in messages if each.type == "code" and each.parent is not None}
+    again = {item.id for item in messages if item.type == "code" and item.parent is not None}
     for message in messages:
         if message.role == "computer":
             cell = by_code.get(message.parent or "", last)
@@ -337,9 +337,9 @@ def original(_title: str, messages: Sequence[Message]) -> str:
     entries: list[object] = []
     for message in messages:
         kept = message.unknown.get(ORIGINAL)
-        if isinstance(kept, list) and all(isinstance(each, str) for each in kept):
+        if isinstance(kept, list) and all(isinstance(item, str) for item in kept):
             try:
-                entries += [json.loads(each) for each in kept]
+                entries += [json.loads(item) for item in kept]
                 continue
             except (ValueError, RecursionError):
                 pass
@@ -356,8 +356,8 @@ def plain_entry(message: Message) -> dict[str, Any]:
 
 #: The formats by the name that a person types.
 FORMATS: Mapping[str, Format] = {
-    each.name: each
-    for each in (
+    item.name: item
+    for item in (
         Format("markdown", ".md", "A readable text with code and output.", markdown),
         Format("notebook", ".ipynb", "A Jupyter notebook with outputs and images.", notebook),
         Format("html", ".html", "A web page with images; nothing in it runs.", html),

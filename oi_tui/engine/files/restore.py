@@ -34,7 +34,7 @@ def merged(steps: Sequence[Step]) -> Step | None:
             first = found.get(change.path)
             found[change.path] = change if first is None else _joined(first, change)
     # What came and went again in between was never there.
-    passing = (each.what == "created" and each.after is None and not each.why for each in found.values())
+    passing = (item.what == "created" and item.after is None and not item.why for item in found.values())
     left = [each for each, gone in zip(found.values(), passing, strict=True) if not gone]
     return replace(steps[0], changes=tuple(left), note="")
 

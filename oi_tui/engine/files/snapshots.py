@@ -145,14 +145,14 @@ class Snapshots:
             names = {name.removesuffix(".json") for name in os.listdir(self._steps)}  # noqa: PTH208
         except OSError:
             return []
-        return [each for each in ids if each in names]
+        return [item for item in ids if item in names]
 
     def latest(self, ids: Iterable[str]) -> str | None:
         """The one of the ids whose step was remembered last; None when none is known."""
         found = []
-        for each in self.known(ids):
+        for item in self.known(ids):
             with contextlib.suppress(OSError):
-                found.append((self._step(each).lstat().st_mtime_ns, each))
+                found.append((self._step(item).lstat().st_mtime_ns, item))
         return max(found)[1] if found else None
 
     def tidy(self) -> None:

@@ -16,7 +16,7 @@ def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
     choices = record.get("choices")
     if choices is None:
         return changed
-    good = [each for each in choices if isinstance(each, dict)] if isinstance(choices, list) else []
+    good = [item for item in choices if isinstance(item, dict)] if isinstance(choices, list) else []
     if good != choices:
         record["choices"] = good
         changed = True
@@ -174,6 +174,6 @@ def _is_usage(usage: Any) -> bool:
     counts = [usage.get(f"{kind}_tokens") for kind in ("prompt", "completion", "total")]
     details = [usage.get(f"{kind}_tokens_details") for kind in ("prompt", "completion")]
     return all(
-        each is None or (isinstance(each, int) and not isinstance(each, bool) and 0 <= each < 2**53)
-        for each in counts
-    ) and all(each is None or isinstance(each, dict) for each in details)
+        count is None or (isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**53)
+        for count in counts
+    ) and all(detail is None or isinstance(detail, dict) for detail in details)

@@ -55,7 +55,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
     """The fault that an exception stands for."""
     chain = list(_chain(error))
     # Whole pages and dumps come as the words of an error.
-    words = " ".join(f"{type(each).__name__}: {str(each)[:_LONGEST]}" for each in chain)
+    words = " ".join(f"{type(item).__name__}: {str(item)[:_LONGEST]}" for item in chain)
     status = _status(chain)
     detail = _detail(chain[0], attempt) or _phrase(status) or "it gave no reason"
     retry_after = _retry_after(chain, words)
@@ -123,12 +123,12 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _status(chain: list[BaseException]) -> int | None:
     # What never reached the server, or broke on the way, claims status 500.
-    unsent = any(CONNECTION.fullmatch(type(each).__name__) for each in chain)
-    for each in chain:
-        status = getattr(each, "status_code", None)
-        if not isinstance(status, int) and type(each).__name__ == "APIError":
+    unsent = any(CONNECTION.fullmatch(type(item).__name__) for item in chain)
+    for item in chain:
+        status = getattr(item, "status_code", None)
+        if not isinstance(status, int) and type(item).__name__ == "APIError":
             # An error within a stream has its number in the record itself.
-            code = str(getattr(each, "code", None))
+            code = str(getattr(item, "code", None))
             status = int(code) if code.isdecimal() else None
             unsent = unsent and status is None
         if isinstance(status, int) and 300 <= status < 600 and not unsent:
@@ -140,8 +140,8 @@ def _on_the_way(chain: list[BaseException], words: str) -> bool:
     """Whether the network failed. LiteLLM says so of whatever surprises it, and hides the cause."""
     real = any(
         _NETWORK.search(kind.__name__)
-        for each in chain
-        for kind in type(each).__mro__
+        for item in chain
+        for kind in type(item).__mro__
         if not kind.__module__.startswith(("litellm", "openai"))
     )
     return real or re.search(r"Connection error\.|Network|\b(?:Errno|WinError) ", words) is not None
@@ -182,7 +182,7 @@ def _led(chain: list[BaseException], words: str, status: int | None) -> str:
     """The base address to which the server redirects; empty where it does not."""
     found = ""
     if status in range(300, 400):
-        headers = [pair for each in chain for pair in _headers(each).items()]
+        headers = [pair for item in chain for pair in _headers(item).items()]
         names = ("location", "llm_provider-location")
         found = next((str(value) for name, value in headers if str(name).lower() in names), "")
     elif match := re.search(r"Redirect location: '([^'\s]+)'", words):
@@ -191,8 +191,8 @@ def _led(chain: list[BaseException], words: str, status: int | None) -> str:
 
 
 def _retry_after(chain: list[BaseException], words: str) -> float | None:
-    for each in chain:
-        headers = {str(k).lower().removeprefix("llm_provider-"): str(v) for k, v in _headers(each).items()}
+    for item in chain:
+        headers = {str(k).lower().removeprefix("llm_provider-"): str(v) for k, v in _headers(item).items()}
         if (text := headers.get("retry-after-ms")) and text.replace(".", "", 1).isdecimal():
             return float(text) / 1000
         if text := headers.get("retry-after"):

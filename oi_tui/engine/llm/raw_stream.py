@@ -69,11 +69,11 @@ class RawReply:
             # One by one, so that what is dropped is dropped between the pieces that it stood between.
             for line in lines:
                 # A line may end with a carriage return alone.
-                for each in line.rstrip("\r").split("\r"):
-                    for good in self._sieve.feed(each):
+                for part in line.rstrip("\r").split("\r"):
+                    for good in self._sieve.feed(part):
                         yield f"{good}\n".encode("utf-8", "replace")
         ends = "".join([*rest, decoder.decode(b"", True)])
-        tail = [good for each in ends.split("\r") for good in self._sieve.feed(each)]
+        tail = [good for part in ends.split("\r") for good in self._sieve.feed(part)]
         yield "\n".join([*tail, *self._sieve.end()]).encode("utf-8", "replace")
 
     async def _lines(self, given: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -85,10 +85,10 @@ class RawReply:
             self._keep(line.encode("utf-8", "replace") + b"\n")
             if first:
                 line, first = line.removeprefix("\ufeff"), False
-            for each in self._sieve.feed(line):
-                yield each
-        for each in self._sieve.end():
-            yield each
+            for item in self._sieve.feed(line):
+                yield item
+        for item in self._sieve.end():
+            yield item
 
     @property
     def cut(self) -> bool:

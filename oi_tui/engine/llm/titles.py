@@ -66,7 +66,7 @@ def can_be_named(messages: Sequence[Message]) -> bool:
 def cleaned(text: str) -> str:
     """A title on one line, as a model should have written it; "" when it is none."""
     text = re.sub(r"<think>.*?(?:</think>|\Z)", "", text, flags=re.DOTALL)
-    line = next(filter(None, (one_line(each, 300) for each in text.split("\n"))), "")
+    line = next(filter(None, (one_line(part, 300) for part in text.split("\n"))), "")
     line = re.sub(r"^(?:#+|title:|\*\*)\s*", "", line, flags=re.IGNORECASE).strip(" \"'“”„«»*`.")
     return line if len(line) <= _LONGEST else ""
 

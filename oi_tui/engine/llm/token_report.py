@@ -32,8 +32,8 @@ def parts(request: Request) -> dict[str, tuple[list[str], int]]:
         if isinstance(content, str):
             add(name, content)
         else:
-            for each in content or ():
-                add("images", "", 1) if each["type"] == "image_url" else add(name, each["text"])
+            for item in content or ():
+                add("images", "", 1) if item["type"] == "image_url" else add(name, item["text"])
         for call in message.get("tool_calls", ()):
             add("replies and code", call["function"]["arguments"])
     for tool in request.tools:

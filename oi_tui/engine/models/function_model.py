@@ -107,7 +107,7 @@ class FunctionReply:
             wanted = inspect.signature(self._completions).parameters
         except (TypeError, ValueError):
             return offered
-        if any(each.kind is each.VAR_KEYWORD for each in wanted.values()):
+        if any(item.kind is item.VAR_KEYWORD for item in wanted.values()):
             return offered
         taken = {name: offered.get(name) for name in wanted if name in offered or name in optional}
         first = next(iter(wanted), None)

@@ -205,7 +205,7 @@ class Llamafile:
 def _children(pid: int) -> list[int]:
     with suppress(OSError, ValueError):
         listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-        return [int(each) for each in listed.split()]
+        return [int(part) for part in listed.split()]
     return []
 
 

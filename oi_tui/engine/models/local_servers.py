@@ -113,7 +113,7 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
     """
     until = time.monotonic() + patience
     asked = [
-        replace(each, port=_ollama_port(each.port)) if each.name == "Ollama" else each for each in servers
+        replace(item, port=_ollama_port(item.port)) if item.name == "Ollama" else item for item in servers
     ]
     found: dict[int, list[LocalModel]] = {}
 
@@ -121,7 +121,7 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
         found[number] = _models(server, until)
 
     # Daemons: one that is fed a byte now and then must not keep the application from ending.
-    threads = [threading.Thread(target=ask, args=each, daemon=True) for each in enumerate(asked)]
+    threads = [threading.Thread(target=ask, args=item, daemon=True) for item in enumerate(asked)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -168,9 +168,9 @@ def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | N
     port = _port(api_base or "")
     if port is None:
         return None
-    by_name = {each.name: replace(each, port=port) for each in SERVERS}
+    by_name = {server.name: replace(server, port=port) for server in SERVERS}
     # LM Studio's two lists are those of all the others, too.
-    listed = [each for each in _models(by_name["LM Studio"], until) if each.model.partition("/")[2] == name]
+    listed = [item for item in _models(by_name["LM Studio"], until) if item.model.partition("/")[2] == name]
     told = _with_window(by_name["llama.cpp"], listed, until)
     window = told[0].context_window if told else None
     return OwnWords(f"the server at port {port}", loaded_window=window) if window else None

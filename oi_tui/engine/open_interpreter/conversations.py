@@ -70,7 +70,7 @@ def folders() -> list[Path]:
 def waiting(store: Store, sources: Sequence[Path]) -> list[Path]:
     """The original's conversations that were not brought in yet, nor deleted since, nor found unreadable."""
     refused = _refused(store)
-    return [each.path for each in _files(sources) if not store.knows(each.id) and each.mark not in refused]
+    return [file.path for file in _files(sources) if not store.knows(file.id) and file.mark not in refused]
 
 
 def bring_in(
@@ -182,7 +182,7 @@ def _whole_entries(raw: bytes) -> list[Any]:
         except (ValueError, RecursionError):
             break
         found.append(entry)
-    return found if any(isinstance(each, dict) for each in found) else []
+    return found if any(isinstance(item, dict) for item in found) else []
 
 
 def contents_of(stored: Iterable[object]) -> Contents:

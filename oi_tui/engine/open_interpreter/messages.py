@@ -126,7 +126,7 @@ def _calls(entry: Mapping[str, Any]) -> Iterator[Message]:
     wrapped = calls if isinstance(calls, list) else []
     for call in (
         entry.get("function_call"),
-        *(each.get("function") for each in wrapped if isinstance(each, dict)),
+        *(item.get("function") for item in wrapped if isinstance(item, dict)),
     ):
         if not isinstance(call, dict):
             continue

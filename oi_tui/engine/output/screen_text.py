@@ -73,7 +73,7 @@ class ScreenText:
         row = self._rows[self._row]
         if self._column > len(row):
             row.extend([(" ", "")] * (self._column - len(row)))
-        row[self._column : self._column + len(text)] = [(each, self._colours) for each in text]
+        row[self._column : self._column + len(text)] = [(item, self._colours) for item in text]
         self._column += len(text)
 
     def _single(self, control: str) -> None:

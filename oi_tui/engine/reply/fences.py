@@ -87,7 +87,7 @@ def words(info: str) -> list[str]:
         return []
     word = each[0].lstrip(".").rstrip(",;").lower()
     shorter = clean_word(_NAMING.sub("", re.split("[:,{(]", word)[0]).strip("\"'"))
-    return list(dict.fromkeys(each for each in (word, shorter) if each))
+    return list(dict.fromkeys(item for item in (word, shorter) if item))
 
 
 def only_shown(info: str) -> bool:

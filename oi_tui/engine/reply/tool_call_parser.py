@@ -202,10 +202,10 @@ class ToolCallParser:
             self._undecided += len(event.text) + 4
             if self._undecided > _UNDECIDED:
                 self._refuse()
-        if any(each not in _AROUND and each not in _ARGUMENTS for each in path[:-1]):
+        if any(item not in _AROUND and item not in _ARGUMENTS for item in path[:-1]):
             return
         if key and key not in _KEYS:
-            if not any(each in _ARGUMENTS for each in path[:-1]):
+            if not any(item in _ARGUMENTS for item in path[:-1]):
                 self._refuse()
             return
         if event.kind in ("object", "array"):
@@ -255,7 +255,7 @@ class ToolCallParser:
         if self.decided or self.refused:
             return
         named = bool(self._name) and is_tool(self._name, self._resolve)
-        inside = any(each in _ARGUMENTS for each in path)
+        inside = any(item in _ARGUMENTS for item in path)
         both = self._code_path is not None and bool(self._resolve(self._language or ""))
         if both or (named and (inside or self._code_path is not None)):
             self.decided = self._json.patient = True

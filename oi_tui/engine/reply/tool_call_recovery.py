@@ -186,12 +186,12 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
     if depth > 6:
         return []
     if isinstance(value, list):
-        if len(value) == 2 and all(isinstance(each, str) for each in value):
+        if len(value) == 2 and all(isinstance(entry, str) for entry in value):
             word, code = value
             return (
                 [RecoveredCall(clean_word(word), code)] if resolve(clean_word(word)) and code.strip() else []
             )
-        return [each for item in value[:50] for each in _from_value(item, name, resolve, depth + 1)]
+        return [entry for item in value[:50] for entry in _from_value(item, name, resolve, depth + 1)]
     if not isinstance(value, dict):
         return []
     keyed = {str(key).strip().lower(): each for key, each in value.items()}
@@ -210,9 +210,9 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
     )
     return [
         found
-        for each in list(value.values())[:50]
-        if isinstance(each, dict | list)
-        for found in _from_value(each, inner, resolve, depth + 1)
+        for entry in list(value.values())[:50]
+        if isinstance(entry, dict | list)
+        for found in _from_value(entry, inner, resolve, depth + 1)
     ]
 
 
@@ -288,8 +288,8 @@ def from_python(text: str, resolve: Resolve) -> list[RecoveredCall]:
             return []
         node = statement.value
         nodes = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
-        for each in nodes:
-            call = _from_call(each, resolve)
+        for item in nodes:
+            call = _from_call(item, resolve)
             if call is None:
                 return []
             found.append(call)
@@ -303,15 +303,13 @@ def _from_call(node: ast.expr, resolve: Resolve) -> RecoveredCall | None:
     if function == "print" and len(node.args) == 1 and not node.keywords:
         return _from_call(node.args[0], resolve)
     values = {
-        (each.arg or "").lower(): each.value.value
-        for each in node.keywords
-        if isinstance(each.value, ast.Constant) and isinstance(each.value.value, str)
+        (keyword.arg or "").lower(): keyword.value.value
+        for keyword in node.keywords
+        if isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
     }
     if len(values) != len(node.keywords):
         return None
-    given = [
-        each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)
-    ]
+    given = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
     if len(given) != len(node.args):
         return None
     if len(given) == 2 and not values and resolve(given[0].strip().lower()):

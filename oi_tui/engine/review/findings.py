@@ -76,7 +76,7 @@ class Findings:
     @property
     def risks(self) -> tuple[Finding, ...]:
         """All but the plain facts."""
-        return tuple(each for each in self.found if each.kind not in _FACTS)
+        return tuple(item for item in self.found if item.kind not in _FACTS)
 
     @property
     def risk_sentences(self) -> list[str]:
@@ -105,24 +105,24 @@ class Findings:
     @property
     def lines(self) -> frozenset[int]:
         """The lines with risks, from 1."""
-        return frozenset(each.line for each in self.risks)
+        return frozenset(risk.line for risk in self.risks)
 
     def _of(self, kind: Kind) -> list[Finding]:
         if kind != "not understood":
-            return [each for each in self.found if each.kind == kind]
-        listed = {each.line for each in self.found}
-        return [each for each in self.unchecked if each.line not in listed]
+            return [item for item in self.found if item.kind == kind]
+        listed = {item.line for item in self.found}
+        return [item for item in self.unchecked if item.line not in listed]
 
 
 def _sentence(kind: Kind, found: list[Finding]) -> str:
     if kind == "not understood":
         return _unchecked(found)
-    named = list(dict.fromkeys(each.what for each in found if each.what))
+    named = list(dict.fromkeys(item.what for item in found if item.what))
     shown = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
     words = WORDS[kind] + (f": {shown}" if shown else "")
     if kind in _FACTS:
         return words
-    numbers = sorted({each.line for each in found})
+    numbers = sorted({item.line for item in found})
     some = ", ".join(map(str, numbers[:4])) + (", …" if len(numbers) > 4 else "")
     return f"{words} (line{'s' * (len(numbers) > 1)} {some})"
 
@@ -130,8 +130,8 @@ def _sentence(kind: Kind, found: list[Finding]) -> str:
 def _unchecked(found: list[Finding]) -> str:
     """One line for all parts that were not checked."""
     first: dict[str, int] = {}
-    for each in found:
-        first.setdefault(each.what, each.line)
+    for item in found:
+        first.setdefault(item.what, item.line)
     shown = [f"{what} (line {line})" if line else what for what, line in list(first.items())[:3]]
     return f"{WORDS['not understood']}: {', '.join(shown)}" + (
         f" and {len(first) - 3} more" if len(first) > 3 else ""

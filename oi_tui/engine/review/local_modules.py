@@ -26,7 +26,7 @@ def in_the_way(cwd: Path, besides: Set[str]) -> str | None:
 def _loads(entry: "os.DirEntry[str]", ending: str) -> bool:
     if ending:
         return ending.endswith(_LOADABLE)
-    return any((Path(entry.path) / f"__init__{each}").exists() for each in _LOADABLE)
+    return any((Path(entry.path) / f"__init__{item}").exists() for item in _LOADABLE)
 
 
 @cache

@@ -117,7 +117,7 @@ class Permissions:
             self.everything = True
             return
         with self._lock:
-            self._given = [each for each in self._given if not _alike(each, grant)] + [grant]
+            self._given = [item for item in self._given if not _alike(item, grant)] + [grant]
 
     def revoke(self, grant: Permission) -> bool:
         """Ask for that code again; False when the grant is gone already, or was used up."""
@@ -126,7 +126,7 @@ class Permissions:
             return before
         with self._lock:
             many = len(self._given)
-            self._given = [each for each in self._given if not _alike(each, grant)]
+            self._given = [item for item in self._given if not _alike(item, grant)]
             return len(self._given) < many
 
     def clear(self) -> None:

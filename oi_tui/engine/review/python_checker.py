@@ -89,7 +89,7 @@ def read(code: str, cwd: Path, earlier: Earlier | None = None) -> Seen:
     before = dict(earlier.names) if earlier is not None else {}
     try:
         # Functions may be called above the place where they are defined.
-        names = {each.name: _FUNCTION for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)}
+        names = {node.name: _FUNCTION for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
         for _ in range(_MOST_ROUNDS):
             reader = _Checker(cwd, before, names)
             reader.statements(tree.body)
@@ -224,11 +224,11 @@ class _Checker:
             case ast.Return(value):
                 self._give_back(value)
             case ast.Raise(error, cause):
-                for each in filter(None, (error, cause)):
-                    self._expression(each)
+                for entry in filter(None, (error, cause)):
+                    self._expression(entry)
             case ast.Assert(test, message):
-                for each in filter(None, (test, message)):
-                    self._expression(each)
+                for entry in filter(None, (test, message)):
+                    self._expression(entry)
             case ast.Delete(targets):
                 for target in targets:
                     self._delete(target)
@@ -243,11 +243,11 @@ class _Checker:
         """Note a statement that is not known, and read what is in it for the names."""
         name = getattr(node, "name", "")
         self._note({"ClassDef": f"class {name}"}.get(type(node).__name__, type(node).__name__.lower()))
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-                self.bound[each.id] = _UNKNOWN
-            elif isinstance(each, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                self.bound[each.name] = _UNKNOWN
+        for item in ast.walk(node):
+            if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store):
+                self.bound[item.id] = _UNKNOWN
+            elif isinstance(item, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                self.bound[item.name] = _UNKNOWN
 
     def _handler(self, handler: ast.ExceptHandler) -> None:
         if handler.type is not None:
@@ -275,16 +275,16 @@ class _Checker:
         if self._in_function:
             return False
         self._in_function = True
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name) and each.id not in own:
-                kind = self._meaning(each.id)
-                self.relied_on[each.id] = "" if kind is None else kind
+        for item in ast.walk(node):
+            if isinstance(item, ast.Name) and item.id not in own:
+                kind = self._meaning(item.id)
+                self.relied_on[item.id] = "" if kind is None else kind
         return True
 
     def _parameters(self, arguments: ast.arguments) -> None:
         """Bind parameters; what they are when called is seen at the call."""
-        for each in filter(None, (*arguments.defaults, *arguments.kw_defaults)):
-            self._plain(each)
+        for default in filter(None, (*arguments.defaults, *arguments.kw_defaults)):
+            self._plain(default)
         for argument in _all_parameters(arguments):
             if argument.annotation is not None:
                 self._expression(argument.annotation)
@@ -423,23 +423,23 @@ class _Checker:
             case ast.Compare(left, _, others):
                 return self._computed((left, *others))
             case ast.BoolOp(_, values):
-                return _worst([self._expression(each) for each in values])
+                return _worst([self._expression(item) for item in values])
             case ast.IfExp(test, body, orelse):
                 self._expression(test)
                 return _worst((self._expression(body), self._expression(orelse)))
             case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
                 return self._held(parts)
             case ast.Dict(keys, values):
-                return self._held([each for each in (*keys, *values) if each is not None])
+                return self._held([item for item in (*keys, *values) if item is not None])
             case ast.Starred(value):
                 return self._item_of(value)
             case ast.Subscript(value, index):
                 return self._part(value, index)
             case ast.Slice(lower, upper, step):
-                return self._held([each for each in (lower, upper, step) if each is not None])
+                return self._held([item for item in (lower, upper, step) if item is not None])
             case ast.JoinedStr(values):
-                for each in values:
-                    self._expression(each)
+                for item in values:
+                    self._expression(item)
                 return _PLAIN
             case ast.FormattedValue(value, _, spec):
                 self._expression(value)
@@ -451,7 +451,7 @@ class _Checker:
                 self._assign(target, kind)
                 return kind
             case ast.Lambda(arguments, body):
-                outermost = self._enter(node, {each.arg for each in _all_parameters(arguments)})
+                outermost = self._enter(node, {parameter.arg for parameter in _all_parameters(arguments)})
                 self._parameters(arguments)
                 self._plain(body)
                 self._in_function = not outermost
@@ -461,7 +461,7 @@ class _Checker:
                 return self._held([element])
             case ast.GeneratorExp(element, generators):
                 outermost = self._enter(
-                    node, {each for part in generators for each in _names_in(part.target)}
+                    node, {item for part in generators for item in _names_in(part.target)}
                 )
                 self._generators(generators)
                 kind = self._held([element])
@@ -482,12 +482,12 @@ class _Checker:
 
     def _computed(self, nodes: Iterable[ast.expr]) -> str:
         """Evaluate an operator: known for known or loose values."""
-        kinds = [self._expression(each) for each in nodes]
+        kinds = [self._expression(node) for node in nodes]
         return _UNKNOWN if _UNKNOWN in kinds else _PLAIN
 
     def _held(self, nodes: Iterable[ast.expr]) -> str:
         """Evaluate a collection: known if all its values are."""
-        kinds = [self._expression(each) for each in nodes]
+        kinds = [self._expression(node) for node in nodes]
         return _PLAIN if all(kind == _PLAIN for kind in kinds) else _UNKNOWN
 
     def _item_of(self, node: ast.expr) -> str:
@@ -500,11 +500,11 @@ class _Checker:
         return _UNKNOWN if kind == _UNKNOWN else _PLAIN
 
     def _generators(self, generators: Iterable[ast.comprehension]) -> None:
-        for each in generators:
-            if each.is_async:
+        for generator in generators:
+            if generator.is_async:
                 self._note("async for")
-            self._assign(each.target, self._item_of(each.iter))
-            for test in each.ifs:
+            self._assign(generator.target, self._item_of(generator.iter))
+            for test in generator.ifs:
                 self._expression(test)
 
     def _attribute(self, node: ast.Attribute) -> str:
@@ -613,16 +613,16 @@ class _Checker:
 
         Other things might be kept in a collection, and come out of it again as if they were known.
         """
-        given = [self._expression(each) for each in (*call.args, *(each.value for each in call.keywords))]
+        given = [self._expression(arg) for arg in (*call.args, *(keyword.value for keyword in call.keywords))]
         return all(kind == _PLAIN for kind in given)
 
     def _arguments(self, call: ast.Call, *, any_value: bool = False, any_name: bool = False) -> None:
         """Read what is given to a call, and note what the call is not known to be harmless with."""
-        for each in (*call.args, *(keyword.value for keyword in call.keywords)):
+        for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
             if any_value:
-                self._expression(each)
+                self._expression(arg)
             else:
-                self._plain(each)
+                self._plain(arg)
         for keyword in call.keywords:
             if keyword.arg is None:
                 self._note("**…")
@@ -643,7 +643,7 @@ class _Checker:
                 self._arguments(call)
             case "pivot_table":
                 fine = not call.args and all(
-                    _is_reduction(each.value) for each in call.keywords if each.arg == "aggfunc"
+                    _is_reduction(keyword.value) for keyword in call.keywords if keyword.arg == "aggfunc"
                 )
                 self._expressions_of(call, but="aggfunc")
             case _:
@@ -664,8 +664,8 @@ class _Checker:
 
     def _is_aggregation(self, call: ast.Call) -> bool:
         """Whether a method is given what to compute as known names or functions, and nothing for these."""
-        for each in (*call.args, *(keyword.value for keyword in call.keywords)):
-            self._plain(each)
+        for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
+            self._plain(arg)
         named = {keyword.arg or "**": keyword.value for keyword in call.keywords}
         axis = named.pop("axis", None)
         named.pop("raw", None)
@@ -679,8 +679,8 @@ class _Checker:
             and "**" not in named
             and "func" not in named
             and all(
-                isinstance(each, ast.Tuple) and len(each.elts) == 2 and self._computes(each.elts[1])
-                for each in named.values()
+                isinstance(item, ast.Tuple) and len(item.elts) == 2 and self._computes(item.elts[1])
+                for item in named.values()
             )
         )
 
@@ -711,11 +711,11 @@ class _Checker:
             isinstance(mode, ast.Constant) and mode.value in ("r", "rt", "rb", "br", "tr")
         )
         odd = set(named) - {"file", "mode", "encoding", "errors", "newline"} or len(call.args) > 2
-        for each in (*call.args[1:], *named.values()):
-            self._plain(each)
+        for arg in (*call.args[1:], *named.values()):
+            self._plain(arg)
         if not reads or odd:
-            for each in call.args[:1]:
-                self._expression(each)
+            for arg in call.args[:1]:
+                self._expression(arg)
             return self._note("open(…)", steady=True)
         self._path(call.args[0] if call.args else named.get("file"))
         return _PLAIN
@@ -778,7 +778,7 @@ def _all_parameters(arguments: ast.arguments) -> list[ast.arg]:
         arguments.vararg,
         arguments.kwarg,
     )
-    return [each for each in named if each is not None]
+    return [item for item in named if item is not None]
 
 
 def _names_in(target: ast.expr) -> set[str]:
@@ -794,7 +794,7 @@ def _names_in(target: ast.expr) -> set[str]:
 
 def _locals_of(function: ast.FunctionDef) -> set[str]:
     """The names that are certainly a function's own: its parameters, and what its statements assign to."""
-    found = {each.arg for each in _all_parameters(function.args)}
+    found = {parameter.arg for parameter in _all_parameters(function.args)}
     shared: set[str] = set()
     waiting: list[ast.stmt] = list(function.body)
     while waiting:

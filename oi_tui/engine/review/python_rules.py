@@ -100,7 +100,7 @@ def _parsed(code: str) -> tuple[ast.AST | None, list[Finding]]:
             continue
         seen = shell_rules.look(words.removeprefix("sx").removeprefix("system") if sign == "%" else words)
         found.append(Finding("programs", words.split(maxsplit=1)[0] if words.split() else "", index + 1))
-        found += [Finding(each.kind, each.what, index + 1) for each in seen]
+        found += [Finding(item.kind, item.what, index + 1) for item in seen]
     return _tree("\n".join(lines)), found
 
 
@@ -130,13 +130,13 @@ class _Visitor:
         nodes = list(ast.walk(tree))
         for node in nodes:
             if isinstance(node, ast.Import):
-                for each in node.names:
-                    self._names[each.asname or each.name.partition(".")[0]] = (
-                        each.name if each.asname else each.name.partition(".")[0]
+                for name in node.names:
+                    self._names[name.asname or name.name.partition(".")[0]] = (
+                        name.name if name.asname else name.name.partition(".")[0]
                     )
             elif isinstance(node, ast.ImportFrom) and node.module:
-                for each in node.names:
-                    self._names[each.asname or each.name] = f"{node.module}.{each.name}"
+                for name in node.names:
+                    self._names[name.asname or name.name] = f"{node.module}.{name.name}"
         for node in nodes:
             if isinstance(node, ast.Call):
                 self._call(node)
@@ -181,7 +181,9 @@ class _Visitor:
             what = ""
         else:
             what = self._first(call)
-            named = what or call.args or any(each.arg and "path" in each.arg for each in call.keywords)
+            named = (
+                what or call.args or any(keyword.arg and "path" in keyword.arg for keyword in call.keywords)
+            )
             if function.attr in _MAYBE and not named:
                 return
         self._note(kind, what, call)
@@ -189,7 +191,7 @@ class _Visitor:
     def _open(self, call: ast.Call, name: str) -> None:
         method = name not in ("open", "io.open", "codecs.open", "builtins.open")
         given = [*call.args[0 if method else 1 :], *(k.value for k in call.keywords if k.arg == "mode")]
-        mode = next((_literal(each) for each in given), "")
+        mode = next((_literal(item) for item in given), "")
         if not _WRITING.fullmatch(mode):
             return
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -201,7 +203,7 @@ class _Visitor:
     def _program(self, call: ast.Call, name: str) -> None:
         first = call.args[0] if call.args else None
         if isinstance(first, ast.List | ast.Tuple):
-            words = [_literal(each) for each in first.elts]
+            words = [_literal(elt) for elt in first.elts]
             command = shlex.join(words)
         else:
             command = _literal(first) if first is not None else ""
@@ -209,8 +211,8 @@ class _Visitor:
             return
         seen = shell_rules.look(command)
         self._note("programs", shell_rules.program(command), call)
-        for each in seen:
-            self._note(each.kind, each.what, call)
+        for item in seen:
+            self._note(item.kind, item.what, call)
 
     def _first(self, call: ast.Call) -> str:
         return _literal(call.args[0]) if call.args else ""

@@ -20,7 +20,7 @@ def why_not_readable(name: str, cwd: Path, *, listing: bool = False) -> str:
 
     With `listing`, the names within a folder are read and not what files hold.
     """
-    if not name or any(ord(each) < 32 for each in name) or name.startswith(("~", "-")) or "://" in name:
+    if not name or any(ord(item) < 32 for item in name) or name.startswith(("~", "-")) or "://" in name:
         return "it is not a plain path"
     parts = Path(name).parts
     if os.path.isabs(name) or ".." in parts:  # noqa: PTH117

@@ -40,25 +40,25 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             return Findings(readable=False)
     if seen is None:
         return Findings(tuple(_placed(look_for_patterns("python", code), cwd)), readable=False)
-    known = [each for each in unchecked if each.kind != "not understood"]
+    known = [item for item in unchecked if item.kind != "not understood"]
     return Findings(
         tuple(dict.fromkeys(_placed([*seen, *known], cwd))),
-        unchecked=tuple(each for each in unchecked if each.kind == "not understood"),
+        unchecked=tuple(item for item in unchecked if item.kind == "not understood"),
         parsed=parsed,
     )
 
 
 def _placed(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:
     """Files by how they lie to the folder: those outside of it are a finding of their own."""
-    for each in found:
-        if each.kind == "writes" and each.what:
-            path = Path(os.path.normpath(cwd / os.path.expanduser(each.what)))  # noqa: PTH111 -- "~x" may be nobody
+    for item in found:
+        if item.kind == "writes" and item.what:
+            path = Path(os.path.normpath(cwd / os.path.expanduser(item.what)))  # noqa: PTH111 -- "~x" may be nobody
             if str(path) in _NO_FILES or str(path.parent) == "/dev/fd":
                 continue
             inside = path.is_relative_to(cwd) and cwd != Path("/")
-            yield Finding("writes" if inside else "writes outside", each.what, each.line)
+            yield Finding("writes" if inside else "writes outside", item.what, item.line)
         else:
-            yield each
+            yield item
 
 
 _NO_FILES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")

@@ -57,7 +57,7 @@ def read(code: str) -> list[Command]:
     """The simple commands of the code. Raises NotUnderstood for everything that is more than these."""
     if len(code) > LONGEST:
         raise NotUnderstood("code of this length", 1)
-    if any("\ud800" <= each <= "\udfff" for each in code):
+    if any("\ud800" <= item <= "\udfff" for item in code):
         raise NotUnderstood("characters that are no text", 1)
     return list(_Parser(code).commands())
 
@@ -267,7 +267,7 @@ _KNOWN: dict[str, _Known] = {
     "false": _Known(),
     "basename": _Known(texts=2),
     "dirname": _Known(texts=1),
-    "seq": _Known("w", texts=3, check=lambda words: _numbers([each for each in words if each != "-w"])),
+    "seq": _Known("w", texts=3, check=lambda words: _numbers([item for item in words if item != "-w"])),
     "sleep": _Known(texts=1, check=_numbers),
     "uname": _Known("amnrspvo"),
     "whoami": _Known(),
@@ -314,8 +314,8 @@ def keeps_meanings(code: str) -> bool:
     except NotUnderstood:
         return False
     return all(
-        (each.words[0].text in _KNOWN or each.words[0].text in _PROGRAMS) and not _sets(each)
-        for each in commands
+        (command.words[0].text in _KNOWN or command.words[0].text in _PROGRAMS) and not _sets(command)
+        for command in commands
     )
 
 
@@ -325,7 +325,7 @@ _REDIRECTED = re.compile(r"(?<=[ \t])>>?[ \t]*[A-Za-z0-9_./-]+(?=[ \t\n;|]|\Z)")
 
 def _sets(command: Command) -> bool:
     """Whether it puts its output into a variable, as `printf -v` does."""
-    return command.words[0].text == "printf" and any(each.text.startswith("-v") for each in command.words)
+    return command.words[0].text == "printf" and any(word.text.startswith("-v") for word in command.words)
 
 
 def _look_at(command: Command, cwd: Path) -> Iterator[Finding]:
@@ -337,9 +337,9 @@ def _look_at(command: Command, cwd: Path) -> Iterator[Finding]:
     if (place := _local_program(name.text, cwd)) is not None:
         yield Finding("not understood", f"{name.text}, a program in {place}", command.line)
         return
-    texts = [each.text for each in words]
+    texts = [word.text for word in words]
     own_syntax = known.files == _OWN_SYNTAX
-    if not known.check(texts) or (own_syntax and any(each.pattern for each in words)):
+    if not known.check(texts) or (own_syntax and any(word.pattern for word in words)):
         yield Finding("not understood", _shown(name, words), command.line)
         return
     if own_syntax:
@@ -355,7 +355,7 @@ def _look_at(command: Command, cwd: Path) -> Iterator[Finding]:
 
 
 def _shown(name: Word, words: list[Word]) -> str:
-    return " ".join([name.text, *(each.text for each in words)])[:40]
+    return " ".join([name.text, *(word.text for word in words)])[:40]
 
 
 def _places(name: str, words: list[Word]) -> list[Word]:
@@ -386,13 +386,15 @@ def _operands(known: _Known, words: list[Word]) -> list[Word] | None:
                 return None
     texts = len(operands) if known.texts < 0 else known.texts
     files = operands[texts:]
-    if any(each.pattern and ("/" in each.text or not known.any_pattern) for each in operands[:texts]):
+    if any(
+        operand.pattern and ("/" in operand.text or not known.any_pattern) for operand in operands[:texts]
+    ):
         return None
     # A pattern may stand for several files, and for one that is called like an option.
-    patterns = [each for each in files if each.pattern]
+    patterns = [file for file in files if file.pattern]
     if known.files >= 0 and (len(files) > known.files or patterns):
         return None
-    unsafe = any(_PATTERN.match(each.text) for each in patterns)
+    unsafe = any(_PATTERN.match(pattern.text) for pattern in patterns)
     return None if unsafe and not known.any_pattern else files
 
 

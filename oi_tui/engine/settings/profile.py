@@ -48,12 +48,12 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
     @classmethod
     def from_entries(cls, entries: Mapping[str, yaml_file.Entry], path: object) -> Self:
         """A profile from what `profile_file.parse` found. Raises ProfileError."""
-        known = {key: each for each in settings() for key in (each.key, *each.also)}
+        known = {key: setting for setting in settings() for key in (setting.key, *setting.also)}
         values: dict[str, Any] = {}
         unknown = []
         for key, entry in entries.items():
             declared = known.get(key)
-            if declared is None and any(each.startswith(f"{key}.") for each in known):
+            if declared is None and any(item.startswith(f"{key}.") for item in known):
                 # A group of the original's whose settings are all commented out is empty.
                 if entry.value not in (None, {}):
                     unknown.append(f"line {entry.line}: {key} is a group of settings, with more below it")
@@ -83,7 +83,7 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
 
     def with_changes(self, origin: Origin = "changed", **changes: Value) -> Self:
         """The same profile with some settings changed, each checked. Raises ProfileError."""
-        declared = {each.name: each for each in settings()}
+        declared = {setting.name: setting for setting in settings()}
         checked: dict[str, Any] = {name: declared[name].check(value) for name, value in changes.items()}
         origins: dict[str, Origin] = {**self.origins, **dict.fromkeys(checked, origin)}
         return dataclasses.replace(self, **checked, origins=origins)
@@ -91,28 +91,28 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
     def with_environment(self, environment: Mapping[str, str] = os.environ) -> Self:
         """The same profile with what the environment sets. Raises ProfileError naming the variable."""
         changes: dict[str, Value] = {}
-        for each in settings():
-            text = environment.get(each.variable, "") if each.variable else ""
+        for setting in settings():
+            text = environment.get(setting.variable, "") if setting.variable else ""
             if text:
                 try:
-                    changes[each.name] = each.parse(text)
+                    changes[setting.name] = setting.parse(text)
                 except ProfileError as error:
-                    raise error.at(f"environment variable {each.variable}") from None
+                    raise error.at(f"environment variable {setting.variable}") from None
         return self.with_changes("environment", **changes)
 
     def differences(self, other: Self) -> dict[str, Value]:
         """The settings, by name, that are different in `other`, with its values."""
         return {
-            each.name: getattr(other, each.name)
-            for each in settings()
-            if getattr(self, each.name) != getattr(other, each.name)
+            setting.name: getattr(other, setting.name)
+            for setting in settings()
+            if getattr(self, setting.name) != getattr(other, setting.name)
         }
 
     def __repr__(self) -> str:
         said = (
-            f"{each.name}={each.show(getattr(self, each.name))!r}"
-            for each in settings()
-            if getattr(self, each.name) != each.default
+            f"{setting.name}={setting.show(getattr(self, setting.name))!r}"
+            for setting in settings()
+            if getattr(self, setting.name) != setting.default
         )
         return f"Profile({', '.join(said)})"
 
@@ -123,7 +123,7 @@ def save(path: Path, changes: Mapping[str, Value]) -> None:
     Everything else in the file stays as it is, to the byte. The file appears whole or not at all, for its
     owner only. Raises OSError, or ProfileError when the file is not one that can be changed.
     """
-    declared = {each.name: each for each in settings()}
+    declared = {setting.name: setting for setting in settings()}
     written: dict[str, Value] = {}
     for name, value in changes.items():
         each = declared[name]
@@ -141,19 +141,19 @@ def settings() -> tuple[Setting, ...]:
 def _declared() -> tuple[Setting, ...]:
     hints = typing.get_type_hints(Profile)
     found = []
-    for each in dataclasses.fields(Profile):
-        if "setting" not in each.metadata:
+    for item in dataclasses.fields(Profile):
+        if "setting" not in item.metadata:
             continue
-        hint = hints[each.name]
+        hint = hints[item.name]
         parts = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
         kinds = [part for part in parts if part is not types.NoneType]
         found.append(
             Setting(
-                name=each.name,
+                name=item.name,
                 kind=typing.get_origin(kinds[0]) or kinds[0],
                 optional=len(parts) > 1,
-                default=typing.cast("Value", each.default),
-                **each.metadata["setting"],
+                default=typing.cast("Value", item.default),
+                **item.metadata["setting"],
             )
         )
     return tuple(found)
@@ -171,14 +171,14 @@ def conversations(profile: Profile) -> Path:
 def without_effect(profile: Profile) -> list[str]:
     """Explain which chosen settings have no effect here."""
     found = []
-    for each in settings():
-        if getattr(profile, each.name) == each.default and profile.origins.get(each.name) != "flag":
+    for setting in settings():
+        if getattr(profile, setting.name) == setting.default and profile.origins.get(setting.name) != "flag":
             continue
-        reason = each.cannot()
-        if each.needless and profile.origins.get(each.name) == "flag":
-            reason = each.needless
+        reason = setting.cannot()
+        if setting.needless and profile.origins.get(setting.name) == "flag":
+            reason = setting.needless
         if reason:
-            found.append(f"{each.key} has no effect: {reason}.")
+            found.append(f"{setting.key} has no effect: {reason}.")
     return found
 
 
@@ -186,9 +186,9 @@ def explain(profile: Profile) -> list[tuple[str, str, Origin]]:
     """For every setting: its key, its value as shown to a person, and where the value comes from."""
     return [
         (
-            each.key,
-            each.show(getattr(profile, each.name)) or each.unset,
-            profile.origins.get(each.name, "default"),
+            setting.key,
+            setting.show(getattr(profile, setting.name)) or setting.unset,
+            profile.origins.get(setting.name, "default"),
         )
-        for each in _SETTINGS
+        for setting in _SETTINGS
     ]

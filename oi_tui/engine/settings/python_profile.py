@@ -147,7 +147,7 @@ def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
 
 def _executed(shown: Shown, languages: Sequence[KnownLanguage]) -> dict[str, Any]:
     """Run the program in a process of its own. Returns what it set and called."""
-    defaults = {each.key: each.default for each in settings()}
+    defaults = {setting.key: setting.default for setting in settings()}
     order = {"text": shown.text, "place": shown.place, "defaults": defaults, "languages": list(languages)}
     try:
         done = subprocess.run(
@@ -177,7 +177,7 @@ def _with(profile: Profile, path: str, kind: str, value: Any, shown: Shown) -> P
     key = MOVED.get(path, path)
     if key == "llm.completions" and kind == "function":
         return replace(profile, completions=(shown.text, shown.place))
-    declared = {name: each for each in settings() for name in (each.key, *each.also)}
+    declared = {name: setting for setting in settings() for name in (setting.key, *setting.also)}
     each = declared.get(key)
     if each is None:
         _refuse_group(key, declared)

@@ -205,15 +205,15 @@ class Setting:
 
     def _checked_list(self, value: Iterable[object]) -> tuple[str, ...]:
         found = []
-        for each in value:
-            if not isinstance(each, str) or not each.strip() or "\0" in each or "\n" in each:
-                raise self.error(f"expected {self.expected}, each in one line, not {self._told(each)}")
-            if wanted := self.must(each) if self.must else None:
-                raise self.error(f"expected {wanted}, not {self._told(each)}")
-            if self.choices and each not in self.choices:
-                hint = nearest(each, self.choices)
-                raise self.error(f"expected {self.expected}, not {self._told(each)}{hint}")
-            found.append(each)
+        for item in value:
+            if not isinstance(item, str) or not item.strip() or "\0" in item or "\n" in item:
+                raise self.error(f"expected {self.expected}, each in one line, not {self._told(item)}")
+            if wanted := self.must(item) if self.must else None:
+                raise self.error(f"expected {wanted}, not {self._told(item)}")
+            if self.choices and item not in self.choices:
+                hint = nearest(item, self.choices)
+                raise self.error(f"expected {self.expected}, not {self._told(item)}{hint}")
+            found.append(item)
         return tuple(found)
 
     def _checked_number(self, value: float) -> float | int:

@@ -10,19 +10,19 @@ def starter() -> str:
     """The text of a new profile: every setting as a comment, with its help and default."""
     lines = ["# A profile of oi-tui. Remove the # in front of a setting to change it."]
     section = ""
-    for each in settings():
-        if each.section != section:
-            section = each.section
+    for setting in settings():
+        if setting.section != section:
+            section = setting.section
             lines += ["", f"# ---- {section}"]
-        lines += ["", *(f"# {line}" for line in _wrapped(each.help))]
-        shown = "" if each.default is None else yaml_file.scalar(each.default)
-        if each.long and len(shown) > 60:
+        lines += ["", *(f"# {line}" for line in _wrapped(setting.help))]
+        shown = "" if setting.default is None else yaml_file.scalar(setting.default)
+        if setting.long and len(shown) > 60:
             shown = "..."
-        unset = each.default is None
-        if each.limits and each.default == ():
+        unset = setting.default is None
+        if setting.limits and setting.default == ():
             # An empty list would be a limit to nothing at all.
             shown, unset = "", True
-        lines.append(f"#{each.key}: {shown}".rstrip() + (f"  # {each.unset}" if unset else ""))
+        lines.append(f"#{setting.key}: {shown}".rstrip() + (f"  # {setting.unset}" if unset else ""))
     return "\n".join(lines) + "\n"
 
 

@@ -29,11 +29,11 @@ def why_unknown(key: str, known: Iterable[str]) -> str:
     known = list(known)
     if "<<" in key.split("."):
         return "is a merge (<<), which is not supported; write its settings out"
-    if any(key == each or key.startswith(f"{each}.") for each in _ORIGINALS):
+    if any(key == original or key.startswith(f"{original}.") for original in _ORIGINALS):
         return "is a setting of Open Interpreter that has no effect in oi-tui"
     # Where it stands under the wrong group, the last part of the name still tells.
     name = key.rpartition(".")[2]
-    same = [each for each in known if each.rpartition(".")[2] == name]
+    same = [item for item in known if item.rpartition(".")[2] == name]
     return f"is not a setting{f'; did you mean {same[0]}?' if same else nearest(key, known)}"
 
 
@@ -42,7 +42,7 @@ def refuse_misspelt_limit(key: str, settings: Iterable[Setting]) -> None:
 
     Going on would be to go on without the limit.
     """
-    names = {each.key.rpartition(".")[2]: each for each in settings}
+    names = {setting.key.rpartition(".")[2]: setting for setting in settings}
     name = key.rpartition(".")[2].replace("-", "_").lower()
     meant = difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)
     if meant and names[meant[0]].limits:

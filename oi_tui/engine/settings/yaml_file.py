@@ -136,8 +136,8 @@ def _refuse_circles(root: yaml.Node, path: object) -> None:
         within |= {id(node)}
         parts = node.value if isinstance(node, yaml.CollectionNode) else ()
         for part in parts:
-            for each in part if isinstance(part, tuple) else (part,):
-                walk(each, within)
+            for item in part if isinstance(part, tuple) else (part,):
+                walk(item, within)
 
     walk(root, frozenset())
 
@@ -175,7 +175,7 @@ def _end(node: yaml.Node) -> int:
 
 def _value(node: yaml.Node, path: object) -> object:
     if isinstance(node, yaml.SequenceNode):
-        return [_value(each, path) for each in node.value]
+        return [_value(item, path) for item in node.value]
     if isinstance(node, yaml.MappingNode):
         return {}
     try:

@@ -75,8 +75,8 @@ class FullTextIndex:
                 if error.sqlite_errorcode & 0xFF not in DAMAGED:
                     return
                 # It holds nothing that cannot be read again. What it was about to undo belongs to it.
-                for each in (self._path, Path(f"{self._path}-journal")):
-                    each.unlink(missing_ok=True)
+                for item in (self._path, Path(f"{self._path}-journal")):
+                    item.unlink(missing_ok=True)
                 self._update(store, stopped)
 
     @staticmethod
@@ -100,7 +100,7 @@ class FullTextIndex:
 
         None when it cannot tell. Where the words are not `is_exact`, some of those found may lack some.
         """
-        parts = {part for word in words for each in _WORD.findall(word) for part in _parts(each)}
+        parts = {part for word in words for item in _WORD.findall(word) for part in _parts(item)}
         if not parts or not self._path.exists():
             return None
         chosen = sorted(parts, key=len, reverse=True)[:_MOST_PARTS]

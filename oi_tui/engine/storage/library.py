@@ -33,7 +33,7 @@ class Library:
     def knows_deleted(self, ids: Sequence[str]) -> None:
         """The deleted conversations that can be restored, the last first, as read from the disk."""
         mine = {item.id for item in self._deleted}
-        self._thrown = [each for each in ids if each not in mine]
+        self._thrown = [entry for entry in ids if entry not in mine]
 
     def rename(self, item: Summary, title: str) -> None:
         """Give it another title."""
@@ -48,7 +48,7 @@ class Library:
     def delete(self, item: Summary) -> None:
         """Throw it away; `undo` brings it back."""
         self.store.delete(item.id)
-        self._thrown = [each for each in self._thrown if each != item.id]
+        self._thrown = [entry for entry in self._thrown if entry != item.id]
         self.listing = self.listing.without(item.id)
         self._deleted.append(item)
 

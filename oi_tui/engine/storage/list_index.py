@@ -64,9 +64,9 @@ class ListIndex:
                 if attempt or code & 0xFF not in DAMAGED:
                     break
                 # It holds nothing that cannot be read again. What it was about to undo belongs to it.
-                for each in (self._path, Path(f"{self._path}-journal")):
+                for item in (self._path, Path(f"{self._path}-journal")):
                     with contextlib.suppress(OSError):
-                        each.unlink(missing_ok=True)
+                        item.unlink(missing_ok=True)
         # Where nothing can be kept, everything is read anew.
         with contextlib.closing(sqlite3.connect(":memory:")) as base:
             return _listed(base, files(), named, facts)

@@ -53,13 +53,13 @@ class Listing:
         listing = cls()
         chosen = sorted(summaries, key=lambda each: (not each.pinned, -each.updated))
         listing.extend(
-            [each.id for each in chosen],
-            [each.title for each in chosen],
-            [each.updated for each in chosen],
-            [each.messages for each in chosen],
-            [(each.cwd, each.model) for each in chosen],
-            pinned=sum(each.pinned for each in chosen),
-            problems={each.id: each.problem for each in chosen if each.problem is not None},
+            [item.id for item in chosen],
+            [item.title for item in chosen],
+            [item.updated for item in chosen],
+            [item.messages for item in chosen],
+            [(item.cwd, item.model) for item in chosen],
+            pinned=sum(item.pinned for item in chosen),
+            problems={item.id: item.problem for item in chosen if item.problem is not None},
         )
         return listing
 
@@ -100,7 +100,7 @@ class Listing:
 
     def without(self, id: str) -> "Listing":
         """The list without this conversation. This one stays as it is: somebody may be drawing it."""
-        return Listing.of(each for each in self if each.id != id)
+        return Listing.of(item for item in self if item.id != id)
 
     def summary(self, row: int) -> Summary:
         """All that is known of the conversation at this place."""

@@ -22,7 +22,7 @@ def language_of(given: Any, computer: object = None) -> Language:
     name = getattr(given, "name", None)
     if not isinstance(name, str) or not name.strip():
         raise TypeError(f"{label} is not a language: its `name` must be a word, not {name!r}")
-    missing = [each for each in _MUST if not callable(getattr(given, each, None))]
+    missing = [item for item in _MUST if not callable(getattr(given, item, None))]
     if missing:
         raise TypeError(f"{label} is not a language: it lacks {' and '.join(missing)}")
 
@@ -32,12 +32,12 @@ def language_of(given: Any, computer: object = None) -> Language:
         return given(computer) if _takes_computer(given) else given()
 
     aliases = getattr(given, "aliases", None)
-    known = [each for each in aliases if isinstance(each, str)] if isinstance(aliases, Iterable) else []
+    known = [alias for alias in aliases if isinstance(alias, str)] if isinstance(aliases, Iterable) else []
     note = getattr(given, "system_message", "")
     return Language(
         name="-".join(name.lower().split()),
         title=name.strip(),
-        aliases=tuple(each.lower() for each in known),
+        aliases=tuple(item.lower() for item in known),
         hint="It is your own class.",
         keeps="what it keeps",
         input="none",
@@ -61,6 +61,7 @@ def _takes_computer(made: type) -> bool:
     except (TypeError, ValueError):
         return False
     return any(
-        each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
-        for each in parameters
+        parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        for parameter in parameters
     )

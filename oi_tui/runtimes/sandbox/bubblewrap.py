@@ -105,8 +105,8 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
         options = (*_NAMESPACES, *view.options, "--seccomp", number, "--chdir", str(wanted.cwd))
         return SandboxedCommand((bwrap, *options, "--", *start, *wanted.argv), wanted.env, tuple(made))
     except BaseException:
-        for each in made:
-            os.close(each)
+        for item in made:
+            os.close(item)
         raise
 
 
@@ -125,19 +125,19 @@ class _View:
             self._add("--size", str(wanted.limits.temporary), "--tmpfs", folder)
         readable, links = _readable(wanted)
         self._home(Path.home(), cwd)
-        for each in readable:
-            if cwd.is_relative_to(each):
-                self._show(each)
+        for item in readable:
+            if cwd.is_relative_to(item):
+                self._show(item)
         self._show(cwd, writable=True)
-        for each in wanted.ours:
-            if not each.exists() and self._is_shown(each):
-                paths.make_private(each)
+        for our in wanted.ours:
+            if not our.exists() and self._is_shown(our):
+                paths.make_private(our)
         self._pin(cwd, [*readable, *wanted.ours], wanted.pinned)
-        for each in readable:
-            if not cwd.is_relative_to(each):
-                self._show(each)
-        for each in wanted.read_only:
-            self._guard(each, cwd)
+        for item in readable:
+            if not cwd.is_relative_to(item):
+                self._show(item)
+        for item in wanted.read_only:
+            self._guard(item, cwd)
         self._hide(wanted.ours)
         self._hide(_sockets())
         self._show(wanted.channel, writable=True)
@@ -178,12 +178,12 @@ class _View:
         """
         above = {
             folder
-            for each in protected
-            if each != cwd and each.is_relative_to(cwd)
-            for folder in each.relative_to(cwd).parents
+            for item in protected
+            if item != cwd and item.is_relative_to(cwd)
+            for folder in item.relative_to(cwd).parents
             if folder != Path()
         }
-        above |= {each.relative_to(cwd) for each in pinned}
+        above |= {item.relative_to(cwd) for item in pinned}
         for folder in sorted(above, key=lambda each: len(each.parts)):
             self._add("--bind", str(cwd / folder), str(cwd / folder))
 
@@ -245,13 +245,13 @@ def _readable(wanted: SandboxRequest) -> tuple[list[Path], list[tuple[Path, str]
         links += found
     for program in wanted.programs:
         folders, _ = readable_paths.of_program(program, home, cwd)
-        readable += [each for each in folders if each.resolve().is_relative_to(cwd)]
+        readable += [item for item in folders if item.resolve().is_relative_to(cwd)]
     for folder in on_path():
         if folder.is_relative_to(cwd):
             # Made by code inside it would be one that nobody protects.
             folder.mkdir(parents=True, exist_ok=True)
             readable.append(folder)
-    readable += [each for each in (cwd / paths.PROJECT,) if each.is_file() and not each.is_symlink()]
+    readable += [item for item in (cwd / paths.PROJECT,) if item.is_file() and not item.is_symlink()]
     return list(dict.fromkeys(readable)), list(dict.fromkeys(links))
 
 
@@ -264,7 +264,7 @@ def own() -> list[Path]:
 def on_path() -> list[Path]:
     """The folders on PATH, by their real names: from there programs are run outside."""
     named = os.environ.get("PATH", "").split(os.pathsep)
-    return [Path(each).resolve() for each in named if each]
+    return [Path(item).resolve() for item in named if item]
 
 
 def _sockets() -> Iterator[Path]:

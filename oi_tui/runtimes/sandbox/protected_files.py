@@ -71,15 +71,15 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     named = [each for each, _ in entries if _is_read_only(each) and not _is_let_through(each, cwd, writable)]
     # What lies in a folder that is read-only is so too.
     guarded = set(named)
-    named = [each for each in named if guarded.isdisjoint(each.parents)]
-    linked = [each for each in _linked(cwd, entries) if not _is_let_through(each, cwd, writable)]
+    named = [item for item in named if guarded.isdisjoint(item.parents)]
+    linked = [item for item in _linked(cwd, entries) if not _is_let_through(item, cwd, writable)]
     remarks = [] if complete else [_INCOMPLETE.format(MOST_ENTRIES)]
     if len(named) > _MOST_GUARDED:
         remarks.append(
             f"Only {_MOST_GUARDED} of {len(named)} files that tools run automatically are read-only."
         )
     named = named[:_MOST_GUARDED]
-    pinned = {above for each in named for above in each.parents if _is_git(above) and above != cwd}
+    pinned = {above for item in named for above in item.parents if _is_git(above) and above != cwd}
     return ProtectedFiles((*named, *linked), tuple(pinned), tuple(linked), tuple(remarks))
 
 
@@ -106,8 +106,8 @@ class ProtectedFileWatch:
         after = self._look()
         found = sorted(path for path, print_ in after.items() if self._before.get(path) != print_)
         gone = self._before.keys() - after.keys()
-        words = [f"{'changed' if each in self._before else 'created'} {each}" for each in found]
-        words += [f"removed {each}" for each in sorted(gone) if _is_read_only(self._cwd / each)]
+        words = [f"{'changed' if item in self._before else 'created'} {item}" for item in found]
+        words += [f"removed {item}" for item in sorted(gone) if _is_read_only(self._cwd / item)]
         if not words:
             return None
         more = f" and {len(words) - 8} more" if len(words) > 8 else ""
@@ -173,8 +173,8 @@ def _is_git(folder: Path) -> bool:
 def _is_let_through(path: Path, cwd: Path, writable: Sequence[str]) -> bool:
     name = str(path.relative_to(cwd))
     return any(
-        fnmatch.fnmatch(name, each) or fnmatch.fnmatch(path.name, each) or name.startswith(f"{each}/")
-        for each in (one.rstrip("/") for one in writable)
+        fnmatch.fnmatch(name, item) or fnmatch.fnmatch(path.name, item) or name.startswith(f"{item}/")
+        for item in (one.rstrip("/") for one in writable)
     )
 
 

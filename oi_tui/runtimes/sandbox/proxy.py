@@ -40,7 +40,7 @@ class _Request:
 def resolve(host: str, port: int) -> list[str]:
     """The addresses of a host. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(each[4][0]) for each in found))
+    return list(dict.fromkeys(str(item[4][0]) for item in found))
 
 
 class HostProxy:
@@ -53,7 +53,7 @@ class HostProxy:
         refused: Callable[[str], object],
         resolve: Resolve = resolve,
     ) -> None:
-        self._hosts = tuple(each.lower() for each in hosts)
+        self._hosts = tuple(host.lower() for host in hosts)
         self._refused = refused
         self._resolve = resolve
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -69,10 +69,10 @@ class HostProxy:
         with self._lock:
             ended = [self._server, *self._open]
             self._open.clear()
-        for each in ended:
+        for item in ended:
             with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+                item.shutdown(socket.SHUT_RDWR)
+            item.close()
 
     def _accept(self) -> None:
         while True:
@@ -189,7 +189,7 @@ def _parse(head: bytes) -> _Request:
         raise _RefusedError("This is not a proxy request.") from None
     if method == "CONNECT":
         return _Request(host, port, b"")
-    kept = [each for each in fields.split(b"\r\n") if not _HOP.match(each)]
+    kept = [part for part in fields.split(b"\r\n") if not _HOP.match(part)]
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     first = f"{method} {path} {version}".encode("latin-1")
     return _Request(host, port, b"\r\n".join([first, *kept, b"Connection: close", b"", b""]))
@@ -200,8 +200,8 @@ _HOP = re.compile(rb"(?i)(proxy-[a-z-]+|connection|keep-alive)\s*:|$")
 
 def _relay(one: socket.socket, other: socket.socket) -> None:
     """Carry what comes from each side to the other until both have ended."""
-    for each in (one, other):
-        each.settimeout(None)
+    for item in (one, other):
+        item.settimeout(None)
     back = threading.Thread(target=_carry, args=(other, one), daemon=True)
     back.start()
     _carry(one, other)

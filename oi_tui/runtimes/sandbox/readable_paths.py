@@ -62,12 +62,12 @@ def of_program(program: str, home: Path, cwd: Path) -> tuple[list[Path], list[tu
 
 
 def _is_installation(prefix: Path, home: Path, strict: bool) -> bool:
-    if prefix == home / ".local" or any(each == prefix for each in (home, *home.parents)):
+    if prefix == home / ".local" or any(item == prefix for item in (home, *home.parents)):
         return False
     if (prefix / "pyvenv.cfg").is_file() and not strict:
         return True
     try:
-        if any((each / "os.py").is_file() for each in (prefix / "lib").glob("python3*")):
+        if any((path / "os.py").is_file() for path in (prefix / "lib").glob("python3*")):
             return True
         return not strict and any((prefix / name).is_dir() for name in ("lib", "lib64", "libexec", "include"))
     except OSError:

@@ -168,8 +168,8 @@ class Sandbox:
                 "Start in a folder for this work: mkdir -p ~/oi-tui-work && cd ~/oi-tui-work && oi-tui "
                 "--sandbox.",
             )
-        if any(folder.is_relative_to(each) for each in _NO_FOLDERS) and not any(
-            folder.parent.is_relative_to(each) for each in _BUT
+        if any(folder.is_relative_to(item) for item in _NO_FOLDERS) and not any(
+            folder.parent.is_relative_to(item) for item in _BUT
         ):
             raise _refusal(
                 f"the working directory, {folder}, is not a normal folder", "Start in another one."
@@ -184,15 +184,15 @@ class Sandbox:
                     f"{paths.short(ours)} is in the working directory, where code could change it",
                     "Move it to another folder.",
                 )
-        for each in (paths.config(), paths.data(), paths.state(), *self.private, *_run_outside()):
-            if link := _link_in(each, folder):
+        for item in (paths.config(), paths.data(), paths.state(), *self.private, *_run_outside()):
+            if link := _link_in(item, folder):
                 raise _refusal(
                     f"{paths.short(link)} points to a file that is run or read outside, and code could "
                     "change it",
                     "Start in another folder, or replace the link with the file.",
                 )
-        for each in _on_path():
-            if each.resolve() == folder:
+        for item in _on_path():
+            if item.resolve() == folder:
                 raise _refusal(
                     f"the working directory, {folder}, is on PATH: programs that code puts there would run "
                     "outside",
@@ -205,8 +205,8 @@ class Sandbox:
         named = [paths.config(), paths.data(), paths.state(), *self.private]
         if (config := paths.config()).is_dir():
             # A file that is kept elsewhere and linked here is ours as well.
-            named += [each for each in (*config.glob("*"), *config.glob("*/*")) if each.is_symlink()]
-        return list(dict.fromkeys(each.resolve() for each in named))
+            named += [path for path in (*config.glob("*"), *config.glob("*/*")) if path.is_symlink()]
+        return list(dict.fromkeys(item.resolve() for item in named))
 
 
 def gateway_in(channel: Path) -> Path:
@@ -228,7 +228,7 @@ def finding() -> tuple[str, str] | None:
 
 
 def _on_path() -> list[Path]:
-    return [Path(each or os.curdir).absolute() for each in os.environ.get("PATH", "").split(os.pathsep)]
+    return [Path(part or os.curdir).absolute() for part in os.environ.get("PATH", "").split(os.pathsep)]
 
 
 def _run_outside() -> list[Path]:
@@ -239,9 +239,9 @@ def _link_in(path: Path, folder: Path) -> Path | None:
     """The link in the folder by which the path goes, if there is one: who may write there may turn it."""
     return next(
         (
-            each
-            for each in (path, *path.parents)
-            if each.is_symlink() and each.parent.resolve().is_relative_to(folder)
+            item
+            for item in (path, *path.parents)
+            if item.is_symlink() and item.parent.resolve().is_relative_to(folder)
         ),
         None,
     )

@@ -70,22 +70,22 @@ def enclose(wanted: SandboxRequest) -> SandboxedCommand:
     for program in dict.fromkeys((wanted.program, wanted.argv[0], sys.executable)):
         readable += readable_paths.of_program(program, home, cwd)[0]
     protected = [
-        each
+        item
         for program in wanted.programs
-        for each in readable_paths.of_program(program, home, cwd)[0]
-        if each.resolve().is_relative_to(cwd)
+        for item in readable_paths.of_program(program, home, cwd)[0]
+        if item.resolve().is_relative_to(cwd)
     ]
     profile.say("allow file-read* file-test-existence", readable)
     profile.say("allow file-read* file-write* file-test-existence", [cwd, wanted.channel])
     named = [cwd, wanted.channel, *readable]
-    profile.say("allow file-read-metadata", {above for each in named for above in each.parents}, "literal")
+    profile.say("allow file-read-metadata", {above for item in named for above in item.parents}, "literal")
     guarded = (*readable, *protected, *wanted.read_only, cwd / paths.PROJECT)
-    inside = [each for each in guarded if each.is_relative_to(cwd)]
+    inside = [item for item in guarded if item.is_relative_to(cwd)]
     profile.say("deny file-write*", inside)
     profile.say("deny file-read* file-write*", wanted.ours)
     # A folder above what is protected cannot be moved away, to put another in its place.
     above = {
-        folder for each in (*inside, *wanted.ours) for folder in each.parents if folder.is_relative_to(cwd)
+        folder for item in (*inside, *wanted.ours) for folder in item.parents if folder.is_relative_to(cwd)
     }
     profile.say("deny file-write-unlink", above, "literal")
     env = {**wanted.env, "TMPDIR": str(folder)}
@@ -103,7 +103,7 @@ class _Profile:
         self, rule: str, places: "list[Path] | set[Path] | tuple[Path, ...]", how: str = "subpath"
     ) -> None:
         """Add a rule for these places, under all their names."""
-        names = sorted({str(name) for each in places for name in (each, each.resolve())})
+        names = sorted({str(name) for place in places for name in (place, place.resolve())})
         words = []
         for name in names:
             key = f"P{len(self.parameters) // 2}"

@@ -67,8 +67,8 @@ def attempt(enclose: Callable[[SandboxRequest], SandboxedCommand], more: str = "
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
         finally:
-            for each in enclosed.descriptors:
-                os.close(each)
+            for descriptor in enclosed.descriptors:
+                os.close(descriptor)
     if done.returncode == 0 and done.stdout.decode(errors="replace").strip() == word:
         return None
     last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]

@@ -144,7 +144,7 @@ class CellActions:
 
     def _told_of_output(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
         """The output as the model is told of it, and how much of it that is, in words."""
-        texts = [plain(each.content).strip("\n") for each in self._printed(block) if each.recipient != "user"]
+        texts = [plain(item.content).strip("\n") for item in self._printed(block) if item.recipient != "user"]
         whole = "\n".join(text for text in texts if text.strip())
         told = clip(whole, self._bench.workspace.profile.max_output)
         cut = f"{len(told):,} of {len(whole):,} characters" if len(told) < len(whole) else "all of it"

@@ -166,7 +166,7 @@ class ChatCommands(ConversationActions):
 
     def restore_cell(self, key: str) -> None:
         """Put the files back that a cell changed."""
-        cell = next((each for each in self._bench.conversation.printing if each.key == key), None)
+        cell = next((item for item in self._bench.conversation.printing if item.key == key), None)
         if isinstance(cell, CellBlock):
             self.restore_files(str(cell.number))
 

@@ -44,9 +44,15 @@ class ChatScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *(
-            Binding(each.keys, f"command('{each.name}')", each.summary, id=f"command.{each.name}", show=False)
-            for each in COMMANDS.values()
-            if each.keys
+            Binding(
+                command.keys,
+                f"command('{command.name}')",
+                command.summary,
+                id=f"command.{command.name}",
+                show=False,
+            )
+            for command in COMMANDS.values()
+            if command.keys
         ),
         Binding("ctrl+c", "copy_or_stop", "Copy, or stop; twice quits", id="chat.copy_or_stop"),
         Binding("f5,ctrl+enter", "edited", "Finish editing", id="chat.edited"),

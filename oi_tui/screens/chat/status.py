@@ -61,7 +61,9 @@ def status(doing: str, seconds: float, left: float | None = None, choice: str = 
 
     `choice` says what escape does now, where it does something else than to stop.
     """
-    keys = tuple((f"{each.keys} {each.name}", "$text-muted") for each in COMMANDS.values() if each.shown)
+    keys = tuple(
+        (f"{command.keys} {command.name}", "$text-muted") for command in COMMANDS.values() if command.shown
+    )
     if not doing:
         return (("ready", "$text-muted"),), keys
     timed = f"{seconds:.0f} s" if seconds >= 1 else ""

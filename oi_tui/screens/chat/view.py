@@ -302,10 +302,10 @@ class ChatView(Widget):
         event.stop()
         if event.turn is not self._turn:
             return
-        for each in event.turn.take():
-            self.show(each)
-            self._follow(each)
-            self.foreground.follow(each)
+        for item in event.turn.take():
+            self.show(item)
+            self._follow(item)
+            self.foreground.follow(item)
         self.post_message(self.Changed())
 
     def show(self, event: Event) -> None:

@@ -99,11 +99,11 @@ class ProfileActions:
     def _differences(self) -> None:
         current = self._editor.current
         lines = []
-        for each in settings():
-            value = getattr(current, each.name)
-            if value != each.default:
-                default = one_line(each.show(each.default), 30) or each.unset
-                lines.append(f"{each.key}: {one_line(each.show(value), 40)}   (default: {default})")
+        for setting in settings():
+            value = getattr(current, setting.name)
+            if value != setting.default:
+                default = one_line(setting.show(setting.default), 30) or setting.unset
+                lines.append(f"{setting.key}: {one_line(setting.show(value), 40)}   (default: {default})")
         self._editor.app.push_screen(DifferencesDialog(lines))
 
     def _reset_all(self) -> None:

@@ -80,17 +80,17 @@ class ProfileEditor(Page[Profile | None]):
         self.used = False
         #: The file that is edited.
         self.path = path
-        self._sections = list(dict.fromkeys(each.section for each in settings()))
+        self._sections = list(dict.fromkeys(setting.section for setting in settings()))
         if profile.unknown:
             self._sections.append(_NOT_SETTINGS)
         self._warned = False
         self._unsaved_accepted = False
         self._told = ""
         self._fields = {
-            each.name: SettingField(
-                each, getattr(profile, each.name), profile.origins.get(each.name, "default")
+            setting.name: SettingField(
+                setting, getattr(profile, setting.name), profile.origins.get(setting.name, "default")
             )
-            for each in settings()
+            for setting in settings()
         }
         self._headings = {
             section: Static(section, classes="fields-section", markup=False) for section in self._sections
@@ -106,7 +106,7 @@ class ProfileEditor(Page[Profile | None]):
             with VerticalScroll(id="profile-fields", can_focus=False):
                 for section, heading in self._headings.items():
                     yield heading
-                    yield from (self._fields[each.name] for each in self._of_section(section))
+                    yield from (self._fields[item.name] for item in self._of_section(section))
                 yield self._nothing
         yield KeyFooter(id="profile-keys")
 
@@ -121,22 +121,30 @@ class ProfileEditor(Page[Profile | None]):
     # ---- Fields
 
     def _of_section(self, section: str) -> list[Setting]:
-        return [each for each in settings() if each.section == section]
+        return [setting for setting in settings() if setting.section == section]
 
     def _show(self) -> None:
         """Show the fields that have the words, or those of the section."""
         words = self._query.replace("-", "_").split()
-        exact = [each for each in settings() if self._query in (each.key, each.long_flag, *each.flags)]
+        exact = [
+            setting
+            for setting in settings()
+            if self._query in (setting.key, setting.long_flag, *setting.flags)
+        ]
         shown = exact or [
-            each
-            for each in settings()
-            if (all(word in _about(each) for word in words) if words else each.section == self._section())
+            setting
+            for setting in settings()
+            if (
+                all(word in _about(setting) for word in words)
+                if words
+                else setting.section == self._section()
+            )
         ]
         with self.app.batch_update():
             for name, field in self._fields.items():
-                field.display = any(each.name == name for each in shown)
+                field.display = any(item.name == name for item in shown)
             for section, heading in self._headings.items():
-                heading.display = bool(words) and any(each.section == section for each in shown)
+                heading.display = bool(words) and any(item.section == section for item in shown)
             self._nothing.display = not shown
             if not shown:
                 self._nothing.update(self._why_nothing())
@@ -366,10 +374,10 @@ class ProfileEditor(Page[Profile | None]):
         return self._sections[self.query_one(OptionList).highlighted or 0]
 
     def _section_options(self) -> list[Option]:
-        return [Option(self._section_label(each)) for each in self._sections]
+        return [Option(self._section_label(section)) for section in self._sections]
 
     def _section_label(self, section: str) -> Content:
-        here = [self._fields[each.name] for each in self._of_section(section)]
+        here = [self._fields[item.name] for item in self._of_section(section)]
         wrong = any(field.error is not None for field in here)
         changed = any(field.value != field.setting.default for field in here)
         mark = (" ✗", "$text-error") if wrong else (" ●", "$text-accent") if changed else ("", "")

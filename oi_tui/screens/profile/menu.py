@@ -45,7 +45,7 @@ class ProfileMenu(Dialog[str | None]):
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(f"Profile {one_line(self._title, 40)}")
             box.border_subtitle = "enter chooses · escape closes"
-            yield OptionList(*(Option(ENTRIES[each], id=each) for each in self._entries))
+            yield OptionList(*(Option(ENTRIES[entry], id=entry) for entry in self._entries))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go back with the choice."""

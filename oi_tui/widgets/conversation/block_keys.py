@@ -33,7 +33,7 @@ KEYS = [
     Binding("shift+up,K", "jump(-1)", "Previous message of yours", show=False, id="conversation.own_above"),
     Binding("shift+down,J", "jump(1)", "Next message of yours", show=False, id="conversation.own_below"),
 ]
-_OWN = {each.key.split(",")[0]: each.id or "" for each in KEYS}
+_OWN = {item.key.split(",")[0]: item.id or "" for item in KEYS}
 _MORE = "? more"
 
 

@@ -264,7 +264,7 @@ class CellBlock(Block):
         if self.files is None:
             return []
         changes = self.files.changes
-        named = [f"{_MARKS[each.what]} {one_line(each.name, 100)}" for each in changes[:_NAMED]]
+        named = [f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in changes[:_NAMED]]
         if len(changes) > _NAMED:
             named.append(f"{len(changes) - _NAMED:,} more")
         told = [f"files  {'   '.join(named)}"] if named else []

@@ -45,7 +45,7 @@ def lexer_for(language: str | None) -> Lexer | None:
 
     name = (language or "").strip().lower()
     if name != "tsx":
-        name = next((each.name for each in LANGUAGES if name in each.aliases), name)
+        name = next((item.name for item in LANGUAGES if name in item.aliases), name)
     try:
         return get_lexer_by_name(_ALIASES.get(name, name)) if name else None
     except ClassNotFound:

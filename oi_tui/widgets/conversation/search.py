@@ -86,5 +86,5 @@ def place(block: Block, rows: Sequence[Row], match: Match, text: str) -> tuple[i
     if match.in_output and isinstance(block, CellBlock) and not block.code_folded:
         nth += len(pattern(text).findall(block.source()))
     start, end = hits[min(nth, len(hits) - 1)]
-    first, number = max((each for each in starts if each[0] <= start), default=starts[0])
+    first, number = max((item for item in starts if item[0] <= start), default=starts[0])
     return number, (start - first, min(end - first, len(rows[number].text or "")))

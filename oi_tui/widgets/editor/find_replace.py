@@ -73,15 +73,15 @@ async def places_of_pattern(text: str, sought: str, put: str) -> list[Location]:
     found, problem = json.loads(done.stdout or b'[[], "it cannot be tried"]')
     if problem:
         raise PatternError(problem)
-    return [Location(*each) for each in found]
+    return [Location(*item) for item in found]
 
 
 def replaced(text: str, found: list[Location]) -> str:
     """The text with something else in all of those places."""
     pieces, end = list[str](), 0
-    for each in found:
-        pieces += [text[end : each.start], each.put]
-        end = each.end
+    for item in found:
+        pieces += [text[end : item.start], item.put]
+        end = item.end
     return "".join([*pieces, text[end:]])
 
 

@@ -187,7 +187,7 @@ class FindReplaceBar(Widget):
         if text != self._editor.code or not self.display:
             return
         self._found, self._at = found, -1
-        self._editor.mark_found([(where.of(each.start), where.of(each.end)) for each in found])
+        self._editor.mark_found([(where.of(item.start), where.of(item.end)) for item in found])
         if found:
             self._show(next((n for n, each in enumerate(found) if each.start >= start), 0))
         self._tell()

@@ -47,7 +47,7 @@ def _names() -> Iterator[tuple[int, Color, int]]:
     start = random.randrange(1, 200)
     while True:
         for index in range(16, 232):
-            red, green, blue = (_LEVELS[(index - 16) // each % 6] for each in (36, 6, 1))
+            red, green, blue = (_LEVELS[(index - 16) // item % 6] for item in (36, 6, 1))
             if max(red, green, blue) - min(red, green, blue) >= 95:
                 yield start, Color.from_rgb(red, green, blue), index
         start = start % 200 + 1

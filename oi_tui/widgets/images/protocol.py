@@ -154,7 +154,7 @@ def _cell_of_window() -> tuple[int, int] | None:
     if not (rows and columns):
         return None
     cell = width // columns, height // rows
-    return cell if all(4 <= each <= 200 for each in cell) else None
+    return cell if all(4 <= item <= 200 for item in cell) else None
 
 
 def use_images(app: App[Any], wanted: str) -> None:

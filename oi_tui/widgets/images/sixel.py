@@ -48,4 +48,4 @@ def _colour(rows: list[bytes], colour: int, empty: int) -> bytes:
 @lru_cache(maxsize=256 * 6)
 def _marks(colour: int, place: int) -> bytes:
     """The table that maps pixels of a colour to the bit of a row, and all others to nothing."""
-    return bytes((each == colour) << place for each in range(256))
+    return bytes((item == colour) << place for item in range(256))

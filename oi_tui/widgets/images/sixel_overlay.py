@@ -73,7 +73,7 @@ class SixelOverlay:
         """Whether something else stands there, or may."""
         own = set(self._widget.ancestors_with_self)
         return any(
-            each.region.overlaps(region)
-            for each in self._widget.screen.walk_children(Widget)
-            if each not in own and each.is_on_screen and each.visible
+            item.region.overlaps(region)
+            for item in self._widget.screen.walk_children(Widget)
+            if item not in own and item.is_on_screen and item.visible
         )

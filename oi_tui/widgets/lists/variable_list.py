@@ -51,13 +51,13 @@ def rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
                     VariableRow(memory.language, f"{memory.language}: {_WORDS[memory.state]}", mute=True)
                 )
             continue
-        matching = [each for each in memory.variables if _matches(memory.language, each, words)]
+        matching = [variable for variable in memory.variables if _matches(memory.language, variable, words)]
         if words and not matching:
             continue
         found.append(
             VariableRow(memory.language, f"{memory.language}: {_count(memory, len(matching), bool(words))}")
         )
-        found += [VariableRow(memory.language, variable=each) for each in matching]
+        found += [VariableRow(memory.language, variable=item) for item in matching]
     return found + silent
 
 

@@ -177,7 +177,7 @@ def _pattern(text: str) -> re.Pattern[bytes]:
     parts = []
     for character in text:
         cases = {
-            each.encode("utf-8", "replace") for each in (character, character.lower(), character.upper())
+            item.encode("utf-8", "replace") for item in (character, character.lower(), character.upper())
         }
-        parts.append(b"(?:" + b"|".join(re.escape(each) for each in sorted(cases)) + b")")
+        parts.append(b"(?:" + b"|".join(re.escape(case) for case in sorted(cases)) + b")")
     return re.compile(b"".join(parts))

@@ -151,8 +151,8 @@ class TextView(ScrollView, can_focus=True):
                 drawn = AnsiText(colours + raw)
                 self._spans[number] = drawn.spans(0) if drawn.line_count else []
                 self._widest = max(self._widest, sum(width_of(text) for text, _ in self._spans[number]))
-            for each in _COLOURS.finditer(raw):
-                colours = "" if each[1] in ("", "0") else (colours + each.group())[-200:]
+            for match in _COLOURS.finditer(raw):
+                colours = "" if match[1] in ("", "0") else (colours + match.group())[-200:]
 
     def render_line(self, y: int) -> Strip:
         """One line of the view."""

@@ -47,7 +47,7 @@ class Completions(Widget):
         width = self.content_size.width
         first = max(0, min(self._chosen - MOST_ROWS // 2, len(self._offers) - MOST_ROWS))
         rows = self._offers[first : first + MOST_ROWS]
-        column = max((cell_len(one_line(each.label, 200)) for each in rows), default=0)
+        column = max((cell_len(one_line(row.label, 200)) for row in rows), default=0)
         column = min(column, max(12, width * 2 // 3))
         lines = []
         for number, offer in enumerate(rows, first):

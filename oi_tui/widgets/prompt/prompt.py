@@ -409,14 +409,14 @@ def _commands(typed: str) -> list[CompletionOffer]:
     """The commands that begin with what is typed, or else hold it; nothing for one that is typed whole."""
     found = commands.matching(typed)
     if not found:
-        found = [each for each in commands.COMMANDS.values() if typed[1:].lower() in each.name]
+        found = [command for command in commands.COMMANDS.values() if typed[1:].lower() in command.name]
     if len(found) == 1 and found[0].name == typed[1:]:
         return []
     return [
         CompletionOffer(
-            f"{typed[0]}{each.name}" + (" " if each.usage else ""),
-            each.title.replace("%", typed[0], 1),
-            each.summary,
+            f"{typed[0]}{item.name}" + (" " if item.usage else ""),
+            item.title.replace("%", typed[0], 1),
+            item.summary,
         )
-        for each in found
+        for item in found
     ]
