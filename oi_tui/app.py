@@ -258,10 +258,10 @@ class OiTui(ImageSupportMixin, IdleClock):
             return
         if self._exit:  # on the way out, what is left of the screen may well be half gone
             return
-        said = visible(redact(f"{type(error).__name__}: {error}"))[:500]
+        text = visible(redact(f"{type(error).__name__}: {error}"))[:500]
         self.panic(
             Text(
-                f"oi-tui failed and has to quit: {said}\n"
+                f"oi-tui failed and has to quit: {text}\n"
                 "The conversation is saved; oi-tui --resume continues it.\n"
                 f"The details are in {paths.short(log.file())}"
             )

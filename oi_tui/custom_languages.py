@@ -117,7 +117,7 @@ class CustomLanguages:
             )
         interpreter = python.find(self._choices)
         try:
-            told = subprocess.run(
+            text = subprocess.run(
                 [interpreter or "python3", "-c", _WHERE, source],
                 capture_output=True,
                 text=True,
@@ -126,10 +126,10 @@ class CustomLanguages:
                 stdin=subprocess.DEVNULL,
             ).stdout.strip()
         except (OSError, subprocess.TimeoutExpired):
-            told = ""
-        if not told.endswith(".py"):
+            text = ""
+        if not text.endswith(".py"):
             raise CustomLanguageError(f"module {source} not found in {interpreter}")
-        return Path(told).resolve()
+        return Path(text).resolve()
 
     def _trusted(self, path: Path) -> bool:
         try:

@@ -151,8 +151,8 @@ def open_profile(
     try:
         return (load(path, write=write) if _ready(path, write=write) else Profile()), path
     except ProfileError as error:
-        told = f"{error.problem}. Correct it, or set the profile back with --reset-profile"
-        raise ProfileError(told, key=error.key, path=error.path, line=error.line) from None
+        text = f"{error.problem}. Correct it, or set the profile back with --reset-profile"
+        raise ProfileError(text, key=error.key, path=error.path, line=error.line) from None
 
 
 def made_of(shown: Shown) -> Profile:

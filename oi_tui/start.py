@@ -33,11 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             from oi_tui.doctor.report import run
 
             return run(_file(arguments))
-        told = (
+        text = (
             f"oi-tui: the Python package {missing.name} is missing; oi-tui --doctor explains how to "
             "install it"
         )
-        print(told, file=sys.stderr)  # noqa: T201
+        print(text, file=sys.stderr)  # noqa: T201
         return 2
     except Exception as error:  # noqa: BLE001  # the top of the program
         print(_describe_failure(error), file=sys.stderr)  # noqa: T201

@@ -224,8 +224,8 @@ class ConversationActions(ABC):
             ]
         hidden = len(lines) - _LISTED
         more = [f"  {hidden:,} more; %variables TEXT filters them"] if hidden > 0 else []
-        shown = "\n".join(["Variables:", *lines[:_LISTED], *more])
-        self.tell(shown if lines else "No matching variables.")
+        text = "\n".join(["Variables:", *lines[:_LISTED], *more])
+        self.tell(text if lines else "No matching variables.")
 
     def switch_mouse(self, on: bool | None) -> None:  # noqa: ARG002
         """Without a screen there is nothing to point at."""
@@ -251,8 +251,8 @@ class ConversationActions(ABC):
             chosen = kind_of(Path(path))
         if chosen is None:
             known = ", ".join(FORMATS)
-            told = f"Unknown format “{one_line(path, 40)}”. Formats: {known}."
-            self.tell(f"{told} You can also use a file name that ends in {ENDINGS}.", warning=True)
+            text = f"Unknown format “{one_line(path, 40)}”. Formats: {known}."
+            self.tell(f"{text} You can also use a file name that ends in {ENDINGS}.", warning=True)
             return
         if not messages:
             self.tell("There is nothing to export yet.", warning=True)

@@ -40,15 +40,15 @@ class FileRestorer:
 
     def tell_files(self, number: int | None) -> None:
         """The files that the cell with this number changed, counted from 1; of all cells for None."""
-        told = []
+        lines = []
         for cell, step in self._steps():
             if number in (None, cell):
-                told.append(f"[{cell}] in {one_line(paths.short(step.folder), 200)}")
-                told += [f"  {line}" for line in _listed(step)]
+                lines.append(f"[{cell}] in {one_line(paths.short(step.folder), 200)}")
+                lines += [f"  {line}" for line in _listed(step)]
         which = "No cell" if number is None else f"Cell {number}"
         self._place.tell(
-            "\n".join([*told, "%restore N restores the files of cell N."])
-            if told
+            "\n".join([*lines, "%restore N restores the files of cell N."])
+            if lines
             else f"{which} changed files in {paths.short(self._workspace.computer.cwd)}."
             if number is None
             else f"{which} changed no files, as far as oi-tui could see."
@@ -100,10 +100,10 @@ class FileRestorer:
         self._back, problems = restoring.restore(self._workspace.snapshots, step, actions)
         count = len(self._back.changes)
         files = "1 file" if count == 1 else f"{count:,} files"
-        told = [f"Restored {files}. %restore undo reverts this."]
-        told += [f"  skipped {_told(action)}" for action in actions if action.obstacle]
-        told += [f"  skipped {problem}" for problem in problems]
-        self._place.tell("\n".join(told), warning=bool(problems))
+        lines = [f"Restored {files}. %restore undo reverts this."]
+        lines += [f"  skipped {_told(action)}" for action in actions if action.obstacle]
+        lines += [f"  skipped {problem}" for problem in problems]
+        self._place.tell("\n".join(lines), warning=bool(problems))
 
     def _noted(self) -> Step | None:
         """Find the step that reverts the last restore of an earlier session."""

@@ -150,15 +150,15 @@ class Rewind:
         ran = [message for message in dropped if message.type == "code" and message.seconds is not None]
         if not ran:
             return ""
-        told = f" The effects of {rerun.cells(len(ran))} outside the conversation stay"
+        text = f" The effects of {rerun.cells(len(ran))} outside the conversation stay"
         kept = (code for code in ran if code.id not in self._workspace.forgotten)
         if languages := list(dict.fromkeys(one_line(code.format or "code", 30) for code in kept)):
             remember = "remembers" if len(languages) == 1 else "remember"
-            told += f", and {', '.join(languages)} still {remember} it (%restart clears all variables)"
-        told += "."
+            text += f", and {', '.join(languages)} still {remember} it (%restart clears all variables)"
+        text += "."
         if self._workspace.snapshots.known(code.id for code in ran):
-            told += " Files changed meanwhile; %restore restores them."
-        return told
+            text += " Files changed meanwhile; %restore restores them."
+        return text
 
     def _found(self, id: str) -> Message | None:
         found = next((message for message in self._messages if message.id == id), None)

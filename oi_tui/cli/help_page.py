@@ -68,11 +68,11 @@ def _option(action: argparse.Action, width: int) -> Iterator[str]:
         return
     short = [flag for flag in action.option_strings if not flag.startswith("--")]
     long = [flag for flag in action.option_strings if flag.startswith("--")]
-    shown = ", ".join([*short[:1], *long[:1]])
+    text = ", ".join([*short[:1], *long[:1]])
     metavar = action.metavar if isinstance(action.metavar, str) else ""
     if metavar:
-        shown += f" [{metavar}]" if action.nargs == "?" else f" {metavar}"
-    yield from _row(shown, _first_sentence((action.help or "").replace("%%", "%")), width)
+        text += f" [{metavar}]" if action.nargs == "?" else f" {metavar}"
+    yield from _row(text, _first_sentence((action.help or "").replace("%%", "%")), width)
 
 
 def _first_sentence(text: str) -> str:

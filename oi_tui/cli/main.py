@@ -30,11 +30,11 @@ class _Parser(argparse.ArgumentParser):
     """Like its base, but an error is one line, and the help a page of our own."""
 
     def error(self, message: str) -> NoReturn:
-        told = message.removeprefix("argument ")
-        if told.endswith(": expected one argument"):
-            flag = told.partition(":")[0].rpartition("/")[2]
-            told = f"{flag} needs a value; write a value that begins with - as {flag}=VALUE"
-        raise _UsageError(told)
+        text = message.removeprefix("argument ")
+        if text.endswith(": expected one argument"):
+            flag = text.partition(":")[0].rpartition("/")[2]
+            text = f"{flag} needs a value; write a value that begins with - as {flag}=VALUE"
+        raise _UsageError(text)
 
     def format_help(self) -> str:
         return page(self)

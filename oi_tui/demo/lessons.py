@@ -113,8 +113,8 @@ def _break(talk: Talk) -> Reply:
             ),
             Run("python", REPAIRED.strip()),
         ]
-    said = next((line.strip() for line in step.output.splitlines() if line.strip()), "nothing")
-    return [Say(f"Repaired: **{said}**.")]
+    text = next((line.strip() for line in step.output.splitlines() if line.strip()), "nothing")
+    return [Say(f"Repaired: **{text}**.")]
 
 
 def _count(talk: Talk) -> Reply:

@@ -24,8 +24,8 @@ def python() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     where = f"Python {version}, {sys.executable or 'of unknown place'}"
     if sys.version_info < OLDEST:
-        wanted = ".".join(map(str, OLDEST))
-        yield Finding(False, where, f"Python {wanted} or newer is needed: make PYTHON=python{wanted}")
+        text = ".".join(map(str, OLDEST))
+        yield Finding(False, where, f"Python {text} or newer is needed: make PYTHON=python{text}")
     else:
         yield Finding(True, where)
     if sys.prefix == sys.base_prefix:

@@ -68,16 +68,16 @@ def _size() -> Iterator[Finding]:
 
 
 def _encoding(environment: Mapping[str, str]) -> Iterator[Finding]:
-    told = next((environment[n] for n in ("LC_ALL", "LC_CTYPE", "LANG") if environment.get(n)), "")
+    lines = next((environment[n] for n in ("LC_ALL", "LC_CTYPE", "LANG") if environment.get(n)), "")
     try:
         encoding = codecs.lookup(locale.getpreferredencoding(False)).name
     except LookupError:
         encoding = "unknown"
-    if encoding != "utf-8" or (told and "utf" not in told.lower()):
+    if encoding != "utf-8" or (lines and "utf" not in lines.lower()):
         fix = "export LC_ALL=C.UTF-8, or another locale of `locale -a` that ends in UTF-8"
-        yield Finding(False, f"the locale is {told or 'not set'}, which is not UTF-8", fix)
+        yield Finding(False, f"the locale is {lines or 'not set'}, which is not UTF-8", fix)
     else:
-        yield Finding(True, f"UTF-8, locale {told or 'not set'}")
+        yield Finding(True, f"UTF-8, locale {lines or 'not set'}")
 
 
 def _colours(environment: Mapping[str, str]) -> Finding:

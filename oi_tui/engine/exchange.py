@@ -145,9 +145,9 @@ class Exchange:
             plan = compaction.plan(messages, profile, window, assumed=facts.window_assumed)
             if plan is None:
                 return None
-            said: list[str] = []
-            fault = yield from self._words(profile.model, self._deltas(plan.request, profile, facts), said)
-            text = "".join(said).strip()
+            lines: list[str] = []
+            fault = yield from self._words(profile.model, self._deltas(plan.request, profile, facts), lines)
+            text = "".join(lines).strip()
             if self._stopped.is_set():
                 raise Stopped
             if fault is None and text:

@@ -45,15 +45,15 @@ def lost(messages: Sequence[Message]) -> str:
     codes = ran(messages)
     if not any(message.type == "code" and message.seconds is not None for message in messages) and not codes:
         return ""
-    told = "This is an earlier conversation: its variables are gone"
+    text = "This is an earlier conversation: its variables are gone"
     if not codes:
-        return f"{told}."
+        return f"{text}."
     parts = []
     for language in dict.fromkeys(code.format or "" for code in codes):
         own = [code for code in codes if (code.format or "") == language]
         took = f", {duration(seconds(own))}" if seconds(own) else ""
         parts.append(f"{one_line(language, 30)} ({cells(len(own))}{took})")
-    return f"{told}: {'; '.join(parts)}. %rerun runs them again in order, asking first."
+    return f"{text}: {'; '.join(parts)}. %rerun runs them again in order, asking first."
 
 
 def cells(count: int) -> str:

@@ -143,8 +143,8 @@ class _Meanings:
         path = _path(name, self._root)
         if path is None:
             return None
-        shown = str(path) if name.startswith("~") else name
-        return f'"{shown}"' if re.search(r"\s", shown) else shown
+        text = str(path) if name.startswith("~") else name
+        return f'"{text}"' if re.search(r"\s", text) else text
 
 
 def _candidates(name: str) -> Iterator[str]:

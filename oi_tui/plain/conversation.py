@@ -239,8 +239,8 @@ class PlainConversation:
         computer = self._workspace.computer
         language = computer.resolve(language) or language
         findings = look_through(language, self._code, computer.cwd, self._workspace.session.earlier)
-        told = [one_line(words, 200) for words in (*findings.sentences, findings.conclusion) if words]
-        self.story.note(f"What it does: {'; '.join(told)}.")
+        lines = [one_line(words, 200) for words in (*findings.sentences, findings.conclusion) if words]
+        self.story.note(f"What it does: {'; '.join(lines)}.")
 
     def _put_question(self, request: ApprovalRequested) -> None:
         """Ask, once nobody types; what was typed before is no answer."""

@@ -98,12 +98,14 @@ class PlainEventHandler:
             case RetryScheduled(reason, seconds):
                 self.note(f"{one_line(reason)} Retrying in {seconds:.0f} s.")
             case FilesChanged(_, step):
-                told = [
+                lines = [
                     f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in step.changes[:_NAMED]
                 ]
                 more = len(step.changes) - _NAMED
-                told += [f"{more:,} more"] if more > 0 else []
-                self.note("\n".join(filter(None, (f"Files: {', '.join(told)}." if told else "", step.note))))
+                lines += [f"{more:,} more"] if more > 0 else []
+                self.note(
+                    "\n".join(filter(None, (f"Files: {', '.join(lines)}." if lines else "", step.note)))
+                )
             case Noticed(text):
                 self.note(text)
             case TurnEnded(outcome, reason):

@@ -122,9 +122,9 @@ def _served_here(profile: Profile, notes: Callable[[str], None]) -> Profile:
     named = profile.model if "model" in profile.origins else None
     fitting = [item for item in found if named is None or local_servers.is_named(item, named)]
     if not fitting:
-        told = [f"{item.model} ({item.server})" for item in found]
-        known = f"There are: {', '.join(told)}." if told else "\n".join(local_servers.hints())
-        notes(one_line(f"No server on this machine has {named}.", 200) if named and told else _NO_SERVER)
+        lines = [f"{item.model} ({item.server})" for item in found]
+        known = f"There are: {', '.join(lines)}." if lines else "\n".join(local_servers.hints())
+        notes(one_line(f"No server on this machine has {named}.", 200) if named and lines else _NO_SERVER)
         notes("\n".join(one_line(line, 300) for line in known.splitlines()))
         return profile
     chosen = fitting[0]

@@ -48,11 +48,11 @@ class DiffScreen(Page[None]):
         gone = sum(sign == "-" for sign, _, _ in rows)
         came = sum(sign == "+" for sign, _, _ in rows)
         width = len(str(max(len(self._before), len(self._after))))
-        told = [_row(sign, number, text, width) for sign, number, text in rows]
+        lines = [_row(sign, number, text, width) for sign, number, text in rows]
         same = "No changes: this is what the model wrote."
-        self.query_one("#changes-lines", Static).update(Content("\n").join(told) if told else Content(same))
+        self.query_one("#changes-lines", Static).update(Content("\n").join(lines) if lines else Content(same))
         self.query_one(VerticalScroll).focus()
-        counts = f"- {gone} lines of the model   + {came} lines of yours" if told else ""
+        counts = f"- {gone} lines of the model   + {came} lines of yours" if lines else ""
         self.query_one(KeyFooter).show((("up / down", "scroll"), ("escape", "back")), counts)
 
 
@@ -80,5 +80,5 @@ def _row(sign: str, number: int, text: str, width: int) -> Content:
     if sign == "…":
         return Content.styled(f"  {'':>{width}}  … {number} unchanged lines …", "$text-muted")
     style = {"-": "$text-error", "+": "$text-success"}.get(sign, "")
-    shown = visible(text).expandtabs(4)
-    return Content.assemble((f"{sign} {number:>{width}}  ", style or "$text-muted"), (shown, style))
+    words = visible(text).expandtabs(4)
+    return Content.assemble((f"{sign} {number:>{width}}  ", style or "$text-muted"), (words, style))

@@ -44,15 +44,15 @@ def desktop_sequence(title: str, body: str, environment: Mapping[str, str] = os.
     title, body = _harmless(title), _harmless(body)
     match _kind(environment):
         case "99":
-            told = f"\x1b]99;i=oi-tui:d=0;{title}\x1b\\\x1b]99;i=oi-tui:d=1:p=body;{body}\x1b\\"
+            text = f"\x1b]99;i=oi-tui:d=0;{title}\x1b\\\x1b]99;i=oi-tui:d=1:p=body;{body}\x1b\\"
         case "777":
-            told = f"\x1b]777;notify;{title};{body}\x1b\\"
+            text = f"\x1b]777;notify;{title};{body}\x1b\\"
         case "9":
             # Some terminals take a text that begins with a number for a command of theirs.
-            told = f"\x1b]9;{title}: {body}\x1b\\"
+            text = f"\x1b]9;{title}: {body}\x1b\\"
         case _:
             return ""
-    return through_tmux(told, environment)
+    return through_tmux(text, environment)
 
 
 def through_tmux(sequence: str, environment: Mapping[str, str] = os.environ) -> str:
@@ -73,8 +73,8 @@ def tool_command(title: str, body: str, environment: Mapping[str, str] = os.envi
     if not local or "SSH_CONNECTION" in environment or shutil.which("notify-send") is None:
         return []
     # What it shows may hold markup, so ours is escaped.
-    told = one_line(body, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return ["notify-send", "--app-name=oi-tui", "--", one_line(title, _LONGEST), told]
+    text = one_line(body, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return ["notify-send", "--app-name=oi-tui", "--", one_line(title, _LONGEST), text]
 
 
 class Notifier:

@@ -36,19 +36,19 @@ def key_place(profile: Profile, secrets: Secrets) -> KeySource:
     kept = found is not None and found.origin != "environment"
     if profile.api_key:
         origin = profile.origins.get("api_key", "")
-        told = _OF_THE_PROFILE.get(origin, "You typed the API key; it is used until you quit.")
+        text = _OF_THE_PROFILE.get(origin, "You typed the API key; it is used until you quit.")
         if kept and found and found.value == profile.api_key:
-            told = f"{name} is saved in {_where(found.origin, secrets)}."
-        return KeySource(name, True, kept, told)
+            text = f"{name} is saved in {_where(found.origin, secrets)}."
+        return KeySource(name, True, kept, text)
     if name is None:
         return KeySource(None, False, False, _without_name(profile.model))
-    shown = one_line(name, 100)
+    text = one_line(name, 100)
     if found is None:
-        told = f"{shown} is not set; a key that you type is saved in {secrets.place()}."
-        return KeySource(name, False, False, told)
+        text = f"{text} is not set; a key that you type is saved in {secrets.place()}."
+        return KeySource(name, False, False, text)
     if not kept:
-        return KeySource(name, True, False, f"{shown} comes from the environment.")
-    return KeySource(name, True, True, f"{shown} is saved in {_where(found.origin, secrets)}.")
+        return KeySource(name, True, False, f"{text} comes from the environment.")
+    return KeySource(name, True, True, f"{text} is saved in {_where(found.origin, secrets)}.")
 
 
 def _where(origin: str, secrets: Secrets) -> str:

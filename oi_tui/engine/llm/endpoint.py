@@ -47,8 +47,8 @@ def misled(profile: Profile) -> ErrorInfo | None:
     if own is None or must is None:
         return None
     name, value = own
-    told = f"The environment variable {name} must be {must}, not {urls.shown(value)}."
-    return ErrorInfo("address", f"{told} Correct it, or set api_base, which takes precedence.", "api_base")
+    text = f"The environment variable {name} must be {must}, not {urls.shown(value)}."
+    return ErrorInfo("address", f"{text} Correct it, or set api_base, which takes precedence.", "api_base")
 
 
 def server(profile: Profile) -> str | None:
@@ -102,5 +102,5 @@ def _refused_function(profile: Profile) -> ErrorInfo | None:
     if not (profile.local or profile.offline):
         return None
     setting = "local" if profile.local else "offline"
-    told = f"{setting} is on, but the profile's function llm.completions could contact any server."
-    return ErrorInfo("address", f"{told} Turn {setting} off to use the function.", setting)
+    text = f"{setting} is on, but the profile's function llm.completions could contact any server."
+    return ErrorInfo("address", f"{text} Turn {setting} off to use the function.", setting)

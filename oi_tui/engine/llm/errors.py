@@ -284,8 +284,8 @@ def empty(attempt: Attempt, finish: str | None, instead: str = "") -> ErrorInfo:
     base = attempt.api_base
     if instead:
         words = redact(instead, attempt.api_key)
-        told = f"{attempt.host} sent an unexpected answer: {words.rstrip('.')}."
-        return ErrorInfo("empty", told, "api_base" if base else "model", detail=words)
+        text = f"{attempt.host} sent an unexpected answer: {words.rstrip('.')}."
+        return ErrorInfo("empty", text, "api_base" if base else "model", detail=words)
     if base and not re.search(r"/v\d", urlsplit(base).path) and attempt.provider == "openai":
         hint = f"If {base} is not the API address, correct api_base: it usually ends in /v1."
     else:
@@ -305,8 +305,8 @@ def no_provider(model: str) -> ErrorInfo:
 
 def our_own(error: Exception) -> ErrorInfo:
     """Something that was not foreseen went wrong on our side."""
-    told = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
-    return ErrorInfo("unknown", f"The request failed inside oi-tui. {told}", detail=told)
+    text = redact(f"{type(error).__name__}: {error}"[:_DETAIL])
+    return ErrorInfo("unknown", f"The request failed inside oi-tui. {text}", detail=text)
 
 
 def process_ended(reason: str) -> ErrorInfo:

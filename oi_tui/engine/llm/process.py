@@ -259,13 +259,13 @@ class Provider:
             try:
                 return await self.litellm.acompletion(**arguments)
             except (self.litellm.UnsupportedParamsError, self.litellm.BadRequestError) as error:
-                told = str(error)[:4000]
-                known = isinstance(error, self.litellm.UnsupportedParamsError) or _UNKNOWN.search(told)
-                unwanted = next((name for name in _DISPENSABLE if name in arguments and name in told), None)
+                lines = str(error)[:4000]
+                known = isinstance(error, self.litellm.UnsupportedParamsError) or _UNKNOWN.search(lines)
+                unwanted = next((name for name in _DISPENSABLE if name in arguments and name in lines), None)
                 if unwanted is None or not known:
                     raise
                 value = arguments.pop(unwanted)
-                if unwanted == "max_tokens" and "max_completion_tokens" in told:
+                if unwanted == "max_tokens" and "max_completion_tokens" in lines:
                     arguments["max_completion_tokens"] = value
 
     def _missing(self, model: str, base: str | None) -> tuple[str, ...]:

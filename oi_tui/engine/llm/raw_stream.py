@@ -119,8 +119,8 @@ class RawReply:
         body = self._body()
         match body:
             case {"error": _} | {"detail": _} | [{"error": _}, *_] | {"message": str()}:
-                told = " ".join(error_words(body)[:2000].split())[:300]
-                return (told, error_code(body)) if told else None
+                text = " ".join(error_words(body)[:2000].split())[:300]
+                return (text, error_code(body)) if text else None
         return None
 
     def says(self) -> str:
@@ -131,8 +131,12 @@ class RawReply:
         if re.search(r"<(?:!doctype|html|body|head)\b", text[:2000], re.IGNORECASE):
             title = re.search(r"<(?:title|h1)[^>]*>\s*([^<]{1,100})", text, re.IGNORECASE)
             return f"a web page: {title[1].strip()}" if title else "a web page"
-        told = " ".join(text[:1000].split())[:100]
-        return told if told.isprintable() and told[:1] not in ("{", "[", '"') and " " in told else ""
+        sentence = " ".join(text[:1000].split())[:100]
+        return (
+            sentence
+            if sentence.isprintable() and sentence[:1] not in ("{", "[", '"') and " " in sentence
+            else ""
+        )
 
     def _text(self) -> str:
         return "" if self._events else self._beginning.decode("utf-8", "replace")

@@ -254,7 +254,7 @@ class _Conversation:
         words: list[str] = []
         calls: list[dict[str, Any]] = []
         answers: list[dict[str, Any]] = []
-        told: list[str] = []
+        lines: list[str] = []
         pictures: list[dict[str, Any]] = []
         for message in reply:
             results = self._results.get(message.id, [])
@@ -269,7 +269,7 @@ class _Conversation:
             ]
             if message.state in ("unfinished", "writing"):
                 words.append(_fenced(message.format or "", message.content))
-                told.append("Your reply was cut off, so its last code block was not run.")
+                lines.append("Your reply was cut off, so its last code block was not run.")
             elif self._tools and message.call is not None:
                 identity = self._identity(message)
                 calls.append(_call(identity, message))
@@ -277,7 +277,7 @@ class _Conversation:
                 answers.append({"role": "tool", "tool_call_id": identity, "content": outcome})
             else:
                 words.append(_fenced(message.format or "", _proposed(message)))
-                told.append(self._told(self._outcome(message, results)))
+                lines.append(self._told(self._outcome(message, results)))
         said: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
         if calls:
             said["tool_calls"] = calls
@@ -291,7 +291,7 @@ class _Conversation:
         unit.messages += answers
         sender = self._profile.code_output_sender
         unit.messages += [
-            {"role": "assistant" if sender == "assistant" else "user", "content": text} for text in told
+            {"role": "assistant" if sender == "assistant" else "user", "content": text} for text in lines
         ]
         unit.messages += pictures
         return unit

@@ -74,8 +74,8 @@ def _joined(pieces: Iterable[Delta]) -> Iterator[str]:
     """Join pieces of the same kind: a key that arrives in pieces could not be redacted."""
     for kind, run in itertools.groupby(pieces, key=_kind):
         same = list(run)
-        said = "".join(_said(piece) for piece in same)
-        yield f"{kind[0]}: {said}" if said else repr(same)
+        text = "".join(_said(piece) for piece in same)
+        yield f"{kind[0]}: {text}" if text else repr(same)
 
 
 def _kind(piece: Delta) -> tuple[str, int]:

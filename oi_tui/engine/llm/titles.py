@@ -41,16 +41,16 @@ class TitleRequest:
 
     def title(self) -> str:
         """Wait for the title; "" where there is none, for whatever reason."""
-        said: list[str] = []
+        lines: list[str] = []
         try:
             for delta in self._reply:
                 if isinstance(delta, Text):
-                    said.append(delta.text)
+                    lines.append(delta.text)
                 elif isinstance(delta, Usage):
                     self.used = delta
         except LlmError:
             return ""
-        return cleaned("".join(said))
+        return cleaned("".join(lines))
 
     def cancel(self) -> None:
         """Give it up, from any thread."""
@@ -72,9 +72,9 @@ def cleaned(text: str) -> str:
 
 
 def _request(profile: Profile, messages: Sequence[Message]) -> Request:
-    said = [message for message in messages if message.type == "message"]
-    asked = next(message.content for message in said if message.role == "user")
-    answered = next((message.content for message in said if message.role == "assistant"), "")
+    lines = [message for message in messages if message.type == "message"]
+    asked = next(message.content for message in lines if message.role == "user")
+    answered = next((message.content for message in lines if message.role == "assistant"), "")
     about = f"User: {asked[:_ASKED]}\n\nAssistant: {answered[:_ANSWERED]}"
     return Request(
         model=profile.model,

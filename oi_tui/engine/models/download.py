@@ -177,9 +177,9 @@ class _Download:
 
     def _note(self, headers: Any) -> None:
         mark = headers.get("ETag") or headers.get("Last-Modified")
-        told = (headers.get("X-Linked-ETag") or "").strip('"')
-        if self._sha256 is None and _SHA256.fullmatch(told):
-            self._sha256 = told
+        text = (headers.get("X-Linked-ETag") or "").strip('"')
+        if self._sha256 is None and _SHA256.fullmatch(text):
+            self._sha256 = text
         record = {"url": self._url, "mark": mark, "total": self._total}
         self._about.write_text(json.dumps(record), encoding="utf-8")
 

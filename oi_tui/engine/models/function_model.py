@@ -166,8 +166,8 @@ class FunctionReply:
         steps = traceback.extract_tb(error.__traceback__)
         own = [step for step in steps if step.filename != __file__]
         where = f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
-        said = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-        return ErrorInfo("unknown", redact(f"{self._name} failed: {said}{where}.", self._request.api_key))
+        text = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
+        return ErrorInfo("unknown", redact(f"{self._name} failed: {text}{where}.", self._request.api_key))
 
 
 def _get(holder: Any, name: str) -> Any:

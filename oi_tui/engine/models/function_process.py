@@ -84,8 +84,8 @@ class _Service:
     def _reply(self, number: int, request: dict[str, Any]) -> None:
         try:
             if self._function is None:
-                told = f"The profile's llm.completions cannot be used: {self._broken}."
-                raise LlmError(ErrorInfo("unknown", told))
+                text = f"The profile's llm.completions cannot be used: {self._broken}."
+                raise LlmError(ErrorInfo("unknown", text))
             reply = self._replies[number] = FunctionModel(self._function).reply(Request(**request))
             for delta in reply:
                 self._say(id=number, **record_of(delta))

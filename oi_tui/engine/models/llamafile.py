@@ -190,10 +190,10 @@ class Llamafile:
 
     def _last_words(self) -> str:
         try:
-            said = plain(self._log.read_bytes()[-4000:].decode("utf-8", "replace")).strip()
+            text = plain(self._log.read_bytes()[-4000:].decode("utf-8", "replace")).strip()
         except OSError:
-            said = ""
-        last = " / ".join(line.strip() for line in said.splitlines()[-3:] if line.strip())
+            text = ""
+        last = " / ".join(line.strip() for line in text.splitlines()[-3:] if line.strip())
         hint = f" The log is {paths.short(self._log)}."
         return (
             f"Its last output: {clip(last, 300)}."

@@ -131,8 +131,8 @@ def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> lis
 
 def hints(servers: Iterable[Server] = SERVERS) -> list[str]:
     """Explain how to start each kind of server, for a user who has none."""
-    told = [f"{server.name}: {server.hint}" for server in servers]
-    return [*told, "Llamafile: give its address (https://...) or its file below"]
+    lines = [f"{server.name}: {server.hint}" for server in servers]
+    return [*lines, "Llamafile: give its address (https://...) or its file below"]
 
 
 def is_named(found: LocalModel, wanted: str) -> bool:
@@ -203,9 +203,9 @@ def _port(api_base: str) -> int | None:
 
 
 def _ollama_port(usual: int) -> int:
-    told = os.environ.get("OLLAMA_HOST", "")
+    lines = os.environ.get("OLLAMA_HOST", "")
     try:
-        address = urlsplit(told if "//" in told else f"//{told}")
+        address = urlsplit(lines if "//" in lines else f"//{lines}")
         local = address.hostname in _HERE
         return address.port or usual if local else usual
     except ValueError:

@@ -40,10 +40,10 @@ class ImportReport:
     problems: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        told = [f"{self.brought} conversation{'s' * (self.brought != 1)} of Open Interpreter imported"]
+        lines = [f"{self.brought} conversation{'s' * (self.brought != 1)} of Open Interpreter imported"]
         if self.known:
-            told.append(f"{self.known} were already imported")
-        return "; ".join(told) + "."
+            lines.append(f"{self.known} were already imported")
+        return "; ".join(lines) + "."
 
     @property
     def page(self) -> str:

@@ -97,8 +97,8 @@ def _spoken(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
         yield _shown(entry)
         return
     code: Message | None = None
-    said = [(name, entry[name]) for name in _SPOKEN if entry.get(name)]
-    for name, text in said:
+    lines = [(name, entry[name]) for name in _SPOKEN if entry.get(name)]
+    for name, text in lines:
         if name == "message":
             yield _text(speaker, text)
         elif name == "code":
@@ -116,7 +116,7 @@ def _spoken(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
             )
         else:
             yield _image("user" if speaker == "user" else "computer", text)
-    if not said:
+    if not lines:
         yield _text(speaker, "")
 
 
@@ -186,8 +186,8 @@ def _shown(entry: object) -> Message:
     text = json.dumps(entry, indent=2, ensure_ascii=False)
     role = entry.get("role") if isinstance(entry, dict) else None
     who = f"An entry of the role “{one_line(role, 40)}”" if isinstance(role, str) else "An entry"
-    said = f"{who} that is not a message, as stored:\n\n{fenced(text, 'json')}"
-    return Message(role="assistant", type="message", recipient="user", content=said, unknown={"odd": True})
+    words = f"{who} that is not a message, as stored:\n\n{fenced(text, 'json')}"
+    return Message(role="assistant", type="message", recipient="user", content=words, unknown={"odd": True})
 
 
 def with_silent(message: Message, entry: object) -> Message:

@@ -195,16 +195,16 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
     if not isinstance(value, dict):
         return []
     keyed = {str(key).strip().lower(): each for key, each in value.items()}
-    said = next((_plain(keyed[key]) for key in LANGUAGE if key in keyed), None)
-    said = clean_word(said) if said and said.strip() else None
-    for key in CODE if said is None else (*CODE, *_PERHAPS_CODE):
+    text = next((_plain(keyed[key]) for key in LANGUAGE if key in keyed), None)
+    text = clean_word(text) if text and text.strip() else None
+    for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
         code = _code(keyed[key], key) if key in keyed else None
-        if code is not None and (found := language_of(code, said, name, key, resolve)):
+        if code is not None and (found := language_of(code, text, name, key, resolve)):
             return [found]
-    if said is not None:
+    if text is not None:
         others = [each for key, each in keyed.items() if key not in LANGUAGE and isinstance(each, str)]
-        if len(others) == 1 and others[0].strip() and resolve(said):
-            return [RecoveredCall(said, others[0])]
+        if len(others) == 1 and others[0].strip() and resolve(text):
+            return [RecoveredCall(text, others[0])]
     inner = next(
         (keyed[key] for key in ("name", "tool", "function") if isinstance(keyed.get(key), str)), name
     )
@@ -254,9 +254,9 @@ def _as_tags(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     for pattern in (_PAIRS, _PARAMETERS, _CHILDREN):
         for match in () if values else pattern.finditer(raw):
             values.setdefault(match[1].lower(), _CDATA.sub(r"\1", match[2]))
-    said = next((clean_word(values[key]) for key in LANGUAGE if values.get(key, "").strip()), None)
-    for key in CODE if said is None else (*CODE, *_PERHAPS_CODE):
-        if (code := values.get(key)) and (found := language_of(code, said, name, key, resolve)):
+    text = next((clean_word(values[key]) for key in LANGUAGE if values.get(key, "").strip()), None)
+    for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
+        if (code := values.get(key)) and (found := language_of(code, text, name, key, resolve)):
             return [found]
     return []
 

@@ -118,8 +118,8 @@ def _sentence(kind: Kind, found: list[Finding]) -> str:
     if kind == "not understood":
         return _unchecked(found)
     named = list(dict.fromkeys(item.what for item in found if item.what))
-    shown = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
-    words = WORDS[kind] + (f": {shown}" if shown else "")
+    text = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
+    words = WORDS[kind] + (f": {text}" if text else "")
     if kind in _FACTS:
         return words
     numbers = sorted({item.line for item in found})

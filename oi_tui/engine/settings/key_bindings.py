@@ -13,10 +13,10 @@ def parse(text: str) -> Mapping[str, str]:
         if not line or line.startswith("#"):
             continue
         name, colon, keys = line.partition(":")
-        wanted = [key.strip() for key in keys.split(",") if key.strip()]
-        if not colon or not name.strip() or not wanted or any(" " in key for key in wanted):
+        lines = [key.strip() for key in keys.split(",") if key.strip()]
+        if not colon or not name.strip() or not lines or any(" " in key for key in lines):
             raise ValueError(f"{line[:60]!r} is not of the form command.new: ctrl+t")
-        chosen[name.strip()] = ",".join(wanted)
+        chosen[name.strip()] = ",".join(lines)
     return chosen
 
 

@@ -109,12 +109,12 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
         }
 
     def __repr__(self) -> str:
-        said = (
+        lines = (
             f"{setting.name}={setting.show(getattr(self, setting.name))!r}"
             for setting in settings()
             if getattr(self, setting.name) != setting.default
         )
-        return f"Profile({', '.join(said)})"
+        return f"Profile({', '.join(lines)})"
 
 
 def save(path: Path, changes: Mapping[str, Value]) -> None:

@@ -15,14 +15,14 @@ def starter() -> str:
             section = setting.section
             lines += ["", f"# ---- {section}"]
         lines += ["", *(f"# {line}" for line in _wrapped(setting.help))]
-        shown = "" if setting.default is None else yaml_file.scalar(setting.default)
-        if setting.long and len(shown) > 60:
-            shown = "..."
+        text = "" if setting.default is None else yaml_file.scalar(setting.default)
+        if setting.long and len(text) > 60:
+            text = "..."
         unset = setting.default is None
         if setting.limits and setting.default == ():
             # An empty list would be a limit to nothing at all.
-            shown, unset = "", True
-        lines.append(f"#{setting.key}: {shown}".rstrip() + (f"  # {setting.unset}" if unset else ""))
+            text, unset = "", True
+        lines.append(f"#{setting.key}: {text}".rstrip() + (f"  # {setting.unset}" if unset else ""))
     return "\n".join(lines) + "\n"
 
 

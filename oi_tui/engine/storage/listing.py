@@ -140,13 +140,13 @@ class Listing:
             below = f"{folder.rstrip('/')}/"
             inside = {n for (cwd, _), n in self._known.items() if cwd == folder or cwd.startswith(below)}
             rows = [row for row in rows if self._places[row] in inside]
-        said: Sequence[int] = ()
+        lines: Sequence[int] = ()
         if words and found:
             ids = list(self._ids)
-            said = [row for row in rows if ids[row] in found]
+            lines = [row for row in rows if ids[row] in found]
         for word in words:
             rows = self._with(word, rows)
-        return Rows(self, sorted({*rows, *said}) if said else rows)
+        return Rows(self, sorted({*rows, *lines}) if lines else rows)
 
     def _with(self, word: str, rows: Sequence[int]) -> Sequence[int]:
         """Those of the rows that have the word. All are asked at every key: the loops are short for that."""

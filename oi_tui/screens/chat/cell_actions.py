@@ -132,23 +132,23 @@ class CellActions:
         if own is not None and own.type == "reasoning":
             self._bench.notify("Nothing: reasoning is not sent back.", timeout=3)
             return
-        said = visible(own.content).rstrip("\n") if own is not None else ""
+        text = visible(own.content).rstrip("\n") if own is not None else ""
         output, cut = self._told_of_output(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
         ran = isinstance(block, CellBlock) and own is not None and own.state in ("finished", "failed")
         if output or ran:
-            said += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── no output ──"
-        tokens = (weight(said) + CHARACTERS - 1) // CHARACTERS
+            text += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── no output ──"
+        tokens = (weight(text) + CHARACTERS - 1) // CHARACTERS
         limit = f"The model gets at most {profile.max_output:,} characters of an output (max_output)."
         title = f"What the model saw of {_called(block)}: ~{tokens:,} tokens"
-        self._open(title, LongText.of(said.strip("\n")), f"%tokens shows a whole request. {limit}")
+        self._open(title, LongText.of(text.strip("\n")), f"%tokens shows a whole request. {limit}")
 
     def _told_of_output(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
         """The output as the model is told of it, and how much of it that is, in words."""
         texts = [plain(item.content).strip("\n") for item in self._printed(block) if item.recipient != "user"]
         whole = "\n".join(text for text in texts if text.strip())
-        told = clip(whole, self._bench.workspace.profile.max_output)
-        cut = f"{len(told):,} of {len(whole):,} characters" if len(told) < len(whole) else "all of it"
-        return told, cut
+        lines = clip(whole, self._bench.workspace.profile.max_output)
+        cut = f"{len(lines):,} of {len(whole):,} characters" if len(lines) < len(whole) else "all of it"
+        return lines, cut
 
     def _printed(self, block: CellBlock | OutputBlock) -> list[Message]:
         ids = set(self._bench.conversation.printed_by(block.key))

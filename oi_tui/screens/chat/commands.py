@@ -315,8 +315,8 @@ class ChatCommands(ConversationActions):
             return
         self.open_conversation(id)
         if sought:
-            said = "\n".join(m.content for m in self._bench.session.messages).lower()
-            whole = sought if sought.lower() in said else max(sought.split(), key=len)
+            text = "\n".join(m.content for m in self._bench.session.messages).lower()
+            whole = sought if sought.lower() in text else max(sought.split(), key=len)
             self._bench.call_after_refresh(self._bench.find_line.open, whole)
 
     def _use(self, profile: Profile | None) -> None:

@@ -108,9 +108,9 @@ class ProfileActions:
 
     def _reset_all(self) -> None:
         question = "Reset all settings to their defaults?"
-        told = ["This resets every setting of the profile; unknown keys stay. ctrl+s then saves it."]
+        lines = ["This resets every setting of the profile; unknown keys stay. ctrl+s then saves it."]
         self._editor.app.push_screen(
-            ConfirmDialog(question, told), lambda yes: self._editor.reset_all() if yes else None
+            ConfirmDialog(question, lines), lambda yes: self._editor.reset_all() if yes else None
         )
 
     def _duplicate(self) -> None:

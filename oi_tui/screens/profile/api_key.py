@@ -68,14 +68,14 @@ class ApiKeyPanel:
         self._work(work)
 
     def _kept(self, name: str, where: str, hidden: bool) -> None:
-        told = "the system's keyring" if where == "keyring" else "a file that only you can read"
+        text = "the system's keyring" if where == "keyring" else "a file that only you can read"
         # Another one that is looked for first would be found at the next start.
         but = (
             " However, the one in the environment takes precedence at the next start: unset it."
             if hidden
             else ""
         )
-        self._notify(f"{name} is saved in {told}, not in the profile.{but}")
+        self._notify(f"{name} is saved in {text}, not in the profile.{but}")
         self._editor.key_kept()
 
     def forget(self) -> None:
@@ -84,10 +84,10 @@ class ApiKeyPanel:
         if place is None or place.name is None:
             return
         name = place.name
-        told = [place.words, "This cannot be undone; the provider's site shows keys or creates new ones."]
+        lines = [place.words, "This cannot be undone; the provider's site shows keys or creates new ones."]
         question = f"Delete the API key {one_line(name, 60)}?"
         self._editor.app.push_screen(
-            ConfirmDialog(question, told), lambda yes: self._forget(name) if yes else None
+            ConfirmDialog(question, lines), lambda yes: self._forget(name) if yes else None
         )
 
     def _forget(self, name: str) -> None:

@@ -128,5 +128,5 @@ class DifferencesDialog(Dialog[None]):
         with Vertical(classes="profile-box") as box:
             box.border_title = "Changes from the defaults"
             box.border_subtitle = "escape closes"
-            told = "\n".join(map(visible, self._lines))
-            yield Static(told or "None: all settings have their default.", markup=False)
+            text = "\n".join(map(visible, self._lines))
+            yield Static(text or "None: all settings have their default.", markup=False)

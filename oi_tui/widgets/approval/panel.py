@@ -410,9 +410,9 @@ class ApprovalPanel(Widget, can_focus=True):
         else:
             self.border_subtitle = "" if self.has_focus else "tab, then a letter"
         for key, word in reversed(self.keys.items()):
-            shown = "?" if key == "question_mark" else key
+            text = "?" if key == "question_mark" else key
             self.query_one(f"#choice-{word}", ApprovalOption).say(
-                "always …" if word == "always" else word, shown
+                "always …" if word == "always" else word, text
             )
         self.query_one("#choice-diff", ApprovalOption).display = self.edited
         for number, line in enumerate(self.query(OptionLine), 1):

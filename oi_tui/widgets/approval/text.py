@@ -64,5 +64,5 @@ def laid_out(title: str, facts: Sequence[str], width: int) -> Content:
         else:
             lines.append(fact)
             room = width
-    said = (_INDENT if lines[0] else "") + "\n".join(lines)
-    return Content.assemble((title, "$text-warning bold"), (said, "$text-muted"))
+    text = (_INDENT if lines[0] else "") + "\n".join(lines)
+    return Content.assemble((title, "$text-warning bold"), (text, "$text-muted"))

@@ -207,9 +207,9 @@ class ReasoningBlock(Block):
     @override
     def rows(self, width: int, look: Styles) -> list[Row]:
         length = lines(self._lines + (not self._pieces[-1].endswith("\n")))
-        said = f"thinking · {length}" if self.live else f"thought for {length}"
+        words = f"thinking · {length}" if self.live else f"thought for {length}"
         hint = " · f unfolds" if self.folded else ""
-        header = Row([Segment(("▸ " if self.folded else "▾ ") + said + hint, look.muted)])
+        header = Row([Segment(("▸ " if self.folded else "▾ ") + words + hint, look.muted)])
         if self.folded:
             return [header]
         rows = self._grown.rows(self.text.rstrip("\n"), width - 2, look.muted)

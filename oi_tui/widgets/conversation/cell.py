@@ -267,10 +267,10 @@ class CellBlock(Block):
         named = [f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in changes[:_NAMED]]
         if len(changes) > _NAMED:
             named.append(f"{len(changes) - _NAMED:,} more")
-        told = [f"files  {'   '.join(named)}"] if named else []
-        told += [self.files.note] if self.files.note else []
+        lines = [f"files  {'   '.join(named)}"] if named else []
+        lines += [self.files.note] if self.files.note else []
         return [
-            Row([Segment("│ ", look.rule), *clip_spans([(text, look.muted)], width - 2)]) for text in told
+            Row([Segment("│ ", look.rule), *clip_spans([(text, look.muted)], width - 2)]) for text in lines
         ]
 
     def open_output(self) -> bool:

@@ -129,10 +129,10 @@ class FindBar(Widget):
         self._tell()
 
     def _tell(self) -> None:
-        said = ""
+        text = ""
         if self._current is not None and self._current in self._matches:
             more = "+" if len(self._matches) == MOST else ""
-            said = f"{self._matches.index(self._current) + 1:,} of {len(self._matches):,}{more}"
+            text = f"{self._matches.index(self._current) + 1:,} of {len(self._matches):,}{more}"
         elif self._sought:
-            said = "not found"
-        self.query_one("#find-count", Static).update(Content(f"{said} · ↓ ↑ · escape".removeprefix(" · ")))
+            text = "not found"
+        self.query_one("#find-count", Static).update(Content(f"{text} · ↓ ↑ · escape".removeprefix(" · ")))

@@ -108,8 +108,8 @@ class Output:
             shown = rows[-LIVE_LINES:]
             if count > LIVE_LINES or len(rows) > len(shown):
                 above = max(count - LIVE_LINES, 0) + lost
-                said = f"… {lines(above)} above" if above else "… more above"
-                shown.insert(0, note(f"{said} — {_OPENS}", look))
+                text = f"… {lines(above)} above" if above else "… more above"
+                shown.insert(0, note(f"{text} — {_OPENS}", look))
             return shown
         if not self.foldable:
             return self._folded(0, count, width, look)

@@ -200,18 +200,18 @@ class FindReplaceBar(Widget):
     def _tell(self) -> None:
         self.query_one("#replace-name", Static).update(Content("Regex" if self._regular else "Find"))
         if self._problem:
-            said = one_line(self._problem, 60)
+            text = one_line(self._problem, 60)
         elif self._remark:
-            said = self._remark
+            text = self._remark
         elif self._found:
-            said = f"{self._at + 1:,} of {len(self._found):,}{'+' if len(self._found) == MOST else ''}"
+            text = f"{self._at + 1:,} of {len(self._found):,}{'+' if len(self._found) == MOST else ''}"
         else:
-            said = "not found" if self._field.value else ""
+            text = "not found" if self._field.value else ""
         keys = list(_KEYS)
         room = self.size.width - 12 - 2 * 14
-        while keys and len(" · ".join([said, *keys])) > room:
+        while keys and len(" · ".join([text, *keys])) > room:
             keys.pop(0 if len(keys) > 1 and keys[0] == "tab" else -1)
-        self.query_one("#replace-state", Static).update(Content(" · ".join(filter(None, [said, *keys]))))
+        self.query_one("#replace-state", Static).update(Content(" · ".join(filter(None, [text, *keys]))))
 
     def on_resize(self) -> None:
         """As many keys as there is room for."""

@@ -128,8 +128,8 @@ class ImageRow:
             size = f"cannot be shown ({self._fault})"
         said, file = f"image {size}", one_line(self.file)
         room = width - width_of(f"{said} · ")
-        shown = f"{said} · {ending(file, room)}" if file and room > 8 else beginning(said, width)
-        return Row([Segment(shown, look.muted)], f"{said} · {file}" if file else said)
+        text = f"{said} · {ending(file, room)}" if file and room > 8 else beginning(said, width)
+        return Row([Segment(text, look.muted)], f"{said} · {file}" if file else said)
 
 
 def fitting(size: tuple[int, int], room: int, highest: int, slant: float) -> tuple[int, int]:

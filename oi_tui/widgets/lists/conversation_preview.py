@@ -42,17 +42,17 @@ def preview(item: Summary, messages: list[Message], words: list[str], now: float
 
 
 def _previewed(message: Message, words: list[str]) -> list[Content]:
-    told = {"user": "You", "assistant": "Assistant", "computer": "Output"}[message.role]
+    sentence = {"user": "You", "assistant": "Assistant", "computer": "Output"}[message.role]
     style = {"user": "bold $text-primary", "assistant": "bold $text-accent"}.get(
         message.role, "bold $text-muted"
     )
     if message.type == "code":
         state = message.state or ""
-        told = " · ".join(part for part in (one_line(message.format or "code", 30), state) if part)
+        sentence = " · ".join(part for part in (one_line(message.format or "code", 30), state) if part)
     elif message.type not in ("message", "console"):
-        told = f"{told} · {message.type}"
+        sentence = f"{sentence} · {message.type}"
     if message.type == "image":
-        return [Content.styled(f"[{told}]", style)]
+        return [Content.styled(f"[{sentence}]", style)]
     said = plain(message.content) if message.type == "console" else message.content
     text = said.strip("\n")
     at = min((text.lower().find(word) for word in words if word in text.lower()), default=0)
@@ -68,4 +68,4 @@ def _previewed(message: Message, words: list[str]) -> list[Content]:
         while found >= 0:
             shown = shown.stylize("bold $text-warning", found, found + len(word))
             found = lowered.find(word, found + 1)
-    return [Content.styled(told, style), shown]
+    return [Content.styled(sentence, style), shown]

@@ -62,8 +62,8 @@ def rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
 
 
 def _matches(language: str, variable: Variable, words: list[str]) -> bool:
-    told = f"{variable.name} {variable.type} {language}".lower()
-    return all(word in told for word in words)
+    text = f"{variable.name} {variable.type} {language}".lower()
+    return all(word in text for word in words)
 
 
 def _count(memory: Memory, matching: int, sought: bool) -> str:

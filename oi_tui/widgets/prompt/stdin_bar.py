@@ -59,11 +59,11 @@ class StdinBar(Widget):
         self._tell()
 
     def _tell(self) -> None:
-        said = f"{self._language} is waiting for "
-        room = max(10, self.app.size.width - cell_len(said) - 8)
+        text = f"{self._language} is waiting for "
+        room = max(10, self.app.size.width - cell_len(text) - 8)
         # What is asked for, and the answers that are possible, stand at the end.
         asked = ending(self._prompt, room)
-        words = Content.assemble((said, "$text-muted"), (asked, "$text-warning bold"))
+        words = Content.assemble((text, "$text-muted"), (asked, "$text-warning bold"))
         self.query_one("#asked", Static).update(words)
 
     def dismiss(self) -> None:
