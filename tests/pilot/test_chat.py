@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
 from oi_tui.app import OiTui
 from oi_tui.engine.llm.base import ErrorInfo, Text
@@ -155,6 +156,16 @@ async def test_the_question_comes_back_when_the_prompt_is_empty_again() -> None:
         await desk.pilot.press("y")
         await desk.until(lambda: len(desk.llm.requests) == 3)
         assert desk.computer.ran == [("python", "a")]
+
+
+async def test_a_late_change_of_the_prompt_does_not_take_an_answer_back() -> None:
+    async with sitting([call("a")], [Text("one")]) as desk:
+        await desk.type("first")
+        await desk.asked()
+        desk.chat.prompt.post_message(TextArea.Changed(desk.chat.prompt))
+        await desk.pilot.press("y")
+        await desk.until(lambda: desk.computer.ran or desk.prompt)
+        assert (desk.computer.ran, desk.prompt) == ([("python", "a")], "")
 
 
 async def test_an_interrupt_gives_the_queue_back() -> None:

@@ -10,7 +10,7 @@ from oi_tui.runtimes import Computer
 from oi_tui.runtimes.language import Choices
 from oi_tui.runtimes.languages import java
 from tests.programs import PATH
-from tests.runtimes.playing import play
+from tests.runtimes.playing import kept_running, play
 from tests.runtimes.samples import ALL
 
 
@@ -86,6 +86,10 @@ def computers(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iter
 
 
 @pytest.fixture
-def shared(computers: dict[str, Computer], request: pytest.FixtureRequest) -> Computer:
+def shared(
+    computers: dict[str, Computer], request: pytest.FixtureRequest, own_world: Path
+) -> Iterator[Computer]:
     """A computer for tests that leave a language as they found it."""
-    return computers[str(options_of(request))]
+    computer = computers[str(options_of(request))]
+    with kept_running(computer):
+        yield computer

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
+
 from oi_tui.messages import (
     Displayed,
     InputReceived,
@@ -19,6 +21,7 @@ from oi_tui.messages import (
     Stopping,
 )
 from oi_tui.runtimes import Computer, stopping
+from oi_tui.runtimes.pty_runtime import PtyRuntime
 from tests.programs import need_language
 
 
@@ -163,3 +166,29 @@ def take(reports: Iterator[Report], kind: type) -> Report:
         if isinstance(report, kind):
             return report
     raise AssertionError(f"no {kind.__name__} came")
+
+
+@contextlib.contextmanager
+def kept_running(computer: Computer) -> Iterator[None]:
+    """Fail when a language that runs now has ended afterwards, and end the languages started meanwhile.
+
+    A language started again during a test belongs to that test, which may leave no process behind. If it were
+    killed by that check, the next test would start it again, and so on.
+    """
+    before = living(computer)
+    yield
+    after = living(computer)
+    ended = [name for name, pid in before.items() if after.get(name) != pid]
+    started = [name for name, pid in after.items() if before.get(name) != pid]
+    # What has ended is put away as well: until that is noticed, the next run would be lost with it.
+    for name in {*ended, *started}:
+        computer._runtimes[name].reset()
+    if ended:
+        pytest.fail("ended in the shared computer: " + ", ".join(ended))
+
+
+def living(computer: Computer) -> dict[str, int]:
+    """Return the process ids of the languages whose process is alive."""
+    runtimes = {name: each for name, each in computer._runtimes.items() if isinstance(each, PtyRuntime)}
+    processes = {name: runtime._process for name, runtime in runtimes.items()}
+    return {name: process.pid for name, process in processes.items() if process and alive(process.pid)}

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -13,7 +14,7 @@ import pytest
 from oi_tui.messages import InputRequested, LineReached, Printed, Report, RunEnded, Started, Starting
 from oi_tui.runtimes import Computer, stopping
 from oi_tui.runtimes.pty_runtime import PtyRuntime
-from tests.runtimes.playing import Played, alive, marked, play, until
+from tests.runtimes.playing import Played, alive, kept_running, living, marked, play, until
 from tests.runtimes.samples import ALL, Sample
 
 pytestmark = pytest.mark.parametrize("sample", ALL, ids=lambda sample: sample.name)
@@ -575,3 +576,21 @@ def test_two_computers_share_nothing(make: Make, shared: Computer, sample: Sampl
 
 def test_names_of_languages_may_be_written_in_any_case(shared: Computer, sample: Sample) -> None:
     assert play(shared, f" {sample.language.upper()}", sample.hello).text == "hello\n"
+
+
+def test_a_shared_language_that_ends_fails_one_test_and_the_next_ones_run(
+    computer: Computer, sample: Sample
+) -> None:
+    play(computer, sample.language, sample.hello)
+    pid = living(computer)[sample.language]
+    test = kept_running(computer)
+    test.__enter__()
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not alive(pid))
+    with pytest.raises(pytest.fail.Exception, match="shared computer"):
+        test.__exit__(None, None, None)
+    for _ in range(2):
+        with kept_running(computer):
+            played = play(computer, sample.language, sample.hello)
+        assert played.state == "finished", played.reason
+        assert living(computer) == {}

@@ -184,9 +184,15 @@ class ChatScreen(Screen[None]):
         self._tell()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Who has emptied the prompt comes back to a question that is open."""
-        if event.text_area is self.prompt and not self.prompt.text and self._workbench:
-            self._workbench.approval.wait_for_quiet()
+        """Go back to the open question once the prompt is empty.
+
+        Where the question has the keyboard already, the event is late: a key that is settling counts.
+        """
+        if event.text_area is not self.prompt or self.prompt.text or not self._workbench:
+            return
+        approval = self._workbench.approval
+        if not approval.has_focus_within:
+            approval.wait_for_quiet()
 
     @on(Conversation.Wanted)
     def handle_wanted(self, event: "Conversation.Wanted") -> None:
