@@ -35,7 +35,7 @@ class PermissionsScreen(Dialog[None]):
         """Words, and the list."""
         with Vertical(id="permissions") as box:
             box.border_title = "Auto-approvals"
-            box.border_subtitle = "enter asks again for it   A for everything   escape closes"
+            box.border_subtitle = "enter revokes it   A revokes all   escape closes"
             yield Static(id="permissions-words", markup=False)
             yield OptionList(id="permissions-list", markup=False)
 

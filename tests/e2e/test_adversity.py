@@ -57,11 +57,11 @@ def pieces(*calls: tuple[int, str | None, str | None, object], finish: str = "to
 #: Replies with which nothing may run, and what the person must see; the next message follows at once.
 NOTHING_RUNS: dict[str, tuple[Answer, str]] = {
     "cut off call": (broken_off(call(RUNS + "\n" * 9), chunks=20, then=reset), "connection broke"),
-    "call cut by length": (pieces((0, "a", "execute", ARGUMENTS[:-9]), finish="length"), "cut off while"),
+    "call cut by length": (pieces((0, "a", "execute", ARGUMENTS[:-9]), finish="length"), "cut off"),
     "nul": (spoken(call("print(1)\0\n" + RUNS)), "NUL character"),
-    "unknown language": (spoken(call(RUNS, "cobol")), "no language"),
-    "language with a command": (spoken(call(RUNS, "python; touch ran.txt")), "no language"),
-    "language that is a path": (spoken(call(RUNS, "/bin/sh")), "no language"),
+    "unknown language": (spoken(call(RUNS, "cobol")), "Unknown language"),
+    "language with a command": (spoken(call(RUNS, "python; touch ran.txt")), "Unknown language"),
+    "language that is a path": (spoken(call(RUNS, "/bin/sh")), "Unknown language"),
     "no code": (pieces((0, "a", "execute", "{}")), "could not be read"),
     "no arguments": (pieces((0, "a", "execute", "")), "could not be read"),
     "code that is an object": (

@@ -159,7 +159,7 @@ def test_languages_may_be_listed_added_and_replaced(interpreter: OpenInterpreter
 
 
 def test_what_is_no_language_is_refused_at_once(interpreter: OpenInterpreter) -> None:
-    with pytest.raises(TypeError, match="is no language"):
+    with pytest.raises(TypeError, match="is not a language"):
         interpreter.computer.languages = [object()]
 
 

@@ -56,7 +56,7 @@ def test_within_the_application_it_has_a_page_of_its_own(start: Start) -> None:
 
 def test_within_the_application_the_profile_at_work_is_looked_at(start: Start) -> None:
     program = start("--plain", rows=120)
-    program.wait_for("There is no model yet")
+    program.wait_for("No model is set")
     program.say("%profile safe")
     program.wait_for("Switched to profile safe")
     program.say("%doctor")

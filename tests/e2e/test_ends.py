@@ -142,10 +142,10 @@ def test_an_empty_conversation_is_not_saved(start: Start) -> None:
 def test_ctrl_c_stops_first_and_leaves_at_the_second_time(start: Start) -> None:
     program = at(start(), "running")
     program.press("ctrl+c")
-    program.wait_for("memory kept")
+    program.wait_for("variables kept")
     program.idle()
     program.press("ctrl+c")
-    program.wait_for("again leaves")
+    program.wait_for("again quits")
     program.press("ctrl+c")
     assert program.wait_exit() == 0
     assert program.modes == set()
@@ -159,7 +159,7 @@ def test_every_size_is_survived_in_the_middle_of_a_run(start: Start, size: tuple
     program.resize(100, 30)
     program.wait_for("squared is")
     program.press("escape")
-    program.wait_for("memory kept")
+    program.wait_for("variables kept")
     program.idle()
 
 

@@ -96,7 +96,7 @@ def test_escape_stops_a_run_and_its_memory_is_kept(start: Start) -> None:
     program.wait_for("2 squared is")
     program.wait_for(lambda screen: re.search(r"> +6 +time\.sleep", screen))
     program.press("escape")
-    program.wait_for("memory kept")
+    program.wait_for("variables kept")
     program.idle()
     program.say("go on")
     program.answer("y")

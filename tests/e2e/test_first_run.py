@@ -26,12 +26,12 @@ def nobody() -> dict[str, str]:
 
 
 def approve_the_sample(program: Program, theme: str = "enter") -> None:
-    program.wait_for("harmless piece", 60)
+    program.wait_for("harmless code", 60)
     program.answer("y")
     program.wait_for(SAMPLE)
-    program.wait_for("Which colours")
+    program.wait_for("Which theme")
     program.press(theme)
-    program.wait_for("nothing runs without your word")
+    program.wait_for("Nothing runs without your approval")
 
 
 def approve_the_models(program: Program) -> None:
@@ -97,19 +97,19 @@ def test_all_of_it_can_be_skipped_and_is_never_shown_again(start: Start) -> None
     program = start("--no-auto-run", env=nobody())
     program.wait_for(WELCOME, 60)
     program.press("escape")
-    program.wait_for("There is no model yet")
+    program.wait_for("No model is set")
     program.asked()
     program.press("escape")
-    program.wait_for("Which colours")
+    program.wait_for("Which theme")
     program.press("escape")
-    program.wait_for("nothing runs without your word")
+    program.wait_for("Nothing runs without your approval")
     assert SAMPLE not in program.screen
     assert "oi-dark" not in program.screen
     program.press("ctrl+q")
     assert program.wait_exit() == 0
     assert messages() == []
     again = start("--no-auto-run", env=nobody())
-    again.wait_for("There is no model yet", 60)
+    again.wait_for("No model is set", 60)
     again.wait_quiet()
     assert WELCOME not in again.screen
     again.say("!echo a console of $((40 + 2))")
@@ -122,13 +122,13 @@ def test_colours_are_previewed_and_kept(start: Start) -> None:
     program = start("--no-auto-run", env=nobody())
     program.wait_for(WELCOME, 60)
     program.press("enter")
-    program.wait_for("harmless piece")
+    program.wait_for("harmless code")
     program.answer("y")
     program.wait_for("> oi-dark")
     program.press("down")
     program.wait_for("> oi-light")
     program.press("enter")
-    program.wait_for("nothing runs without your word")
+    program.wait_for("Nothing runs without your approval")
     profile = Path(os.environ["OI_TUI_HOME"]) / "config" / "profiles" / "default.yaml"
     assert "\ntheme: oi-light" in profile.read_text()
 
@@ -155,7 +155,7 @@ def test_who_has_said_it_is_not_asked(
 def test_a_home_that_cannot_be_written_to_is_not_asked_each_time(start: Start, tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     program = start("--no-auto-run", env={**nobody(), "OI_TUI_HOME": str(tmp_path / "home")})
-    program.wait_for("There is no model yet", 60)
+    program.wait_for("No model is set", 60)
     assert WELCOME not in program.screen
 
 
@@ -173,5 +173,5 @@ def test_a_key_that_was_kept_before_is_a_model(start: Start) -> None:
     program.wait_for("gpt-4o", 60)
     program.say("%info")
     program.wait_for("OPENAI_API_KEY is kept in", 60)
-    assert "There is no model yet" not in program.screen
+    assert "No model is set" not in program.screen
     assert "canary" not in program.screen

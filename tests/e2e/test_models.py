@@ -76,7 +76,7 @@ def test_the_conversation_is_shortened_told_and_made_long_again(start: Start) ->
         assert "8,000 tokens (from the profile (context_window))" in screen
         program.idle()
         program.say("%compact undo")
-        program.wait_for("The summary is gone")
+        program.wait_for("Summary removed")
         program.say("fourth question")
         program.idle()
         assert "first question" in json.dumps(running.requests[-1])

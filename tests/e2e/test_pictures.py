@@ -152,7 +152,7 @@ def test_a_picture_is_looked_at_in_full(open_in: type[Shown]) -> None:
     program.press("tab")
     program.wait_for("·>")
     # How much stands below the picture depends on when the turn was stopped.
-    while "look at it" not in program.wait_quiet(0.3):
+    while "p show image" not in program.wait_quiet(0.3):
         program.press("up")
     program.press("p")
     program.wait_for("open outside")

@@ -210,7 +210,7 @@ def test_commands_work_and_a_mistyped_one_is_answered_and_kept(start: Start) -> 
 
 def test_without_a_model_it_is_a_console_for_its_languages(start: Start) -> None:
     program = spoken_to(start)
-    screen = program.wait_for("There is no model yet")
+    screen = program.wait_for("No model is set")
     assert "Traceback" not in screen
     program.say("%python print(6 * 7)")
     program.wait_for("| 42")
@@ -236,7 +236,7 @@ def test_a_dumb_terminal_has_plain_lines(start: Start) -> None:
 def test_lines_of_a_pipe_are_messages_and_approve_nothing(workplace: Path) -> None:
     with ModelServer(spoken(call("open('made.txt', 'w')")), spoken(Say("Hello."))) as server:
         done = piped(*at(server), said="make a file\ny\n")
-    assert "Nobody at a terminal could approve it" in done.stdout
+    assert "Nobody could approve it at a terminal" in done.stdout
     assert "Hello." in done.stdout
     assert (done.returncode, done.stderr) == (3, "")
     assert not (workplace / "made.txt").exists()

@@ -106,7 +106,7 @@ def test_the_python_api_is_held_too(workplace: Path, tmp_path: Path) -> None:
     try:
         (told,) = interpreter.computer.run("shell", "cat ../secret 2>/dev/null; echo over")
         assert told["content"].strip() == "over"
-        with pytest.raises(ValueError, match="runs in this program itself"):
+        with pytest.raises(ValueError, match="runs inside this program"):
             interpreter.computer.run("shout", "x")
     finally:
         interpreter.computer.terminate()

@@ -23,7 +23,7 @@ def test_a_program_is_trusted_within_the_screen_and_the_theme_follows(start: Sta
     program.say("%profile mine")
     screen = program.wait_for("y yes")
     assert "interpreter.verbose = True" in screen
-    assert "with all your rights" in screen
+    assert "with your permissions" in screen
     program.press("n")
     program.wait_gone("y yes")
     program.say("%profile mine")

@@ -17,7 +17,7 @@ SEEDS = range(FIRST, FIRST + (200 if SOAK else 2))
 STEPS = 120 if SOAK else 25
 #: What leaves every mode of the terminal as it was, but for bash's own bracketed paste.
 SHELLS = {2004}
-QUESTION = ("Run this", "stop asking for", "Run everything")
+QUESTION = ("Run this", "auto-approve", "Run everything")
 
 #: Keys that mean something, and some that do not; none of them answers a question with yes.
 ARROWS = ("up", "down", "left", "right", "pageup", "pagedown", "home", "end", "tab", "shift+tab")

@@ -257,13 +257,15 @@ async def test_a_folder_that_cannot_be_written_to_is_said() -> None:
         desk.computer.cwd = Path("/nowhere/at/all")
         await run_cell(desk, "a")
         await desk.pilot.press("s")
-        assert "was not saved" in desk.bench.conversation.transcript.blocks[-1].source()
+        assert "Could not save" in desk.bench.conversation.transcript.blocks[-1].source()
 
 
 async def test_after_ctrl_up_a_letter_acts_on_the_last_block() -> None:
     async with sitting([Text("Hello **there**.")]) as desk:
         await desk.pilot.press("ctrl+up", "c")
-        await desk.until(lambda: any("Nothing was said" in each.message for each in desk.app._notifications))
+        await desk.until(
+            lambda: any("The conversation is empty" in each.message for each in desk.app._notifications)
+        )
         await desk.pilot.press("ctrl+down")
         await desk.type("go")
         await desk.idle()

@@ -360,7 +360,9 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
         await desk.until((tmp_path / "folder" / "go.md").exists)
         await desk.type("%markdown nowhere/x")
         notices = desk.bench.conversation.transcript.blocks
-        await desk.until(lambda: isinstance(notices[-1], NoticeBlock) and "Not written" in notices[-1].text)
+        await desk.until(
+            lambda: isinstance(notices[-1], NoticeBlock) and "Could not write" in notices[-1].text
+        )
         assert notices[-1].text == f"Could not write: there is no folder {tmp_path / 'nowhere'}."
 
 

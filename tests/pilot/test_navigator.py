@@ -403,7 +403,7 @@ async def test_conversations_of_open_interpreter_are_offered_and_brought_in(stor
         await until(pilot, lambda: app.titles == ["Old talk"])
         assert "1 conversation of Open Interpreter imported." in app.words("keys")
         await pilot.press("down", "i")
-        assert "No further conversations" in app.words("keys")
+        assert "No other conversations" in app.words("keys")
         wanted = app.rows.items[0].id
         await pilot.press("enter")
         assert app.answers == [wanted]
@@ -474,7 +474,7 @@ async def test_only_the_conversations_of_a_folder_are_shown_when_asked(store: St
         assert app.words("head") == "Conversations   1 of 5   in /data/plot"
         await pilot.press(*"zebra")
         await until(pilot, lambda: app.navigator.has_class("-empty"))
-        assert "Only one folder is shown" in app.words("empty")
+        assert "Only this folder is shown" in app.words("empty")
         await pilot.press("ctrl+t")
         await until(pilot, lambda: app.titles == ["Largest files"])
         await pilot.press("down", "o")

@@ -112,7 +112,7 @@ async def test_escape_asks_once_when_something_changed(path: Path) -> None:
     async with opened(path) as (app, pilot):
         await pilot.press("down", "enter", "x", "escape")
         assert app.answers == []
-        assert "Not saved yet" in app.words("keys")
+        assert "Unsaved changes" in app.words("keys")
         assert "1 not saved" in app.words("head")
         await pilot.press("escape")
         assert app.answers == [None]

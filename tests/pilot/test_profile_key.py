@@ -96,7 +96,7 @@ async def test_a_key_in_the_file_is_taken_out_of_it_and_kept(path: Path) -> None
     path.write_text("# mine\nllm:\n  model: openai/x\n  api_key: canary-789  # secret\nloop: true\n")
     secrets = Secrets(keyring=lambda: None)
     async with opened(path, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "stands in the profile's file" in told(app))
+        await until(pilot, lambda: "is in the profile's file" in told(app))
         await chosen(app, pilot, "keep_key")
         await until(pilot, lambda: bool(app.answers))
         assert app.answers[0] is not None
@@ -126,5 +126,5 @@ async def test_a_key_behind_another_one_is_told_of(path: Path) -> None:
         await pilot.press(*"canary-new", "ctrl+s")
         await until(pilot, lambda: bool(app.answers))
         said = " ".join(each.message for each in app._notifications)
-    assert "the one in the environment comes first at the next start" in said
+    assert "the one in the environment takes precedence at the next start" in said
     assert "canary" not in said

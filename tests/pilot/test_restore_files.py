@@ -117,8 +117,8 @@ async def test_what_cannot_be_put_back_is_said(tmp_path: Path) -> None:
         )
         await desk.type("%restore 7")
         await desk.type("%restore undo")
-        assert "nothing is known of changes" in notes(desk)
-        assert "No files were put back that could be taken back" in notes(desk)
+        assert "No recorded file changes to restore" in notes(desk)
+        assert "No restore to undo" in notes(desk)
         await desk.type("%files 7")
         assert "Cell 7 changed no files" in notes(desk)
 

@@ -125,7 +125,7 @@ async def test_fork_copies_everything_and_an_unsaved_conversation_too() -> None:
         await desk.idle()
         await desk.type("%fork")
         assert said(desk) == ["one", "first"]
-        assert "This is a copy" in notes(desk)
+        assert "You are in a copy" in notes(desk)
         assert desk.workspace.title == "one (copy)"
         assert not desk.workspace.store.summaries()
 
@@ -145,7 +145,7 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
         await desk.type("%redo")
         await desk.type("%restart")
         await desk.type("%rewind 1")
-        assert "Taken back" in notes(desk)
+        assert "Removed" in notes(desk)
         assert "remembers it" not in notes(desk)
 
 
@@ -176,7 +176,7 @@ async def test_nothing_is_taken_back_while_something_runs() -> None:
         await desk.until(desk.computer.running.is_set)
         for command in ("%undo", "%rewind 1", "%fork", "%redo"):
             await desk.type(command)
-        assert notes(desk).count("Stop what is in progress first") == 4
+        assert notes(desk).count("Stop the current activity first") == 4
         assert said(desk) == ["go"]
         await desk.pilot.press("escape")
         await desk.idle()

@@ -518,7 +518,7 @@ def test_what_a_signal_stopped_is_told_and_can_be_interrupted(
     shared: Computer, sample: Sample, scripted: Scripted
 ) -> None:
     play(shared, sample.language, sample.remember)
-    played = scripted("echo go; kill -STOP $PPID; sleep 60", stop_at="does not go on: ")
+    played = scripted("echo go; kill -STOP $PPID; sleep 60", stop_at="not resumed: ")
     assert played.state == "interrupted"
     assert play(shared, sample.language, sample.recall).text == "42\n"
 

@@ -180,7 +180,7 @@ def test_a_module_is_found_beside_the_profile_and_where_python_looks(folder: Pat
         ("gone.py", "", "file not found:"),
         ("no_such_module_here:Shout", "", "module no_such_module_here not found"),
         ("not a module", "", "name a file"),
-        ("bad.py", "class (", "is no Python"),
+        ("bad.py", "class (", "is not valid Python"),
         ("bad.py", "x = 1", "no class is a language"),
         ("bad.py:Shout", "x = 1", "class Shout not found"),
         ("bad.py:Half", "class Half:\n    name = 'half'\n    def run(self): 0", "no stop and no terminate"),

@@ -468,7 +468,7 @@ def test_without_bubblewrap_nothing_runs(
     assert played.text == ""
     assert "bwrap" in played.reason
     assert "nothing runs" in played.reason
-    assert "setting sandbox off" in played.reason
+    assert "Or turn the sandbox off" in played.reason
     assert computer.missing(language) == played.reason
     assert not (project / "ran").exists()
 

@@ -126,6 +126,15 @@ class TerminalGrid(pyte.Screen):
         self.ensure_vbounds()
         self.dirty.update(range(lines))
 
+    def cursor_to_line(self, line: int | None = None) -> None:
+        """Move the cursor to a line, counted from the top margin in origin mode.
+
+        pyte fails in origin mode where no margins are set.
+        """
+        top = self.margins.top if self.margins and pyte_modes.DECOM in self.mode else 0
+        self.cursor.y = top + (line or 1) - 1
+        self.ensure_vbounds()
+
     def write_process_input(self, data: str) -> None:
         """Answer the program."""
         if not self.muted:

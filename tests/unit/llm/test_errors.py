@@ -339,7 +339,7 @@ def test_what_cannot_be_read_is_no_trouble_of_the_network(
     _, fault = fails(models, model=model, api_base=served.root, api_key="k-12345678")
     assert fault.kind not in ("network", "refused", "unknown")
     assert not fault.retryable, "the same answer would come again"
-    assert "No connection" not in fault.sentence
+    assert "Could not connect" not in fault.sentence
     assert "Traceback" not in fault.sentence + fault.detail
     assert len(fault.sentence) < 400
 

@@ -134,7 +134,7 @@ def test_a_model_that_refuses_tools_goes_on_in_text_through_every_wire(
     session = Session(profile, models, computer, Store.unsaved(cwd="/", model=model))
     events = work(session, "go")
     assert ended(events) == "done"
-    assert any("takes no tool calls" in each.text for each in of(events, Noticed))
+    assert any("does not support tool calls" in each.text for each in of(events, Noticed))
     assert [code.strip() for _, code in computer.ran] == ["x"]
 
 

@@ -125,13 +125,13 @@ def broken(messages):
     ("completions", "says"),
     [
         (broken, "The function broken failed: ValueError: [key] is no key ("),
-        (lambda: None, "gave nothing"),
+        (lambda: None, "returned nothing"),
         (lambda messages: 1 / 0, "failed: ZeroDivisionError: division by zero ("),
         (lambda messages: exit(3), "failed: SystemExit: 3"),
-        (lambda messages: None, "gave nothing"),
-        (lambda messages: [], "gave nothing"),
-        (lambda messages: [{"choices": []}], "gave nothing"),
-        (lambda messages: object(), "gave nothing"),
+        (lambda messages: None, "returned nothing"),
+        (lambda messages: [], "returned nothing"),
+        (lambda messages: [{"choices": []}], "returned nothing"),
+        (lambda messages: object(), "returned nothing"),
         ("no function", "failed: TypeError"),
     ],
 )
@@ -214,7 +214,7 @@ def test_a_profiles_function_is_the_model_and_remembers() -> None:
     ("body", "says"),
     [
         ("raise ValueError('no luck')", r"failed: ValueError: no luck \(/home/me/mine\.py, line 4\)"),
-        ("return None", "gave nothing"),
+        ("return None", "returned nothing"),
         ("import os; os._exit(3)", "ended unexpectedly"),
     ],
 )

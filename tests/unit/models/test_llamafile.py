@@ -145,7 +145,7 @@ def test_a_disk_that_is_too_small_is_told_before_anything_comes(
     served: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "_SPARE", 10**18)
-    with pytest.raises(DownloadError, match="the disk lacks"):
+    with pytest.raises(DownloadError, match="the disk needs"):
         get(served, tmp_path)
 
 
@@ -244,13 +244,13 @@ def test_it_ends_with_the_application_even_after_a_kill(stand_in: Path) -> None:
         ("#!/bin/sh\necho no such instruction >&2\nexit 3\n", "no such instruction"),
         ("#!/nowhere/at/all\n", "No such file"),
         ("\0\0\0\0", "tiny.llamafile ended at once"),
-        ("", "It said nothing"),
+        ("", "It printed nothing"),
     ],
 )
 def test_a_file_that_cannot_run_is_told(tmp_path: Path, text: str, says: str) -> None:
     running = Llamafile(write(tmp_path / "tiny.llamafile", text))
     try:
-        with pytest.raises(LlamafileError, match="ended at once") as raised:
+        with pytest.raises(LlamafileError, match="ended immediately") as raised:
             running.wait(threading.Event(), 30)
         assert says in str(raised.value)
         assert "llamafile.log" in str(raised.value)

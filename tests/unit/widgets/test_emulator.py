@@ -143,6 +143,13 @@ ODD = [
 ]
 
 
+def test_a_line_is_addressed_in_origin_mode_without_margins() -> None:
+    screen = TerminalEmulator(4, 3)
+    screen.feed("\x1b[?6h\x1b[3dend\x1b[d")
+    assert rows(screen)[2].strip() == "end"
+    assert screen.cursor.y == 0
+
+
 @given(
     st.lists(
         st.one_of(
