@@ -7,7 +7,13 @@ from typing import Protocol
 from oi_tui.engine.reply.console_sessions import unprompted
 from oi_tui.engine.reply.cursor import Cursor
 from oi_tui.engine.reply.fences import Fence, Strings
-from oi_tui.engine.reply.markers import STRAY, TRAILING
+from oi_tui.engine.reply.markers import (
+    CLOSING_LINE,
+    CLOSING_LINE_PERHAPS,
+    STRAY,
+    THOUGHT_BEGIN,
+    TRAILING,
+)
 from oi_tui.engine.reply.parts import CodeEnded, CodeGrew, CodeStarted, Part, TextPart, guess, without_prompts
 from oi_tui.engine.reply.tool_call_recovery import from_python
 
@@ -33,6 +39,25 @@ def line_break(line: str) -> str:
     return line[len(line.rstrip("\r\n")) :]
 
 
+class ThoughtEnd:
+    """Finds the end of a thought that left the fence of a block open: the block was part of the thought.
+
+    A block that also has the beginning of a thought shows both, and is no thought itself.
+    """
+
+    def __init__(self) -> None:
+        self._begun = False
+
+    def is_at(self, line: str) -> bool:
+        """Whether this whole line ends the thought; takes each line of the block, in order."""
+        self._begun = self._begun or THOUGHT_BEGIN.search(line) is not None
+        return not self._begun and CLOSING_LINE.fullmatch(line) is not None
+
+    def may_be_at(self, start: str) -> bool:
+        """Whether a line that begins like this may turn out to end the thought."""
+        return not self._begun and CLOSING_LINE_PERHAPS.fullmatch(start) is not None
+
+
 class ProseBlock:
     """A block that is shown as it came, fences and all. One within it, as models write, belongs to it."""
 
@@ -41,6 +66,7 @@ class ProseBlock:
         self._fence = fence
         self._depth = 1
         self._line_begins = True
+        self._thought_end = ThoughtEnd()
 
     def step(self, cursor: Cursor, parts: list[Part]) -> bool:
         """Read a line, or what there is of it."""
@@ -49,12 +75,18 @@ class ProseBlock:
             return False
         line = cursor.line()
         if line is None:
-            if not (self._line_begins and self._fence.might_close(cursor.rest)):
-                parts.append(TextPart(cursor.rest))
+            rest = cursor.rest
+            if not (
+                self._line_begins and (self._fence.might_close(rest) or self._thought_end.may_be_at(rest))
+            ):
+                parts.append(TextPart(rest))
                 cursor.at = len(cursor.text)
                 self._line_begins = False
             return False
         bare = line.rstrip("\r\n")
+        if self._thought_end.is_at(line) and self._line_begins:
+            self.over = True
+            return True
         if self._line_begins and self._fence.closed_by(bare):
             self._depth -= 1
         elif self._line_begins and self._fence.reopened_by(bare):
@@ -83,6 +115,7 @@ class CodeBlock:
         self.deceived = False
         self._fence = fence
         self._strings = strings
+        self._thought_end = ThoughtEnd()
         self._line_begins = True
         self._line = ""
         self._pending = ""
@@ -103,7 +136,9 @@ class CodeBlock:
         cursor.at += len(line)
         bare = line.rstrip("\r\n") if line.endswith("\n") else line
         begins, self._line_begins = self._line_begins, True
-        if begins and self._fence.closed_by(bare):
+        if self._thought_end.is_at(self._line + line) and begins:
+            self._end_with_thought(line, cursor, parts)
+        elif begins and self._fence.closed_by(bare):
             self._closing(line, parts)
         elif begins and not self._strings.inside and (rest := self._fence.goes_on(bare)) is not None:
             self._closed_on(rest + line_break(line), cursor, parts)
@@ -116,6 +151,15 @@ class CodeBlock:
         else:
             self._last_line(line, begins, cursor, parts)
         return True
+
+    def _end_with_thought(self, line: str, cursor: Cursor, parts: list[Part]) -> None:
+        """End the block before the line that ends the thought, which is read again as prose."""
+        self.over = True
+        held, self._doubt = self._doubt or (), None
+        for text in held:
+            self._grow(text, True, parts)
+        parts.append(CodeEnded(False))
+        cursor.at -= len(line)
 
     def _closed_on(self, rest: str, cursor: Cursor, parts: list[Part]) -> None:
         """A fence with something behind it: words, or the language of the block that it opens."""
@@ -131,7 +175,10 @@ class CodeBlock:
         """A line whose end is still to come: give out what cannot be a fence or a template token."""
         rest = cursor.rest
         if self._line_begins and (
-            self._fence.might_close(rest) or len(rest) <= self._fence.indent or STRAY.fullmatch(rest)
+            self._fence.might_close(rest)
+            or len(rest) <= self._fence.indent
+            or STRAY.fullmatch(rest)
+            or self._thought_end.may_be_at(rest)
         ):
             return
         held = _HELD.search(rest, max(0, len(rest) - _LONGEST_HELD))
@@ -215,19 +262,26 @@ class UntaggedBlock:
         self._opening = opening
         self._pieces: list[str] = []
         self._line_begins = True
+        self._thought_end = ThoughtEnd()
 
     def step(self, cursor: Cursor, parts: list[Part]) -> bool:
         """Read a line, or what there is of it."""
         line = cursor.line()
         if line is None:
-            if not (self._line_begins and self._fence.might_close(cursor.rest)):
-                self._pieces.append(cursor.rest)
+            rest = cursor.rest
+            if not (
+                self._line_begins and (self._fence.might_close(rest) or self._thought_end.may_be_at(rest))
+            ):
+                self._pieces.append(rest)
                 cursor.at = len(cursor.text)
                 self._line_begins = False
             return False
         cursor.at += len(line)
         begins, self._line_begins = self._line_begins, True
-        if begins and self._fence.closed_by(line.rstrip("\r\n")):
+        if self._thought_end.is_at(line) and begins:
+            self._judge("", parts, closed=False)
+            cursor.at -= len(line)
+        elif begins and self._fence.closed_by(line.rstrip("\r\n")):
             self._judge(line, parts, closed=True)
         elif line:
             self._pieces.append(line)

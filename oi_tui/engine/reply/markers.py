@@ -4,12 +4,14 @@ import re
 
 from oi_tui.engine.reply.tool_call_formats import LONGEST_OPENING, OPENING, OPENING_PERHAPS
 
-_THINK = r"(?:[a-z]{2,8}:)?(?:think|thinking|thought|reasoning|Think|THINK|THINKING)"
+_THINK = r"(?:[a-z]{2,8}:)?(?i:think|thinking|thoughts?|reasoning)"
 _OPEN_THINK = (
     rf"<{_THINK}(?: [^<>\n]{{1,40}})?>|\[THINK\]|<\|START_THINKING\|>|<\|begin_of_thought\|>"
-    r"|\u25c1think\u25b7"
+    r"|\u25c1think\u25b7|<\|channel>thought\b"
 )
-_CLOSE_THINK = rf"</{_THINK}>|\[/THINK\]|<\|END_THINKING\|>|<\|end_of_thought\|>|\u25c1/think\u25b7"
+_CLOSE_THINK = (
+    rf"</{_THINK} ?>|<channel\|>|\[/THINK\]|<\|END_THINKING\|>|<\|end_of_thought\|>|\u25c1/think\u25b7"
+)
 _ROLE = r"(?:assistant|user|system|model|tool)?"
 #: Chat templates write some of theirs with a wide bar (U+FF5C).
 _TOKENS = (
@@ -31,6 +33,10 @@ MARK = re.compile(
     rf"(?P<think>{_OPEN_THINK})|(?P<close>{_CLOSE_THINK})|{OPENING}|(?P<call>{_PREFIX})|(?P<token>{_TOKENS})"
     r"|(?P<ticks>`+)|(?P<tildes>~~~+)|(?P<brace>\{)|(?P<bracket>\[(?=\s{0,20}\{)))"
 )
+#: A line that can only be the end of a thought, and what may be the beginning of one.
+CLOSING_LINE = re.compile(rf"[ \t]*(?:{_CLOSE_THINK})[ \t]*\r?\n?")
+CLOSING_LINE_PERHAPS = re.compile(rf"[ \t]*(?:[<\[\u25c1][^>\]\u25b7\n]{{0,25}}|(?:{_CLOSE_THINK})[ \t]*\r?)")
+THOUGHT_BEGIN = re.compile(_OPEN_THINK)
 #: The end of a thought, what may be the beginning of it, and how long that can be.
 THOUGHT_END = re.compile(_CLOSE_THINK)
 CHANNEL_END = re.compile(r"<\|(?:call|end|return)\|>|(?=<\|(?:start|channel)\|>)")
@@ -38,7 +44,8 @@ THOUGHT_END_PERHAPS = re.compile(r"[<\[\u25c1][^>\]\u25b7\n]{0,25}\Z")
 LONGEST_END = 26
 #: What may be the beginning of a mark, at the end of what has arrived, and how long that can be.
 PERHAPS = re.compile(
-    r"(?:</?[A-Za-z=_.:\d-]{0,50}|<(?:[a-z]{2,8}:)?[A-Za-z]{5,9} [^<>\n]{0,40}|\u25c1/?[a-z]{0,5}"
+    r"(?:</?[A-Za-z=_.:\d-]{0,50}|</[A-Za-z:]{5,20} |<channel\||<\|channel>[a-z]{0,7}"
+    r"|<(?:[a-z]{2,8}:)?[A-Za-z]{5,9} [^<>\n]{0,40}|\u25c1/?[a-z]{0,5}"
     r"|<[|\uff5c][^|\uff5c>\n<]{0,31}[|\uff5c]?[a-z]{0,9}"
     r"|<start_of_turn>[a-z]{0,9}|<\|\w+\|>[a-z]{0,9}|\[[/A-Z_]{0,12}|\[\s{0,20}|~+|`+"
     rf"|{OPENING_PERHAPS}"

@@ -322,6 +322,10 @@ CLOSINGS = [
     "[/THINK]",
     "\u25c1/think\u25b7",
     "<|END_THINKING|>",
+    "</thoughts>",
+    "</Reasoning>",
+    "</think >",
+    "<channel|>",
 ]
 
 
@@ -338,6 +342,32 @@ def test_code_before_a_closing_tag_is_never_offered(closing: str, size: int, ope
     assert (erase.state, erase.recipient) == ("skipped", "user")
     sent = [m.content for m in messages if m.type == "message" and m.recipient is None]
     assert not any("could" in words or "but no" in words for words in sent)
+
+
+@pytest.mark.parametrize("fence", ["```python", "~~~python", "```", "```text"])
+@pytest.mark.parametrize("closing", ["</think>", "</Reasoning>", "[/THINK]", "<channel|>"])
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_a_fence_that_a_thought_left_open_ends_with_the_thought(fence: str, closing: str, size: int) -> None:
+    text = f"I could do this:\n{fence}\nerase()\n{closing}\nSo:\n```python\nprint(1)\n```\n"
+    codes, messages = written([Text(text[at : at + size]) for at in range(0, len(text), size)])
+    assert [code.content.strip() for code in codes] == ["print(1)"]
+    assert not any(message.recipient is None and "erase" in message.content for message in messages)
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_the_thought_of_gemma_is_no_prose(size: int) -> None:
+    text = "<|channel>thought\nPlan:\n```python\nerase()\n```\n<channel|>Done."
+    codes, messages = written([Text(text[at : at + size]) for at in range(0, len(text), size)])
+    assert codes == []
+    assert [m.content.strip() for m in messages if m.type == "message" and m.recipient is None] == ["Done."]
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_code_that_writes_both_tags_is_code(size: int) -> None:
+    body = 'prompt = """\n<think>\nplan\n</think>\n"""\nprint(prompt)'
+    text = f"```python\n{body}\n```\n"
+    codes, _ = written([Text(text[at : at + size]) for at in range(0, len(text), size)])
+    assert [code.content.strip() for code in codes] == [body]
 
 
 def test_a_tool_call_before_a_closing_tag_is_still_a_call() -> None:
