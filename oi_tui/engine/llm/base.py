@@ -21,6 +21,8 @@ class Request:
     timeout: float = 120.0
     #: How many tokens the model takes in; sent to servers that must be told (Ollama cuts off what is more).
     context_window: int | None = None
+    #: Whether no proxy may be used: a proxy could be a machine that the profile forbids.
+    direct: bool = False
 
 
 @dataclass(frozen=True, slots=True)

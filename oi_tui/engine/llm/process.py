@@ -65,6 +65,12 @@ _PR_SET_DUMPABLE = 4
 #: How far behind the application this process stands in the queue for a processor. More would let the import
 #: of LiteLLM, and with it the first reply, take a quarter of a minute on a machine that has much to do.
 _MODEST = 3
+#: The variables that HTTP libraries read proxies from.
+_PROXIES = tuple(
+    name
+    for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ws_proxy", "wss_proxy")
+    for name in (lower, lower.upper())
+)
 
 
 class Provider:
@@ -85,6 +91,8 @@ class Provider:
         redirects.stay_on_server()
         self.litellm: Any = litellm
         self._demo: tuple[str, str] | None = None
+        #: The variables of proxies, while none may be used.
+        self._proxies: dict[str, str] | None = None
 
     def address(self, request: dict[str, Any]) -> tuple[str, str | None, str | None]:
         """The model's name as LiteLLM wants it, the base and the key of a request."""
@@ -186,6 +194,7 @@ class Provider:
             attempt = Attempt(
                 model, base, key, request["timeout"], tools=attempt.tools, missing=self._missing(model, base)
             )
+            self._use_proxies(not request.get("direct"))
             arguments = {
                 name: request[name]
                 for name in ("messages", "api_version", "temperature", "max_tokens", "timeout")
@@ -252,6 +261,20 @@ class Provider:
                 instead = raw.error()
                 fault = errors.told(*instead, attempt) if instead else None
                 said(fault=asdict(fault or errors.empty(attempt, finish, raw.says())))
+
+    def _use_proxies(self, wanted: bool) -> None:
+        """Use the proxies of the environment, or none; clients that were made for the other case are dropped."""
+        if wanted == (self._proxies is None):
+            return
+        if wanted:
+            for name in _PROXIES:
+                os.environ.pop(name, None)
+            os.environ.update(self._proxies or {})
+            self._proxies = None
+        else:
+            self._proxies = {name: os.environ.pop(name) for name in _PROXIES if name in os.environ}
+            os.environ.update(NO_PROXY="*", no_proxy="*")
+        self.litellm.in_memory_llm_clients_cache.flush_cache()
 
     async def _send(self, **arguments: Any) -> Any:
         """Open the stream, without the parameters that LiteLLM knows this model does not take."""

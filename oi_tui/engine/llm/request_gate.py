@@ -24,7 +24,8 @@ def send(llm: Llm, request: Request, profile: Profile, account: UsageTracker, fa
     """
     check(profile)
     account.keep_to_budget(tokens(request), profile, facts)
-    return llm.reply(_without_keys(request))
+    direct = replace(request, direct=profile.offline or profile.local)
+    return llm.reply(_without_keys(direct))
 
 
 def check(profile: Profile) -> None:

@@ -21,7 +21,8 @@ from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm
-from tests.servers.openai_server import ModelServer
+from tests.servers.openai_server import ModelServer, refused
+from tests.unit.conftest import environment
 
 PACKAGE = Path(endpoint.__file__).parents[2]
 #: Who may call `reply`, and of what: the gate sends, the log passes on what the gate sent, and the process of
@@ -166,6 +167,33 @@ def test_what_may_be_sent_is_sent(space: Workspace, served: ModelServer) -> None
     assert FEATURES["chat"](space).startswith("done")
     assert FEATURES["%compact"](space).startswith("done")
     assert len(served.exchanges) == 2
+
+
+# A host of the local network may be asked, and a proxy elsewhere must not get what is sent to it.
+@pytest.mark.parametrize("setting", ["offline", "local"])
+def test_what_stays_near_goes_through_no_proxy(setting: str, served: ModelServer) -> None:
+    served.answer(refused(407, "Proxy Authentication Required", "text/plain"))
+    names = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+    with ModelProcess({**environment(), **dict.fromkeys(names, served.root)}) as models:
+
+        def send(profile: Profile) -> None:
+            request = Request(
+                model=profile.model,
+                messages=[{"role": "user", "content": "hi"}],
+                api_base=profile.api_base,
+                api_key="k-12345678",
+                timeout=20,
+            )
+            with pytest.raises(LlmError):
+                list(request_gate.send(models, request, profile, UsageTracker(), ModelInfo()))
+
+        far = Profile(model="openai/m", api_base="http://model.invalid/v1")
+        send(far)
+        assert len(served.exchanges) == 1
+        send(Profile(model="openai/m", api_base="http://127.0.0.2:9/v1").with_changes(**{setting: True}))
+        assert len(served.exchanges) == 1
+        send(far)
+        assert len(served.exchanges) == 2, "another profile uses the proxy again"
 
 
 # -- keys -------------------------------------------------------------------------------------------
