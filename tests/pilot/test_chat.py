@@ -354,7 +354,7 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
         for odd in ("a.pdf", "~nobody-of-this-name/x.md", "x" * 5_000 + ".md", "a\ud800/\u202e.md"):
             await desk.type(f"%export {odd}")
         told = desk.bench.conversation.transcript.blocks
-        assert any(isinstance(each, NoticeBlock) and "no format “a.pdf”" in each.text for each in told)
+        assert any(isinstance(each, NoticeBlock) and "Unknown format “a.pdf”" in each.text for each in told)
         (tmp_path / "folder").mkdir()
         await desk.type("%markdown folder")
         await desk.until((tmp_path / "folder" / "go.md").exists)
@@ -400,6 +400,6 @@ async def test_the_profile_editor_tests_the_model_in_words() -> None:
         await desk.pilot.press("f6")
         await desk.until(lambda: desk.app.screen.query("#model-test-lines"))
         lines = desk.app.screen.query_one("#model-test-lines")
-        await desk.until(lambda: "is there" in str(lines.render()) and "..." not in str(lines.render()))
+        await desk.until(lambda: "exists" in str(lines.render()) and "..." not in str(lines.render()))
         await desk.pilot.press("escape", "escape")
         await desk.until(lambda: desk.app.screen is desk.chat)

@@ -25,7 +25,7 @@ async def asked() -> AsyncIterator[tuple[Pilot[str], ConfirmDialog, list[bool | 
 
 async def test_a_yes_counts_once_it_was_seen_and_nobody_types() -> None:
     async with asked() as (pilot, question, answers):
-        assert "once you stop typing" in str(question.query_one("#confirm").border_subtitle)
+        assert "when you stop typing" in str(question.query_one("#confirm").border_subtitle)
         await until(pilot, lambda: question.armed)
         assert str(question.query_one("#confirm").border_subtitle) == "y yes · n no"
         await pilot.press("y")

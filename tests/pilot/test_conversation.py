@@ -270,7 +270,7 @@ async def test_notices_retries_and_ends_are_lines_with_a_word() -> None:
         assert screen[:7] == [
             "· note  All is well.",
             "· warning  The disk is nearly full.",
-            "· warning  The server is busy. Retrying in 8 s.",
+            "· warning  The server is busy. Trying again in 8 s.",
             "· error  The key is wrong. The setting llm.api_key changes this.",
             "· stopped by you",
             "· warning  The budget is spent.",

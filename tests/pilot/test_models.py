@@ -228,5 +228,5 @@ async def test_a_llamafile_that_cannot_be_had_is_told(
         monkeypatch.setattr(at.chat.desk, "tell", lambda text, **_: told.append(text))
         await at.type(f"%model {name}")
         await at.until(lambda: told)
-        assert "cannot be" in told[0] or "not the address" in told[0]
+        assert "Could not" in told[0] or "not the address" in told[0]
         assert at.workspace.profile.model == "openai/test"

@@ -164,7 +164,7 @@ async def test_deleting_takes_two_presses_and_can_be_undone(store: Store) -> Non
         await pilot.press("d", "d")
         assert app.titles[:2] == ["Plot the prices", "Fit a curve"]
         assert app.rows.selected == app.rows.items[1]
-        assert "Deleted “Largest files”; u brings it back" in app.words("keys")
+        assert "Deleted “Largest files”; u restores it" in app.words("keys")
         assert len(store.summaries()) == 3
         await pilot.press("u")
         assert app.titles[1] == "Largest files"
@@ -194,7 +194,7 @@ async def test_what_was_deleted_in_an_earlier_session_can_be_brought_back(store:
         await pilot.press("down", "u")
         assert app.rows.selected is not None
         assert app.rows.selected.title == "Largest files"
-        assert "“Largest files” is back." in app.words("keys")
+        assert "Restored “Largest files”." in app.words("keys")
         await pilot.press("d", "d", "u", "u")
         assert len(store.summaries()) == 4
         await pilot.press("u")
@@ -257,7 +257,7 @@ async def test_trouble_with_the_disk_is_told(store: Store) -> None:
         path = store.folder / f"{app.rows.items[1].id}.jsonl"
         path.unlink()
         await pilot.press("down", "d", "d")
-        assert "Not deleted: No such file or directory." in app.words("keys")
+        assert "Could not delete: No such file or directory." in app.words("keys")
         assert stat.S_ISDIR(store.folder.stat().st_mode)
 
 
@@ -368,7 +368,7 @@ async def test_a_conversation_without_a_title_is_named_in_what_is_told(store: St
         await pilot.press("pagedown", "home", "d", "d")
         assert "Deleted (no request); u restores it." in app.words("keys")
         await pilot.press("u")
-        assert "(no request) is back." in app.words("keys")
+        assert "Restored (no request)." in app.words("keys")
 
 
 async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(store: Store) -> None:
@@ -378,7 +378,7 @@ async def test_what_was_wrong_with_conversations_brought_in_is_read_on_a_page(st
     for number in range(5):
         (folder / f"odd{number}.json").write_text("nothing")
     async with opened(Store(store.folder / "none"), (80, 24)) as (app, pilot):
-        await until(pilot, lambda: "i brings in 6 conversations" in app.words("empty"))
+        await until(pilot, lambda: "i imports 6 conversations" in app.words("empty"))
         await pilot.press("i")
         await until(pilot, lambda: isinstance(app.screen, PagerScreen))
         view = app.screen.query_one(TextView)
@@ -398,7 +398,7 @@ async def test_conversations_of_open_interpreter_are_offered_and_brought_in(stor
     folder.mkdir(parents=True)
     (folder / "Old_talk__x.json").write_text('[{"role": "user", "type": "message", "content": "of old"}]')
     async with opened(Store(store.folder / "none")) as (app, pilot):
-        await until(pilot, lambda: "i brings in 1 conversation of Open Interpreter" in app.words("empty"))
+        await until(pilot, lambda: "i imports 1 conversation of Open Interpreter" in app.words("empty"))
         await pilot.press("i")
         await until(pilot, lambda: app.titles == ["Old talk"])
         assert "1 conversation of Open Interpreter imported." in app.words("keys")
@@ -418,8 +418,8 @@ async def test_the_line_of_keys_never_overflows_and_always_names_the_way_back(
         for keys in ((), ("d", "d"), ("u",)):
             await pilot.press(*keys)
             told = app.words("keys")
-            assert len(told) <= max(width - 2, len("escape back")) or "Deleted" in told or "is back" in told
-            assert "escape back" in told or told.startswith(("Deleted", "“"))
+            assert len(told) <= max(width - 2, len("escape back")) or "Deleted" in told or "Restored" in told
+            assert "escape back" in told or told.startswith(("Deleted", "Restored", "“"))
 
 
 async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(store: Store) -> None:
@@ -432,7 +432,7 @@ async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(sto
         assert "Exported to ~/Largest-files.md." in app.words("keys")
         assert "zebra crossing" in (home / "Largest-files.md").read_text()
         await pilot.press("x", "enter")
-        assert "Could not export: the file ~/Largest-files.md already." in app.words("keys")
+        assert "Could not export: the file ~/Largest-files.md already exists." in app.words("keys")
         await pilot.press("x")
         box.value = "~/x.ipynb"
         await pilot.press("enter")

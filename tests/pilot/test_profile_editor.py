@@ -113,7 +113,7 @@ async def test_escape_asks_once_when_something_changed(path: Path) -> None:
         await pilot.press("down", "enter", "x", "escape")
         assert app.answers == []
         assert "Unsaved changes" in app.words("keys")
-        assert "1 not saved" in app.words("head")
+        assert "1 unsaved" in app.words("head")
         await pilot.press("escape")
         assert app.answers == [None]
     assert path.read_bytes() == before
@@ -260,7 +260,7 @@ async def test_a_profile_that_cannot_be_saved_can_be_used_all_the_same(
     async with opened(path) as (app, pilot):
         await pilot.press("down", "enter", "x", "ctrl+s")
         assert app.answers == []
-        assert "Not saved: Read-only file system." in app.words("keys")
+        assert "Could not save: Read-only file system." in app.words("keys")
         await pilot.press("ctrl+s")
         assert app.answers[0] is not None
         assert app.answers[0].model != "a/b"
@@ -305,7 +305,7 @@ async def test_a_key_that_cannot_be_kept_is_not_lost(path: Path) -> None:
     async with opened(path, secrets=secrets) as (app, pilot):
         field = await go_to(app, pilot, key)
         await pilot.press(*"sk-new-canary", "ctrl+s")
-        await until(pilot, lambda: "Not saved: The key cannot be kept" in app.words("keys"))
+        await until(pilot, lambda: "The API key could not be saved" in app.words("keys"))
         assert app.answers == []
         assert field.value == "sk-new-canary"
 
@@ -321,7 +321,7 @@ async def test_a_profile_is_duplicated_renamed_and_made_the_default(path: Path) 
         await chosen(app, pilot, "rename")
         app.screen.query_one(Input).value = "../evil"
         await pilot.press("enter")
-        await until(pilot, lambda: "Not done: a profile's name is" in app.words("keys"))
+        await until(pilot, lambda: "Failed: a profile's name is" in app.words("keys"))
         await chosen(app, pilot, "rename")
         app.screen.query_one(Input).value = "home"
         await pilot.press("enter")
@@ -406,13 +406,13 @@ async def test_the_model_is_chosen_from_a_list(path: Path) -> None:
         app.screen.dismiss(ModelChoice("openai/mine", "http://127.0.0.1:1/v1"))
         await until(pilot, lambda: app.field("model").value == "openai/mine")
         assert app.field("api_base").value == "http://127.0.0.1:1/v1"
-        assert "2 not saved" in app.words("head")
+        assert "2 unsaved" in app.words("head")
 
 
 async def test_a_setting_without_effect_says_so_in_its_help(path: Path) -> None:
     async with opened(path) as (app, _):
         said = str(app.field("os").query_one(".field-help", Static).render())
-        assert "It has no effect: mouse and screen are not controlled from here" in said
+        assert "It has no effect: oi-tui does not control mouse and screen" in said
 
 
 async def test_every_wrong_value_is_named_as_it_is_typed(path: Path) -> None:

@@ -41,8 +41,10 @@ async def test_where_the_key_is_and_goes_to_is_told_and_follows_the_model(path: 
     secrets = Secrets(environment={"MISTRAL_API_KEY": "canary-123"}, keyring=lambda: None)
     secrets.keep("OPENAI_API_KEY", "canary-456")
     async with opened(path, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "OPENAI_API_KEY is kept in" in told(app))
-        assert "keys.json, for you only. f3 deletes it. A key is looked for in the flag" in told(app)
+        await until(pilot, lambda: "OPENAI_API_KEY is saved in" in told(app))
+        assert "keys.json, for you only. f3 deletes it. An API key is looked for in the command line" in told(
+            app
+        )
         app.field("model").put("mistral/y")
         await until(pilot, lambda: "MISTRAL_API_KEY comes from the environment." in told(app))
         app.field("model").put("groq/z")
@@ -50,9 +52,9 @@ async def test_where_the_key_is_and_goes_to_is_told_and_follows_the_model(path: 
             pilot, lambda: "There is no GROQ_API_KEY is not set; a key that you type is saved in" in told(app)
         )
         app.field("model").put("ollama/z")
-        await until(pilot, lambda: "ollama needs no key" in told(app))
+        await until(pilot, lambda: "ollama needs no API key" in told(app))
         app.field("model").put("my-own")
-        await until(pilot, lambda: "Whose model my-own is cannot be told" in told(app))
+        await until(pilot, lambda: "The provider of my-own is unknown" in told(app))
         assert "canary" not in told(app)
 
 
@@ -60,7 +62,7 @@ async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
     secrets = Secrets(keyring=lambda: None)
     secrets.keep("OPENAI_API_KEY", "canary-456")
     async with opened(path, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "is kept" in told(app))
+        await until(pilot, lambda: "is saved" in told(app))
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.press("n")
@@ -70,7 +72,7 @@ async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)
         await until(pilot, lambda: "Deleted OPENAI_API_KEY." in app.words("keys"))
-        await until(pilot, lambda: "There is no OPENAI_API_KEY yet" in told(app))
+        await until(pilot, lambda: "OPENAI_API_KEY is not set" in told(app))
         assert secrets.find("OPENAI_API_KEY") is None
         await pilot.press("escape")
         assert app.answers == [None]
@@ -81,7 +83,7 @@ async def test_a_key_that_was_typed_and_then_forgotten_is_used_no_longer(path: P
     secrets.keep("OPENAI_API_KEY", "canary-456")
     profile = Profile.load(path).with_changes("changed", api_key="canary-456")
     async with opened(path, profile, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "OPENAI_API_KEY is kept" in told(app))
+        await until(pilot, lambda: "OPENAI_API_KEY is saved" in told(app))
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)

@@ -94,7 +94,7 @@ async def test_going_back_offers_the_files_of_what_was_taken_back(tmp_path: Path
         desk.chat.prompt.text = ""
         await desk.type("%restore")
         await answered(desk, "y")
-        await desk.until(lambda: "2 files are as before" in notes(desk))
+        await desk.until(lambda: "Restored 2 files" in notes(desk))
         assert not list(tmp_path.glob("*.txt"))
 
 

@@ -155,7 +155,7 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
         ("%rewind 2", "you sent 1 message"),
         ("%rewind 0", "Message 0 does not exist"),
         ("%redo", "nothing was taken back"),
-        ("%rerun 7", "Cell 7 is none"),
+        ("%rerun 7", "Cell 7 did not finish"),
         ("%rerun", "nothing to run again"),
     ],
 )
