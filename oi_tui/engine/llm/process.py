@@ -263,7 +263,7 @@ class Provider:
                 said(fault=asdict(fault or errors.empty(attempt, finish, raw.says())))
 
     def _use_proxies(self, wanted: bool) -> None:
-        """Use the proxies of the environment, or none; clients that were made for the other case are dropped."""
+        """Use the environment's proxies, or none; clients made for the other case are dropped."""
         if wanted == (self._proxies is None):
             return
         if wanted:
