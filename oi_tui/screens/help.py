@@ -81,7 +81,7 @@ class HelpScreen(Dialog[None]):
 
     def on_resize(self) -> None:
         """Wrap the words beside the keys, never below them."""
-        width = min(76, int(self.size.width * 0.95)) - 12
+        width = min(76, int(self.size.width * 0.95)) - 8
         self.query_one("#help-rows", Static).update(_page(self._rows, width))
 
 
