@@ -9,6 +9,8 @@ import os
 import sys
 from pathlib import Path
 
+from oi_tui import environment_names
+
 _NAME = "oi-tui"
 #: The name of the profile that a project's folder brings along.
 PROJECT = ".oi-tui.yaml"
@@ -82,7 +84,7 @@ def sync(folder: Path) -> None:
 
 
 def _folder(kind: str) -> Path:
-    home = os.environ.get("OI_TUI_HOME")
+    home = os.environ.get(environment_names.HOME)
     if home:
         return Path(os.path.abspath(os.path.expanduser(home))) / kind  # noqa: PTH100, PTH111
     import platformdirs

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
+from oi_tui import environment_names
 from oi_tui.demo import scripts
 from oi_tui.demo.talk import Reply, Run, Say, Think, read
 
@@ -34,7 +35,7 @@ def start(tokens_per_second: float | None = None) -> Demo:
     0 is as fast as can be. The key is new with every start, so that nobody else on the machine can use it.
     """
     if tokens_per_second is None:
-        tokens_per_second = _pace(os.environ.get("OI_TUI_DEMO_TOKENS_PER_SECOND", ""))
+        tokens_per_second = _pace(os.environ.get(environment_names.DEMO_TOKENS_PER_SECOND, ""))
     server = _Server(secrets.token_urlsafe(32), tokens_per_second)
     # Polling only decides how soon `stop` is noticed.
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="demo-model", daemon=True)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from oi_tui import paths
+from oi_tui import environment_names, paths
 from oi_tui.doctor.finding import Finding
 
 #: Less room than this is a problem, in bytes.
@@ -47,7 +47,8 @@ def _folder(name: str, folder: Path) -> Finding:
     about = f"{name} in {short}" + ("" if there == folder else " (made when it is first needed)")
     problem = _unwritable(there)
     if problem and problem.errno not in _NO_ROOM:
-        fix = f"Make {paths.short(there)} a folder that you can write to, or set OI_TUI_HOME to one."
+        here = paths.short(there)
+        fix = f"Make {here} a folder that you can write to, or set {environment_names.HOME} to one."
         return Finding(False, f"{about}: cannot be written to ({problem.strerror})", fix)
     try:
         room = shutil.disk_usage(there).free

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from oi_tui import environment_names
 from oi_tui.runtimes import process_table
 from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
 from oi_tui.runtimes.marks import MarkReader, spell
@@ -33,7 +34,7 @@ _SETTLED = 0.05
 #: How often somebody who waits for a language looks whether it is still wanted, in seconds.
 _GLANCE = 0.1
 #: Marks the environment of everything that a language process starts.
-_TOKEN = "OI_TUI_RUNTIME"
+_TOKEN = environment_names.RUNTIME
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection, Generator
 from pathlib import Path
 
+from oi_tui import environment_names
 from oi_tui.messages import Loss, Report, RunEnded, Started, Starting
 from oi_tui.runtimes.channel import Channel, Event
 from oi_tui.runtimes.language import Language
@@ -310,7 +311,7 @@ class PtyRuntime:
             }
             if self._hidden:
                 # For drivers, to say why something is missing: names only.
-                environment["OI_TUI_HELD_BACK"] = ",".join(sorted(self._hidden & os.environ.keys()))
+                environment[environment_names.HELD_BACK] = ",".join(sorted(self._hidden & os.environ.keys()))
             environment.update(start.env)
             environment["TERM"] = "xterm-256color"
             process = LanguageProcess(

@@ -86,13 +86,18 @@ def test_where_the_terminal_shows_none_it_is_sent_none(open_in: type[Shown], ans
 
 
 @pytest.mark.parametrize(
-    "env",
-    [{"TERM": "linux"}, {"TERM": "screen-256color"}, {"TMUX": "/nonexistent,1,0"}, {"OI_TUI_IMAGES": "off"}],
+    ("env", "flags"),
+    [
+        ({"TERM": "linux"}, ()),
+        ({"TERM": "screen-256color"}, ()),
+        ({"TMUX": "/nonexistent,1,0"}, ()),
+        ({}, ("--demo", "--images", "off")),
+    ],
 )
-def test_a_terminal_that_could_be_disturbed_is_not_asked(open_in: type[Shown], env: dict[str, str]) -> None:
-    program = open_in(
-        KITTY, *(("--demo", "--images", "off") if "OI_TUI_IMAGES" in env else ()), env=dict(env)
-    )
+def test_a_terminal_that_could_be_disturbed_is_not_asked(
+    open_in: type[Shown], env: dict[str, str], flags: tuple[str, ...]
+) -> None:
+    program = open_in(KITTY, *flags, env=dict(env))
     show(program)
     assert PICTURES_ASKED not in program.raw
     assert program.record.pictures == {}

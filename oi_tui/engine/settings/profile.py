@@ -18,6 +18,7 @@ from oi_tui.engine.settings.model import ModelSettings
 from oi_tui.engine.settings.prompts import PromptSettings
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value
 from oi_tui.engine.settings.unknown_keys import refuse_misspelt_limit, why_unknown
+from oi_tui.engine.settings.unknown_variables import check_names
 
 __all__ = ["Profile", "ProfileError", "settings"]
 
@@ -89,7 +90,10 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
         return dataclasses.replace(self, **checked, origins=origins)
 
     def with_environment(self, environment: Mapping[str, str] = os.environ) -> Self:
-        """The same profile with what the environment sets. Raises ProfileError naming the variable."""
+        """The same profile with what the environment sets. Raises ProfileError naming the variable.
+
+        A variable that begins like ours and is not known adds a sentence to `unknown`.
+        """
         changes: dict[str, Value] = {}
         for setting in settings():
             text = environment.get(setting.variable, "") if setting.variable else ""
@@ -98,7 +102,9 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
                     changes[setting.name] = setting.parse(text)
                 except ProfileError as error:
                     raise error.at(f"environment variable {setting.variable}") from None
-        return self.with_changes("environment", **changes)
+        notes = check_names(environment, settings())
+        changed = self.with_changes("environment", **changes)
+        return dataclasses.replace(changed, unknown=(*self.unknown, *notes))
 
     def differences(self, other: Self) -> dict[str, Value]:
         """The settings, by name, that are different in `other`, with its values."""

@@ -149,7 +149,7 @@ class Commands:
             else:
                 print("This environment has no pip; Python puts its own there first.")
                 self.program([sys.executable, "-m", "ensurepip"])
-        if os.environ.get("OI_TUI_SANDBOX") and words[:1] == ["install"]:
+        if os.environ.get("OI_TUI_IN_SANDBOX") and words[:1] == ["install"]:
             # What is installed cannot be changed from here; temporary files can.
             folder = os.path.join(tempfile.gettempdir(), "packages")
             command += ["--target", folder]
@@ -171,7 +171,7 @@ class Commands:
     def _or_fail(self, words):
         status = self.program(words).returncode
         if status:
-            if os.environ.get("OI_TUI_SANDBOX"):
+            if os.environ.get("OI_TUI_IN_SANDBOX"):
                 if os.environ.get("HTTPS_PROXY"):
                     print("The sandbox is on: only the hosts of the setting sandbox_hosts can be reached.")
                 else:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from oi_tui import environment_names
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
 from oi_tui.runtimes.versions import version_of
 
@@ -15,7 +16,7 @@ def start(program: str, folder: Path) -> Start:
     """The driver in place of the person's profile, in an interactive session so that programs can ask."""
     return Start(
         (program, "--quiet", "--no-save", "--no-restore", "--no-readline", "--interactive"),
-        {"R_PROFILE_USER": str(DRIVERS / "r_driver.R"), "OI_TUI_FOLDER": str(folder)},
+        {"R_PROFILE_USER": str(DRIVERS / "r_driver.R"), environment_names.FOLDER: str(folder)},
     )
 
 

@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from oi_tui import paths
+from oi_tui import environment_names, paths
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
 
@@ -42,7 +42,7 @@ def start(program: str, folder: Path) -> Start:
     redirect = 'exec "$0" "$@" <"$OI_TUI_FOLDER/requests"'
     return Start(
         ("/bin/sh", "-c", redirect, program, *options),
-        {"OI_TUI_FOLDER": str(folder), "PS1": "", "PS2": ""},
+        {environment_names.FOLDER: str(folder), "PS1": "", "PS2": ""},
         (f". '{driver}'",),
     )
 

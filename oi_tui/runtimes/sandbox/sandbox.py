@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from oi_tui import paths
+from oi_tui import environment_names, paths
 from oi_tui.environment import held_back
 from oi_tui.runtimes.sandbox import protected_files
 from oi_tui.runtimes.sandbox.base import Mechanism, NoSandboxError, SandboxedCommand, SandboxRequest
@@ -57,7 +57,7 @@ _OUTWARD = frozenset(
         "TMUX",
         "TMUX_PANE",
         "STY",
-        "OI_TUI_HOME",
+        environment_names.HOME,
         "TMPDIR",
         "TMP",
         "TEMP",
@@ -123,7 +123,7 @@ class Sandbox:
         for name in held_back(self.passed, inside):
             del inside[name]
         # So that drivers, and whoever else wants to, can say why something fails.
-        inside["OI_TUI_SANDBOX"] = "on"
+        inside[environment_names.IN_SANDBOX] = "on"
         if self.hosts:
             inside |= _PROXIES
         mechanism = _mechanism()

@@ -1,0 +1,56 @@
+"""What to say of an environment variable that looks like one of oi-tui's and is none."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+
+from oi_tui import environment_names
+from oi_tui.engine.settings.setting import ProfileError, Setting
+from oi_tui.text import one_line
+
+#: How similar two names must be for one to be taken for the other, misspelt.
+_SIMILAR = 0.7
+
+
+def check_names(environment: Mapping[str, str], settings: Iterable[Setting]) -> tuple[str, ...]:
+    """Return a sentence for each variable that begins with OI_TUI and is not known.
+
+    Raises ProfileError where the name is probably that of a limit: going on would drop the limit.
+    """
+    declared = list(settings)
+    return tuple(_describe(name, declared) for name in _unknown(environment, declared))
+
+
+def _unknown(environment: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[str]:
+    known = environment_names.ALL | {each.variable for each in settings}
+    for name in sorted(environment):
+        # An empty variable counts as one that is not set, as it does for the settings.
+        if name.upper().startswith(environment_names.PREFIX[:-1]) and name not in known and environment[name]:
+            yield name
+
+
+def _describe(name: str, settings: Iterable[Setting]) -> str:
+    shown = f"environment variable {one_line(name, 60)}"
+    names: dict[str, Setting | str] = {_ending(each): each for each in environment_names.FOR_USERS}
+    for each in settings:
+        parts = (each.name, *(key.rpartition(".")[2] for key in (each.key, *each.also)))
+        names |= dict.fromkeys((part.upper() for part in parts), each)
+    similar = difflib.get_close_matches(_ending(name.upper()), names, n=1, cutoff=_SIMILAR)
+    meant = names[similar[0]] if similar else None
+    if meant is None:
+        return f"The {shown} has no effect: oi-tui does not know it"
+    if isinstance(meant, str):
+        return f"The {shown} has no effect; did you mean {meant}?"
+    if meant.limits:
+        raise ProfileError(
+            f"is not read by oi-tui; to set {meant.key}, use {meant.long_flag} or a profile, and unset the "
+            "variable. Nothing starts while a limit is not understood",
+            path=shown,
+        )
+    if meant.variable:
+        return f"The {shown} has no effect; did you mean {meant.variable}?"
+    return f"The {shown} has no effect; to set {meant.key}, use {meant.long_flag} or a profile"
+
+
+def _ending(name: str) -> str:
+    """The part of a name that tells it from the others; also where the last underscore was forgotten."""
+    return name.removeprefix(environment_names.PREFIX[:-1]).lstrip("_")
