@@ -1,16 +1,19 @@
 """The flags of Open Interpreter that are no settings: what they mean here, or why they have nothing to do."""
 
+import argparse
 import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from oi_tui.text import one_line
 
-#: Flags that stand for others.
-_MEANT = {
-    "--config-file": ("--profile",),
-    "--codestral": ("--profile", "codestral"),
-    "--groq": ("--profile", "groq"),
-    "--llama3": ("--local", "--model", "ollama_chat/llama3.1"),
+#: Flags with another name here.
+_RENAMED = {"--config-file": "--profile"}
+#: Flags that choose a profile or a model. What a person chooses with the flags of oi-tui counts more.
+_CHOICES: dict[str, dict[str, str | bool]] = {
+    "--codestral": {"profile": "codestral"},
+    "--groq": {"profile": "groq"},
+    "--llama3": {"local": True, "model": "ollama_chat/llama3.1"},
 }
 #: Flags that are accepted, and why they change nothing.
 _NEEDLESS = {
@@ -33,25 +36,54 @@ _REFUSED = {
     "--use-containers": "oi-tui: containers are not supported; --sandbox limits programs to this folder",
     "--tools": "oi-tui: --tools is not supported; --languages lists the only languages that may be used",
 }
+#: What the choices are called in a sentence.
+_WORDS = {"profile": "profile", "model": "model", "local": "setting local"}
 #: Flags that were switches once.
 _SAFE = ("--safe", "--safe-mode", "-safe")
 
 
-def translated(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The arguments as they are meant here, and in sentences what has nothing to do."""
-    result: list[str] = []
-    notes = []
-    for number, argument in enumerate(arguments):
+class Translation(NamedTuple):
+    """The arguments without the old flags, the choices that the old flags stand for, and remarks."""
+
+    arguments: list[str]
+    chosen: list[str]
+    notes: list[str]
+
+
+def translate(arguments: Sequence[str]) -> Translation:
+    """Replace the flags of Open Interpreter by those of oi-tui. What follows `--` is text and stays."""
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    result = Translation([], [], [])
+    for number, argument in enumerate(arguments[:end]):
         flag = argument.replace("_", "-")
-        if flag in _SAFE and (number + 1 == len(arguments) or arguments[number + 1].startswith("-")):
-            result += [argument, "ask"]
-        elif flag in _MEANT:
-            result += _MEANT[flag]
+        name, equals, value = argument.partition("=")
+        if flag in _SAFE and (number + 1 == end or arguments[number + 1].startswith("-")):
+            result.arguments.extend((argument, "ask"))
+        elif flag in _CHOICES:
+            result.chosen.append(flag)
         elif flag in _NEEDLESS:
-            notes.append(_NEEDLESS[flag])
+            result.notes.append(_NEEDLESS[flag])
         else:
-            result.append(argument)
-    return result, notes
+            result.arguments.append(_RENAMED.get(name.replace("_", "-"), name) + equals + value)
+    result.arguments.extend(arguments[end:])
+    return result
+
+
+def add_choices(given: argparse.Namespace, chosen: Sequence[str]) -> list[str]:
+    """Set what the old flags choose where no other flag has set it. Returns a sentence for each that lost."""
+    notes = []
+    for flag in dict.fromkeys(chosen):
+        for name, value in _CHOICES[flag].items():
+            if name == "model" and "demo" in given:
+                notes.append(_ignored(flag, name, "--demo"))
+            elif (kept := vars(given).setdefault(name, value)) != value:
+                shown = f"--no-{name}" if kept is False else f"--{name} {one_line(str(kept), 60)}"
+                notes.append(_ignored(flag, name, shown))
+    return notes
+
+
+def _ignored(flag: str, name: str, stronger: str) -> str:
+    return f"{flag} does not change the {_WORDS[name]}: {stronger} counts more."
 
 
 def answered(arguments: Sequence[str]) -> int | None:

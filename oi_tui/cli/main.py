@@ -3,9 +3,11 @@
 import argparse
 import contextlib
 import gc
+import itertools
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -26,15 +28,30 @@ from oi_tui.text import one_line
 USAGE = 2
 
 
+#: What `-s` was in Open Interpreter.
+_STDIN = "To read one request from standard input, as -s did in Open Interpreter, use --stdin"
+
+
 class _Parser(argparse.ArgumentParser):
     """Like its base, but an error is one line, and the help a page of our own."""
 
+    #: The arguments that are parsed, to name a flag in an error as it was typed.
+    typed: Sequence[str] = ()
+
     def error(self, message: str) -> NoReturn:
-        text = message.removeprefix("argument ")
-        if text.endswith(": expected one argument"):
-            flag = text.partition(":")[0].rpartition("/")[2]
-            text = f"{flag} needs a value; write a value that begins with - as {flag}=VALUE"
-        raise _UsageError(text)
+        problem = message.removeprefix("argument ")
+        if problem.endswith(": expected one argument"):
+            problem = self._missing_value(problem.partition(":")[0].split("/"))
+        raise _UsageError(problem)
+
+    def _missing_value(self, names: Sequence[str]) -> str:
+        """Say which flag has no value, as it was typed, and what the value sets."""
+        action = self._option_string_actions[names[0]]
+        long = next(name for name in names if name.startswith("--"))
+        typed = next((flag for flag in _without_value(self.typed) if flag in names), long)
+        key = next((setting.key for setting in settings() if setting.name == action.dest), action.dest)
+        problem = f"{typed} needs a value for {key}; write a value that begins with - as {long}=VALUE"
+        return f"{problem}. {_STDIN}" if typed == "-s" else problem
 
     def format_help(self) -> str:
         return page(self)
@@ -61,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return USAGE
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> _Parser:
     """The command line, one flag or more for each setting."""
     made = _Parser(
         prog="oi-tui",
@@ -155,10 +172,14 @@ def _with_project(profile: Profile) -> Profile:
 def _started(arguments: list[str]) -> int:
     if (code := compat.answered(arguments)) is not None:
         return code
-    arguments, notes = compat.translated(arguments)
+    arguments, chosen, notes = compat.translate(arguments)
     made = parser()
-    given, rest = made.parse_known_args(_dashed(arguments, made))
+    made.typed = _dashed(arguments, made)
+    given, rest = made.parse_known_args(made.typed)
     words = _words(rest, made)
+    if "demo" in given and "model" in given:
+        raise _UsageError("--demo and --model cannot be used together")
+    notes += compat.add_choices(given, chosen)
     if "doctor" in given:
         return _examine(given)
     if "profiles" in given or ("profile" in given and given.profile is None):
@@ -167,8 +188,6 @@ def _started(arguments: list[str]) -> int:
         return _reset_profile(given.reset_profile)
     if "import_profiles" in given:
         return _import_profiles()
-    if "demo" in given and "model" in given:
-        raise _UsageError("--demo and --model cannot be used together")
     for secret in (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", ""))):
         _hide_argument(secret)
     profile, path = read_profile(given)
@@ -320,8 +339,18 @@ def _add(group: argparse._ArgumentGroup, each: Setting) -> None:
     group.add_argument(*off_flags, dest=each.name, action="store_false", help=shown_off)
 
 
-def _dashed(arguments: list[str], made: argparse.ArgumentParser) -> list[str]:
-    """The arguments with each known flag written with dashes, and `--flag=false` as `--no-flag`."""
+def _without_value(arguments: Sequence[str]) -> Iterator[str]:
+    """The flags that are followed by another flag, or by nothing."""
+    for argument, following in itertools.zip_longest(arguments, arguments[1:], fillvalue="-"):
+        if argument.startswith("-") and following.startswith("-"):
+            yield argument
+
+
+def _dashed(arguments: list[str], made: _Parser) -> list[str]:
+    """The arguments with each known flag written with dashes, and `--flag=false` as `--no-flag`.
+
+    Raises _UsageError for a short flag with text right after it, other than a number.
+    """
     known = made._option_string_actions
     switches = {setting.name: setting for setting in settings() if setting.kind is bool}
     result: list[str] = []
@@ -329,9 +358,9 @@ def _dashed(arguments: list[str], made: argparse.ArgumentParser) -> list[str]:
         if argument == "--":
             return [*result, *arguments[number:]]
         name, equals, value = argument.partition("=")
-        dashed = name.replace("_", "-")
-        if not name.startswith("--") or dashed not in known:
-            result.append(argument)
+        dashed = name.replace("_", "-") if name.startswith("--") else name
+        if not name.startswith("-") or dashed not in known:
+            result += _split_short(argument, made)
             continue
         switch = switches.get(known[dashed].dest) if equals else None
         if switch is not None:
@@ -345,7 +374,26 @@ def _dashed(arguments: list[str], made: argparse.ArgumentParser) -> list[str]:
     return result
 
 
-def _words(rest: Sequence[str], made: argparse.ArgumentParser) -> str:
+def _split_short(argument: str, made: _Parser) -> list[str]:
+    """Split `-t0.5` into the flag and its number. Raises _UsageError for other text after a short flag.
+
+    By itself, argparse would read `-max_budget 5` as the model `ax_budget`, and lose the limit.
+    """
+    known = made._option_string_actions
+    shorts = [flag for flag in known if not flag.startswith("--") and argument.startswith(flag)]
+    if argument.startswith("--") or not shorts:
+        return [argument]
+    flag = max(shorts, key=len)
+    value = argument.removeprefix(flag)
+    if known[flag].nargs != 0 and re.fullmatch(r"[\d_.]+", value):
+        return [flag, value]
+    letters = [f"-{letter}" for letter in argument[1:]]
+    if all(letter in known and known[letter].nargs == 0 for letter in letters):
+        return letters
+    raise _UsageError(_unknown(argument, made))
+
+
+def _words(rest: Sequence[str], made: _Parser) -> str:
     """Join the positional arguments into the first message, as in: oi-tui how large is this folder."""
     # What follows "--" is words, whatever it begins with.
     end = rest.index("--") if "--" in rest else len(rest)
@@ -355,7 +403,7 @@ def _words(rest: Sequence[str], made: argparse.ArgumentParser) -> str:
     return " ".join([*rest[:end], *rest[end + 1 :]]).strip()
 
 
-def _unknown(argument: str, made: argparse.ArgumentParser) -> str:
+def _unknown(argument: str, made: _Parser) -> str:
     name = argument.partition("=")[0]
     dashed = name.replace("_", "-")
     known = [flag for flag in made._option_string_actions if flag.startswith("--")]

@@ -117,7 +117,17 @@ def test_the_originals_short_forms_work_together(started: list[Any]) -> None:
         (["-t", "hot"], "llm.temperature: expected a number from 0 to 2, not 'hot'"),
         (["-t", "-1"], "llm.temperature: expected a number from 0 to 2, not -1"),
         (["-ab", "nowhere"], "llm.api_base: expected an address that begins with"),
-        (["-ab"], "needs a value"),
+        (["-ab"], "-ab needs a value for llm.api_base; "),
+        (["-s"], "-s needs a value for system_message; "),
+        (["-s", "-y"], "as -s did in Open Interpreter, use --stdin"),
+        (["-y", "-sm"], "-sm needs a value for system_message; "),
+        (["-sandbox"], "unknown flag -sandbox; did you mean --sandbox?"),
+        (["-offline"], "unknown flag -offline; did you mean --offline?"),
+        (["-max_budget", "5"], "unknown flag -max_budget; did you mean --max-budget?"),
+        (["-safe_mode", "ask"], "unknown flag -safe_mode; did you mean --safe-mode?"),
+        (["-model", "x"], "unknown flag -model; did you mean --model?"),
+        (["-mgpt-4o"], "unknown flag -mgpt-4o; "),
+        (["-y=maybe"], "auto_run: expected true or false, not 'maybe'"),
         (["--demo", "-m", "x"], "--demo and --model cannot be used together"),
         (["--resume"], "no conversation to resume yet"),
         (["--resume", "../x"], "No conversation '../x'"),
@@ -260,6 +270,85 @@ def test_flags_of_the_original_stand_for_others(
 ) -> None:
     assert main.main([flag]) == 7
     assert getattr(started[0][0], setting) == value
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values", "note"),
+    [
+        (
+            ["-m", "x", "--llama3"],
+            {"model": "x", "local": True},
+            "--llama3 does not change the model: --model x",
+        ),
+        (
+            ["--llama3", "--model=x"],
+            {"model": "x", "local": True},
+            "--llama3 does not change the model: --mod",
+        ),
+        (
+            ["--llama3", "--demo"],
+            {"model": "demo", "local": True},
+            "--llama3 does not change the model: --demo",
+        ),
+        (
+            ["--no-local", "--llama3"],
+            {"local": False},
+            "--llama3 does not change the setting local: --no-local",
+        ),
+        (
+            ["--groq", "-p", "safe"],
+            {"safe_mode": "ask"},
+            "--groq does not change the profile: --profile safe",
+        ),
+        (["-p", "safe", "--codestral"], {"safe_mode": "ask"}, "--codestral does not change the profile: "),
+        (["-m", "x", "--groq"], {"model": "x"}, ""),
+    ],
+)
+def test_flags_of_the_original_do_not_override_what_a_person_chose(
+    arguments: list[str], values: dict[str, object], note: str, started: list[Any]
+) -> None:
+    assert main.main(arguments) == 7
+    ((profile, _),) = started
+    assert {name: getattr(profile, name) for name in values} == values
+    assert [each for each in profile.unknown if "does not change" in each] == [
+        each for each in profile.unknown if note and each.startswith(note)
+    ]
+    assert any("does not change" in each for each in profile.unknown) == bool(note)
+
+
+def test_what_follows_two_dashes_is_text_also_where_it_looks_like_an_old_flag(started: list[Any]) -> None:
+    assert main.main(["--", "--llama3", "--assistant", "-safe"]) == 7
+    ((profile, named),) = started
+    assert (named["words"], profile.local, profile.unknown) == ("--llama3 --assistant -safe", False, ())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        (["-t0.5", "-xo500"], {"temperature": 0.5, "max_output": 500}),
+        (["-yv"], {"auto_run": True, "verbose": True}),
+        (["-o=true", "-y=false"], {"offline": True, "auto_run": False}),
+        (["-nhl=false"], {"highlight_active_line": True}),
+    ],
+)
+def test_short_flags_in_one_word_are_understood(
+    arguments: list[str], values: dict[str, object], started: list[Any]
+) -> None:
+    assert main.main(arguments) == 7
+    assert {name: getattr(started[0][0], name) for name in values} == values
+
+
+def test_an_unknown_variable_is_said_at_the_start(
+    started: list[Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OI_TUI_MODLE", "x")
+    assert main.main([]) == 7
+    note = "The environment variable OI_TUI_MODLE has no effect; did you mean OI_TUI_MODEL?"
+    assert note in started[0][0].unknown
+    monkeypatch.setenv("OI_TUI_OFLINE", "1")
+    assert refused(capsys, "--plain").startswith(
+        "environment variable OI_TUI_OFLINE: is not read by oi-tui; to set offline, use --offline"
+    )
 
 
 @pytest.mark.parametrize("flag", ["--assistant", "--llama3-os", "--codestral_vision"])
