@@ -19,6 +19,7 @@ from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import InputRequested, Message
 from oi_tui.runtimes.computer import Computer
+from tests import bare_python
 
 
 class Reply:
@@ -83,7 +84,7 @@ def demo() -> Iterator[Demo]:
 
 @pytest.fixture
 def session(demo: Demo, workplace: Path) -> Iterator[Session]:
-    computer = Computer(cwd=workplace)
+    computer = Computer(cwd=workplace, python=bare_python.interpreter())
     store = Store.unsaved(cwd=str(workplace), model="demo")
     made = Session(Profile(model="openai/demo"), DemoLlm(demo), computer, store)
     yield made

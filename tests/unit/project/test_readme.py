@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui import environment_names
 from oi_tui.cli.main import parser
 from oi_tui.commands import COMMANDS
 from oi_tui.engine.settings import presets, yaml_file
@@ -148,7 +149,7 @@ def test_every_key_that_a_page_names_is_bound(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES)
 def test_every_environment_variable_that_a_page_names_is_read(path: Path) -> None:
-    known = {setting.variable for setting in settings()} | {"OI_TUI_HOME"}
+    known = {setting.variable for setting in settings()} | set(environment_names.FOR_USERS)
     assert (
         set(re.findall(r"OI_TUI_[A-Z_]+", path.read_text(encoding="utf-8").replace("`OI_TUI_`", ""))) <= known
     )

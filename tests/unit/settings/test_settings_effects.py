@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import random
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.terminal.graphics import manner
 from oi_tui.terminal.queries import Answers
 from oi_tui.workspace import Workspace
-from tests import programs
+from tests import bare_python, programs
 from tests.fakes import Computer, Llm, call
 from tests.pilot.test_chat import sitting
 from tests.setting_values import other_value
@@ -50,7 +49,7 @@ class Effect:
     """How to see a setting act: what to observe, and the value that makes the difference."""
 
     observe: Observe
-    value: Value = None
+    value: Value | Callable[[], str] = None
     #: Settings that must be so for this one to matter.
     given: dict[str, Value] | None = None
 
@@ -322,7 +321,7 @@ EFFECTS: dict[str, Effect] = {
     "sandbox_disk": Effect(limits, 1.5, {"sandbox": True}),
     "sandbox_time": Effect(limits, 1.5, {"sandbox": True}),
     "loop": Effect(LOOPED),
-    "python": Effect(described("python"), sys.executable),
+    "python": Effect(described("python"), bare_python.interpreter),
     "shell": Effect(described("shell"), "/bin/sh"),
     "highlight_active_line": Effect(ran("python", "import time\ntime.sleep(0.2)\na = 1\n")),
     "languages": Effect(worked([call("1")], [Text("ok")]), ("shell",)),
@@ -394,7 +393,8 @@ def test_a_setting_is_seen_to_act(each: Setting, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("CANARY_API_KEY", "canary-in-environment")
     effect = EFFECTS[each.name]
     before = Profile(model="openai/x").with_changes(**(effect.given or {}))
-    value = other_value(each) if effect.value is None else effect.value
+    value = effect.value() if callable(effect.value) else effect.value
+    value = other_value(each) if value is None else value
     after = before.with_changes("flag", **{each.name: value})
     assert getattr(after, each.name) != getattr(before, each.name)
     # Whichever way it is set, it is these settings that are seen to act.
