@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
+import oi_tui.app  # noqa: F401  # the keys of the application itself are on the page of keys
 from oi_tui import messages
 from oi_tui.api import chunks, computer, interpreter
 from oi_tui.cli import help_page

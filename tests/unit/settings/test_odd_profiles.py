@@ -62,7 +62,137 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "a key that is none": (b"? [a]\n: b\n", "line 1: expected the name of a setting"),
     "an open quote": (b"llm.model: 'x\n", "line 2: not readable as YAML"),
     "an at": (b"llm.model: @x\n", "line 1: not readable as YAML: a value that begins with @"),
-    "a conflict": (b"        (
+    "a conflict": (b"<<<<<<< HEAD\nloop: true\n=======\n", "not readable as YAML"),
+    "a line end of another kind": ("llm.model: a\u0085b\n".encode(), "not readable as YAML"),
+}
+#: What is used, but for a word about it; None where there is nothing to say.
+USED: dict[str, tuple[bytes, str | None]] = {
+    "nothing": (b"", None),
+    "comments": (b"# a\n\n# b\n", None),
+    "a beginning": (b"---\n", None),
+    "null": (b"llm.model: ~\n", None),
+    "a group that is commented out": (b"llm:\n  # model: x\n", None),
+    "an empty group": (b"llm: {}\n", None),
+    "a mark": (b"\xef\xbb\xbfllm.model: x\n", None),
+    "Windows' line ends": (b"llm.model: x\r\nloop: true\r\n", None),
+    "old Mac's line ends": (b"llm.model: x\rloop: true\r", None),
+    "JSON": (b'{"llm": {"model": "x"}}\n', None),
+    "an anchor": (b"llm.model: &a x\ncustom_instructions: *a\n", None),
+    "no": (b"auto_run: no\n", None),
+    "on": (b"loop: ON\n", None),
+    "off for a word": (b"safe_mode: off\n", None),
+    "octal": (b"llm.max_tokens: 0777\n", None),
+    "an emoji": ("llm.model: \U0001f600\n".encode(), None),
+    "a merge": (
+        b"a: &a {model: x}\nllm:\n  <<: *a\n",
+        "llm.<<.model is a merge (<<), which is not supported",
+    ),
+    "a group that is none": (b"llm: x\n", "line 1: llm is a group of settings, with more below it"),
+    "a mistyped key": (b"llm.modle: x\n", "line 1: llm.modle is not a setting; did you mean llm.model?"),
+    "another alphabet": ("llm.mödel: x\n".encode(), "did you mean llm.model?"),
+    "a number for a key": (b"1: 2\n", "line 1: 1 is not a setting"),
+    "the original's version": (b"version: 0.2.5\n", "version is a setting of Open Interpreter"),
+}
+
+
+@pytest.fixture
+def path() -> Path:
+    return paths.make_private(paths.profiles()) / "default.yaml"
+
+
+@pytest.mark.parametrize(("raw", "words"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_profile_is_named_with_its_line_and_kept(path: Path, raw: bytes, words: str) -> None:
+    path.write_bytes(raw)
+    for name in (None, "default"):
+        with pytest.raises(ProfileError) as caught:
+            profiles.open_profile(name)
+        assert words in str(caught.value)
+        assert str(caught.value).startswith(str(path))
+    assert path.read_bytes() == raw
+
+
+@pytest.mark.parametrize(("raw", "words"), USED.values(), ids=USED)
+def test_an_odd_profile_is_used_and_can_be_changed(path: Path, raw: bytes, words: str | None) -> None:
+    path.write_bytes(raw)
+    profile = profiles.load(path)
+    if words is None:
+        assert profile.unknown == ()
+    else:
+        assert words in profile.unknown[-1]
+    save(path, {"theme": "nord", "verbose": True})
+    assert Profile.load(path) == profile.with_changes("profile", theme="nord", verbose=True)
+    save(path, {"theme": "oi-dark", "verbose": False})
+    assert Profile.load(path) == profile
+    kept = [line.strip() for line in raw.decode().removeprefix("\ufeff").splitlines() if line.strip()]
+    now = path.read_text(encoding="utf-8")
+    assert [line for line in kept if line not in now and not line.startswith("{")] == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link to nowhere", "link to a device"])
+def test_what_is_no_file_is_no_profile(path: Path, kind: str) -> None:
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path)
+        case "link to nowhere":
+            path.symlink_to(path.parent / "nowhere" / "x")
+        case "link to a device":
+            path.symlink_to("/dev/zero")
+    if kind == "link to nowhere":
+        assert profiles.open_profile(None)[0] == Profile()
+    else:
+        with pytest.raises(ProfileError, match="not a regular file"):
+            profiles.open_profile(None)
+
+
+def test_a_link_stays_a_link_and_its_file_is_changed(path: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("# mine\nloop: true\n")
+    path.symlink_to(mine)
+    save(path, {"theme": "nord"})
+    assert path.is_symlink()
+    assert mine.read_text() == "# mine\nloop: true\ntheme: nord\n"
+
+
+def test_a_read_only_profile_is_left_alone(path: Path) -> None:
+    path.write_text("loop: true\n")
+    path.chmod(0o400)
+    with pytest.raises(OSError, match="read-only"):
+        save(path, {"theme": "nord"})
+    assert path.read_text() == "loop: true\n"
+
+
+def test_what_was_changed_meanwhile_is_kept(path: Path) -> None:
+    path.write_text("loop: true\n")
+    Profile.load(path)
+    path.write_text("# by hand\nloop: true\nllm.model: a/b\n")
+    save(path, {"theme": "nord"})
+    assert path.read_text() == "# by hand\nloop: true\nllm.model: a/b\ntheme: nord\n"
+    path.unlink()
+    save(path, {"theme": "nord"})
+    assert Profile.load(path).theme == "nord"
+
+
+@limits(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_no_content_is_a_crash(raw: bytes) -> None:
+    with contextlib.suppress(ProfileError, UnicodeDecodeError):
+        Profile.from_entries(yaml_file.parse(raw.decode("utf-8"), "x.yaml"), "x.yaml")
+
+
+@limits(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(settings()), st.text(alphabet="[]{}*&!|>'\"%@`,:#- \n\t\\0x1.e\u2028", max_size=30))
+def test_no_value_is_a_crash(each: object, value: str) -> None:
+    key = getattr(each, "key", "")
+    with contextlib.suppress(ProfileError):
+        Profile.from_entries(yaml_file.parse(f"{key}: {value}\n", "x.yaml"), "x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (
             ["--model"],
             "--model needs a value for llm.model; write a value that begins with - as --model=VALUE",
         ),
