@@ -40,7 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(text, file=sys.stderr)  # noqa: T201
         return 2
     except Exception as error:  # noqa: BLE001  # the top of the program
-        print(_describe_failure(error), file=sys.stderr)  # noqa: T201
+        words = f"oi-tui failed: {type(error).__name__}"
+        # Where not even the log can be written, the kind of error is all that is safe to show.
+        with contextlib.suppress(Exception):
+            words = _describe_failure(error)
+        print(words, file=sys.stderr)  # noqa: T201
         return 1
 
 

@@ -68,6 +68,8 @@ def own_world(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("OI_TUI_HOME", str(home / "oi-tui"))
     monkeypatch.setenv("OI_TUI_DEMO_TOKENS_PER_SECOND", "0")
+    # What programs.py says is here, every program that a test starts can find.
+    monkeypatch.setenv("PATH", programs.PATH)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
     monkeypatch.setenv("LANG", "C.UTF-8")

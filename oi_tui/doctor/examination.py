@@ -1,5 +1,7 @@
 """The whole examination: all checks at once, within a time that nobody minds to wait."""
 
+import contextlib
+import importlib
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -13,6 +15,22 @@ if TYPE_CHECKING:
 
 #: What has not answered after so many seconds is told of as that.
 PATIENCE = 5.0
+#: What the checks import when they need it. Threads that begin to import these at the same time may wait for
+#: each other, and Python then fails one of them.
+IMPORTED = (
+    "oi_tui.profiles",
+    "oi_tui.doctor.in_use",
+    "oi_tui.engine.credentials.key_source",
+    "oi_tui.engine.credentials.keys",
+    "oi_tui.engine.credentials.private_file",
+    "oi_tui.engine.credentials.redaction",
+    "oi_tui.engine.llm.endpoint",
+    "oi_tui.engine.models.local_servers",
+    "oi_tui.engine.settings.profile",
+    "oi_tui.runtimes.computer",
+    "oi_tui.runtimes.languages",
+    "oi_tui.runtimes.sandbox.sandbox",
+)
 
 
 def checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check, ...]:
@@ -36,6 +54,10 @@ def checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check,
 
 def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tuple[str, list[Finding]]]:
     """Run all checks in order. A check that fails or takes too long is itself a finding."""
+    for name in IMPORTED:
+        # What cannot be imported is said by the part that needs it.
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
     until = time.monotonic() + patience
     found: list[list[Finding]] = [[] for _ in parts]
     # Daemons: what hangs must not keep the program from ending.

@@ -153,13 +153,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--not-enclosed", action="store_true", help="run without bubblewrap; may end other processes"
     )
     options = parser.parse_args(arguments)
+    groups = choose(options.names, GROUPS)
     if not options.not_enclosed and shutil.which("bwrap") is None:
         parser.error(
             "bubblewrap (bwrap) is not installed. It protects this machine from the changed program."
         )
     os.nice(15)
     tallies: dict[str, Tally] = {}
-    for group, modules in choose(options.names, GROUPS).items():
+    for group, modules in groups.items():
         print(f"{group}: {', '.join(Path(module).stem for module in modules)}", flush=True)
         began = time.monotonic()
         tallies[group] = try_group(ROOT, modules, options.sample, options.seed, not options.not_enclosed)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from oi_tui import __version__, paths
+from oi_tui import __version__, paths, start
 from oi_tui.cli import main
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import Setting
@@ -349,6 +349,18 @@ def test_an_unknown_variable_is_said_at_the_start(
     assert refused(capsys, "--plain").startswith(
         "environment variable OI_TUI_OFLINE: is not read by oi-tui; to set offline, use --offline"
     )
+
+
+def test_a_failure_that_cannot_be_logged_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> int:
+        raise RuntimeError("sk-canary")
+
+    monkeypatch.setattr(main, "main", fail)
+    monkeypatch.setattr("oi_tui.log.begin", fail)
+    assert start.main(["--demo"]) == 1
+    assert capsys.readouterr().err == "oi-tui failed: RuntimeError\n"
 
 
 @pytest.mark.parametrize("flag", ["--assistant", "--llama3-os", "--codestral_vision"])

@@ -1,5 +1,6 @@
 """The doctor: what it finds, what it advises, and that it works where nothing else does."""
 
+import ast
 import errno
 import importlib.util
 import json
@@ -356,7 +357,7 @@ def test_a_working_directory_that_is_gone_is_a_problem(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=gone, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-P", "-c", code], cwd=gone, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 1
     assert "the working directory is gone" in done.stdout
@@ -525,3 +526,26 @@ def test_what_cannot_act_on_this_machine_is_listed() -> None:
         if each.cannot():
             assert f"None {each.key} has no effect: " in told
     assert "computer.import_computer_api has no effect" in told
+
+
+def test_what_the_checks_import_is_imported_before_their_threads_begin() -> None:
+    needed = set()
+    for path in Path(examination.__file__).parent.glob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                needed |= {
+                    f"{node.module}.{alias.name}"
+                    for node in ast.walk(function)
+                    if isinstance(node, ast.ImportFrom) and str(node.module).startswith("oi_tui")
+                    for alias in node.names
+                }
+    assert set(map(_module, needed)) == set(examination.IMPORTED)
+
+
+def _module(name: str) -> str:
+    """The module that an imported name is, or is in."""
+    try:
+        found = importlib.util.find_spec(name)
+    except ModuleNotFoundError:
+        found = None
+    return name if found else name.rpartition(".")[0]
