@@ -17,6 +17,7 @@ from oi_tui.runtimes import process_table
 from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
 from oi_tui.runtimes.marks import MarkReader, spell
 from oi_tui.runtimes.pty import Pty
+from oi_tui.runtimes.readiness import Readiness
 from oi_tui.runtimes.sandbox.base import SandboxedCommand
 from oi_tui.runtimes.sandbox.limits import LimitWatch
 from oi_tui.runtimes.sandbox.proxy import HostProxy
@@ -139,9 +140,9 @@ class LanguageProcess:
         os.set_blocking(self._awake, False)
         os.set_blocking(self._wake, False)
         os.set_blocking(self.terminal.guard_output, False)
-        self._poll = select.poll()
-        for number in (self.terminal.child_fd, channel.events, self.terminal.guard_output, self._awake):
-            self._poll.register(number, select.POLLIN)
+        self._ready = Readiness(
+            (self.terminal.child_fd, channel.events, self.terminal.guard_output, self._awake)
+        )
         self._limits = (
             LimitWatch(self.terminal.ptyproc.pid, cwd, sandbox.limits, self._over) if sandbox else None
         )
@@ -187,8 +188,7 @@ class LanguageProcess:
         """Wait at most so long for something, and take what is there. `Ended` comes once, and last."""
         if self.ended:
             return []
-        self._poll.modify(self.terminal.child_fd, select.POLLIN | (select.POLLOUT if self._typed else 0))
-        ready = {number for number, _ in self._poll.poll(max(0.0, seconds) * 1000)}
+        ready = self._ready.wait(seconds, writable=self.terminal.child_fd if self._typed else None)
         found: list[Item] = []
         if self._awake in ready:
             with contextlib.suppress(BlockingIOError):

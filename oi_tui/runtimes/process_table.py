@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _LINUX = sys.platform.startswith("linux")
+#: By its full name: a PATH may lead elsewhere.
+_PS = "/bin/ps"
 #: The numbers of read, poll, select, pselect6, ppoll, epoll_wait and epoll_pwait, from the kernel's tables.
 _CALLS = {
     "x86_64": (0, 7, 23, 270, 271, 232, 281),
@@ -47,15 +49,26 @@ def _parents() -> Iterator[tuple[int, int]]:
                     stat = Path("/proc", name, "stat").read_bytes()
                     yield int(name), int(stat.rpartition(b")")[2].split()[1])
         return
-    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False)
-    for line in listing.stdout.splitlines():
-        child, parent = line.split()[:2]
+    for child, parent, *_ in _listed("pid=,ppid="):
         yield int(child), int(parent)
 
 
+def _listed(columns: str, *pids: int) -> Iterator[list[str]]:
+    """What `ps` says of some processes, or of all, on systems without /proc."""
+    chosen = ["-p", ",".join(map(str, pids))] if pids else ["-A"]
+    with contextlib.suppress(OSError):
+        done = subprocess.run([_PS, *chosen, "-o", columns], capture_output=True, text=True, check=False)
+        yield from (line.split() for line in done.stdout.splitlines() if line.strip())
+
+
 def began(pid: int) -> float:
-    """When a process began, on the monotonic clock; now, where that is not known."""
+    """When a process began, on the monotonic clock; now, where that is not known.
+
+    Without /proc it is known to the second, and said too late rather than too early.
+    """
     now = time.monotonic()
+    if not _LINUX:
+        return next((now - _seconds(words[0]) for words in _listed("etime=", pid)), now)
     try:
         words = Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()
         # The system counts from its start, also while it slept.
@@ -65,16 +78,32 @@ def began(pid: int) -> float:
         return now
 
 
+def _seconds(elapsed: str) -> int:
+    """The seconds in `[[days-]hours:]minutes:seconds`."""
+    days, _, clock = elapsed.rpartition("-")
+    hours, minutes, seconds = [0, 0, *map(int, clock.split(":"))][-3:]
+    return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
 def members(session: int) -> list[tuple[int, int]]:
-    """The processes of a session, each with its process group; empty where the system does not report
-    them.
-    """
+    """The processes of a session, each with its process group."""
+    if not _LINUX:
+        return _listed_members(session)
     found = []
-    for name in _numbers() if _LINUX else ():
+    for name in _numbers():
         with contextlib.suppress(OSError, ValueError, IndexError):
             state, _, group, of = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()[:4]
             if int(of) == session and state not in (b"Z", b"X"):
                 found.append((int(name), int(group)))
+    return found
+
+
+def _listed_members(session: int) -> list[tuple[int, int]]:
+    found = []
+    for pid, group, state, *_ in _listed("pid=,pgid=,stat="):
+        with contextlib.suppress(OSError):
+            if os.getsid(int(pid)) == session and not state.startswith("Z"):
+                found.append((int(pid), int(group)))
     return found
 
 
@@ -104,26 +133,44 @@ def _count(name: str, path: Path) -> int:
 
 
 def kill_marked(variable: str, leader: int) -> None:
-    """Kill what has `NAME=value` in its environment, and the session of `leader`, until none is left."""
-    wanted = variable.encode()
+    """Kill what has `NAME=value` in its environment, and the session of `leader`, until none is left.
+
+    Without /proc the environment is not seen: what descends from `leader` is killed instead.
+    """
     for _ in range(20):
-        left = 0
-        for name in _numbers() if _LINUX else (str(pid) for pid in [leader, *descendants(leader)] if pid):
-            if not name.isdigit() or int(name) == os.getpid():
-                continue
+        found = _marked(variable, leader) if _LINUX else _below(leader)
+        for pid in found:
             with contextlib.suppress(OSError):
-                pid = int(name)
-                if (leader and os.getsid(pid) == leader) or (
-                    _LINUX and wanted in Path("/proc", name, "environ").read_bytes().split(b"\0")
-                ):
-                    os.kill(pid, signal.SIGKILL)
-                    left += 1
-        if not left:
+                os.kill(pid, signal.SIGKILL)
+        if not found:
             return
 
 
+def _marked(variable: str, leader: int) -> list[int]:
+    wanted = variable.encode()
+    found = []
+    for pid in map(int, _numbers()):
+        with contextlib.suppress(OSError):
+            if pid != os.getpid() and (
+                (leader and os.getsid(pid) == leader)
+                or wanted in Path("/proc", str(pid), "environ").read_bytes().split(b"\0")
+            ):
+                found.append(pid)
+    return found
+
+
+def _below(leader: int) -> list[int]:
+    """What lives in the session of a process, and what descends from it; nothing for no process."""
+    if not leader:
+        return []
+    alive = {int(pid) for pid, state, *_ in _listed("pid=,stat=") if not state.startswith("Z")}
+    return [pid for pid in {*descendants(leader), *dict(members(leader))} if pid in alive]
+
+
 def in_foreground(leader: int, group: int) -> list[int]:
-    """The processes of `leader`'s session that are in its foreground `group`."""
+    """The processes of `leader`'s session that are in its foreground `group`; empty without /proc."""
+    if not _LINUX:
+        return []  # each look would start a program, many times a second
     members = [group] if group != leader else []
     for pid in [leader, *descendants(leader)]:
         with contextlib.suppress(OSError):

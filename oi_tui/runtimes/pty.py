@@ -14,6 +14,8 @@ import pexpect
 import ptyprocess
 
 _DRIVERS = Path(__file__).with_name("drivers")
+#: Keys that suspend, for which Python has no names: VDSUSP of termios.h.
+_MORE_KEYS = {"darwin": (11,)}
 _GUARD = "import sys; sys.path.insert(0, sys.argv.pop(1)); import guard"
 
 
@@ -186,9 +188,12 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
 def _set_modes(slave: int) -> None:
     modes = termios.tcgetattr(slave)
     # Without flow control nothing that is printed can hold the output up; without the flush an interrupt
-    # throws no unread output away; nothing could bring a suspended program back.
+    # throws no unread output away; nothing could bring a program back that a key suspended, or output that a
+    # key threw away.
     modes[0] = (modes[0] | termios.ICRNL | getattr(termios, "IUTF8", 0)) & ~termios.IXON
     modes[1] |= termios.OPOST | termios.ONLCR
     modes[3] = (modes[3] | termios.NOFLSH) & ~getattr(termios, "ECHOCTL", 0)
-    modes[6][termios.VSUSP] = b"\0"
+    off = bytes([os.fpathconf(slave, "PC_VDISABLE")])
+    for place in (termios.VSUSP, termios.VDISCARD, *_MORE_KEYS.get(sys.platform, ())):
+        modes[6][place] = off
     termios.tcsetattr(slave, termios.TCSANOW, modes)

@@ -75,11 +75,8 @@ def _reported(report) -> "int | None":
     import select
     import struct
 
-    poll = select.poll()
-    for number in (0, report.fileno()):
-        poll.register(number, select.POLLIN)
     try:
-        if any(number == 0 for number, _ in poll.poll()):
+        if 0 in select.select([0, report.fileno()], [], [])[0]:
             return None
         word, notes, _, _ = report.recvmsg(1, _socket.CMSG_SPACE(12))
         if word and notes:
@@ -136,11 +133,8 @@ def _watch(child: int, awake: int) -> "tuple[int, bool]":
     """Wait until the program has ended or shall end: its status, and whether the application is no more."""
     import select
 
-    poll = select.poll()
-    poll.register(0, select.POLLIN)
-    poll.register(awake, select.POLLIN)
     while True:
-        for number, _ in poll.poll():
+        for number in select.select([0, awake], [], [])[0]:
             if number == 0:
                 return int(signal.SIGKILL), not os.read(0, 64)
             try:
@@ -217,7 +211,7 @@ def _descendants(leader: int) -> "set[int]":
 def _processes() -> "dict[int, tuple[int, int, bool]]":
     """Parent, session and whether it is a zombie, for every process."""
     table = {}
-    if os.path.isdir("/proc/self"):
+    if sys.platform.startswith("linux"):
         for name in os.listdir("/proc"):
             if not name.isdigit():
                 continue
@@ -230,9 +224,13 @@ def _processes() -> "dict[int, tuple[int, int, bool]]":
         return table
     import subprocess
 
-    listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True)
-    for line in listing.stdout.splitlines():
+    # By its full name: the person's PATH is theirs.
+    listing = subprocess.Popen(["/bin/ps", "-A", "-o", "pid=,ppid=,stat="], stdout=subprocess.PIPE, text=True)
+    for line in listing.communicate()[0].splitlines():
         pid, parent, state = line.split()[:3]
+        if int(pid) == listing.pid:
+            # It lists itself, as a child of ours; each search would find a new one.
+            continue
         try:
             session = os.getsid(int(pid))
         except OSError:

@@ -149,6 +149,4 @@ class Tasks:
 
 def has_something_to_read(number):
     """Whether a descriptor could be read at once."""
-    poll = select.poll()
-    poll.register(number, select.POLLIN)
-    return bool(poll.poll(0))
+    return bool(select.select([number], [], [], 0)[0])
