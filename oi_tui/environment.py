@@ -90,6 +90,11 @@ def _is_named(name: str, patterns: Iterable[str]) -> bool:
     )
 
 
+def can_be_closed() -> bool:
+    """Whether this system lets a process hide the environment that it was started with."""
+    return sys.platform == "linux"
+
+
 def close_to_others() -> None:
     """Keep other processes of the same user from reading our memory and first environment.
 
@@ -97,7 +102,7 @@ def close_to_others() -> None:
     Linux the kernel closes that file, and core dumps with it, to all but root for a process that asks for it.
     Root reads on, so the secrets are overwritten there too.
     """
-    if sys.platform == "linux":
+    if can_be_closed():
         import ctypes
 
         wipe_environment()
@@ -109,7 +114,7 @@ def wipe_environment() -> None:
 
     The variables themselves stay as they are, also for libraries that are not Python's.
     """
-    if sys.platform != "linux":
+    if not can_be_closed():
         return
     import ctypes
 

@@ -5,6 +5,8 @@ instead, as `data`, `config` and `state`; tests and portable installations use i
 """
 
 import contextlib
+import errno
+import fcntl
 import os
 import sys
 from pathlib import Path
@@ -74,11 +76,27 @@ def make_private(folder: Path) -> Path:
     return folder
 
 
+def flush(descriptor: int) -> None:
+    """Wait until what was written is on the disk. Raises OSError.
+
+    On macOS fsync leaves it in the disk's own memory, which a power cut empties.
+    """
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is not None:
+        try:
+            fcntl.fcntl(descriptor, full)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOTTY):
+                raise  # the disk failed; elsewhere, as on network drives, there is only fsync
+    os.fsync(descriptor)
+
+
 def sync(folder: Path) -> None:
     """Make what was created, renamed or removed in the folder survive a power cut. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(descriptor)
+        flush(descriptor)
     finally:
         os.close(descriptor)
 

@@ -28,6 +28,10 @@ from oi_tui.text import one_line
 USAGE = 2
 
 
+_SEEN = (
+    "Other users of this machine can see the key on the command line, as ps shows it. Use the provider's "
+    "environment variable instead, or type the key in the settings (f2)"
+)
 #: What `-s` was in Open Interpreter.
 _STDIN = "To read one request from standard input, as -s did in Open Interpreter, use --stdin"
 
@@ -189,7 +193,8 @@ def _started(arguments: list[str]) -> int:
     if "import_profiles" in given:
         return _import_profiles()
     for secret in (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", ""))):
-        _hide_argument(secret)
+        if not _hide_argument(secret):
+            notes.append(_SEEN)
     profile, path = read_profile(given)
     _refuse_contradiction(profile)
     profile = replace(profile, unknown=(*profile.unknown, *notes))
@@ -416,19 +421,24 @@ def _unknown(argument: str, made: _Parser) -> str:
     return f"unknown flag {name}{hint}"
 
 
-def _hide_argument(secret: str) -> None:
-    """Overwrite the secret in this process's command line, which every user of the machine can read."""
+def _hide_argument(secret: str) -> bool:
+    """Overwrite the secret in this process's command line, which every user of the machine can read.
+
+    Returns whether it is hidden by now; only Linux lets a process do so.
+    """
     if not secret:
-        return
+        return True
     with contextlib.suppress(OSError, ValueError, IndexError):
         where = Path("/proc/self/cmdline").read_bytes().find(secret.encode())
         fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
         start = int(fields[45])  # arg_start, field 48 of proc(5); the first two are cut off
         if where < 0 or not start:
-            return
+            return where < 0
         import ctypes
 
         ctypes.memset(start + where, ord("*"), len(secret.encode()))
+        return True
+    return False
 
 
 def _print(text: str) -> None:

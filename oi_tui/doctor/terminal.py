@@ -74,7 +74,8 @@ def _encoding(environment: Mapping[str, str]) -> Iterator[Finding]:
     except LookupError:
         encoding = "unknown"
     if encoding != "utf-8" or (lines and "utf" not in lines.lower()):
-        fix = "export LC_ALL=C.UTF-8, or another locale of `locale -a` that ends in UTF-8"
+        usual = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
+        fix = f"export LC_ALL={usual}, or another locale of `locale -a` that ends in UTF-8"
         yield Finding(False, f"the locale is {lines or 'not set'}, which is not UTF-8", fix)
     else:
         yield Finding(True, f"UTF-8, locale {lines or 'not set'}")

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING
 from oi_tui import paths
 from oi_tui.doctor import server
 from oi_tui.doctor.finding import Finding
+from oi_tui.environment import can_be_closed
 
 if TYPE_CHECKING:
     from oi_tui.doctor.in_use import InUse
     from oi_tui.engine.models.local_servers import LocalModel
     from oi_tui.engine.settings.profile import Profile
 
+_READABLE = (
+    "programs can read the keys in the environment that oi-tui was started with, as ps -E shows them: this "
+    "system does not let oi-tui hide them"
+)
 _SWITCH = "Review code before you press y, or turn it on: --sandbox"
 #: Providers' variables that are looked for first; others are found by their names.
 _ENDINGS = ("_API_KEY", "_API_TOKEN")
@@ -172,6 +177,8 @@ def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
             yield Finding(True, f"{name} is set")
     if not keys:
         yield Finding(None, "no provider's API key is in the environment")
+    elif not can_be_closed():
+        yield Finding(None, _READABLE, "Keep keys in the settings instead: f2 in oi-tui.")
     found = local_servers.find()
     for name, served in groupby(found, key=lambda each: each.server):
         names = [item.model for item in served]

@@ -5,6 +5,7 @@ import os
 import subprocess
 import threading
 import time
+import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -68,7 +69,7 @@ class FileIndex:
         """
         if fragment.startswith(("/", "~", "./", "../")) or fragment in (".", ".."):
             return _beside(self.root, fragment, most)
-        lowered = fragment.lower()
+        lowered = _folded(fragment)
         wanted = self._hidden if lowered.startswith(".") or "/." in lowered else self._paths
         found = _matching(wanted, lowered)
         best = sorted(found, key=lambda path: _rank(path, lowered))
@@ -183,18 +184,26 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 # 83 to 123 ms and also returns paths without the letters; Textual's Matcher takes 602 to 1,131 ms.
 
 
+def _folded(text: str) -> str:
+    """The text as it is compared: in small letters, each with its accents in one character.
+
+    Names of files that come from macOS have accents as characters of their own; keyboards type them in one.
+    """
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.lower())
+
+
 def _matching(paths: list[str], fragment: str) -> list[str]:
     """Paths with the fragment in them; where there is none, those with its letters in their order."""
     found: list[str] = []
     for path in paths:
-        if fragment in path.lower():
+        if fragment in (path.lower() if path.isascii() else _folded(path)):
             found.append(path)
             if len(found) == _COMPARED:
                 return found
     if found or len(fragment) < 2:
         return found
     for path in paths:
-        letters = iter(path.lower())
+        letters = iter(path.lower() if path.isascii() else _folded(path))
         if all(letter in letters for letter in fragment):
             found.append(path)
             if len(found) == _COMPARED:
@@ -203,7 +212,7 @@ def _matching(paths: list[str], fragment: str) -> list[str]:
 
 
 def _rank(path: str, fragment: str) -> tuple[bool, bool, int, int, str]:
-    lowered = path.lower()
+    lowered = _folded(path)
     name = lowered.rstrip("/").rpartition("/")[2]
     begins = name.startswith(fragment) or lowered.startswith(fragment)
     return not begins, fragment not in name, lowered.rstrip("/").count("/"), len(path), path
@@ -214,7 +223,7 @@ def _beside(root: Path, fragment: str, most: int) -> list[str]:
     folder, slash, begun = fragment.rpartition("/")
     if not slash:
         return ["./", "../"] if fragment == "." else ["../"] if fragment == ".." else ["~/"]
-    begun = begun.lower()
+    begun = _folded(begun)
     found = []
     with (
         contextlib.suppress(OSError, RuntimeError),
@@ -225,7 +234,7 @@ def _beside(root: Path, fragment: str, most: int) -> list[str]:
                 break
             name = entry.name
             if (
-                name.lower().startswith(begun)
+                _folded(name).startswith(begun)
                 and (begun or not name.startswith("."))
                 and visible(name) == name
             ):

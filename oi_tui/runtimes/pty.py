@@ -126,14 +126,28 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
     @property
     def echoing(self) -> bool:
         """Whether what is typed is shown, or read key by key, as against the line of a password."""
-        flags = termios.tcgetattr(self.slave)[3]
+        try:
+            flags = termios.tcgetattr(self.slave)[3]
+        except termios.error:
+            return True  # macOS takes the terminal away from everybody when its program ends
         by_key = not (flags & termios.ICANON or self._takes_any_line)
         return bool(flags & termios.ECHO) or by_key
 
     @property
     def unread(self) -> bool:
         """Whether something was typed that the program could read and has not read."""
-        return any(fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4)))
+        try:
+            return any(fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4)))
+        except OSError:
+            return False
+
+    @property
+    def device(self) -> int:
+        """The number of the terminal's device; 0 when it is gone with its program."""
+        try:
+            return os.fstat(self.slave).st_rdev
+        except OSError:
+            return 0
 
     def make_sane(self) -> None:
         """Set the modes that a run begins with, whatever the last one left, and forget what nobody read."""

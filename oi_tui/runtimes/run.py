@@ -2,7 +2,6 @@
 
 import codecs
 import contextlib
-import os
 import re
 import secrets
 import threading
@@ -249,7 +248,7 @@ class Run:
             return
         if self._steps.ask_if_idle():
             return
-        device = os.fstat(terminal.slave).st_rdev
+        device = terminal.device
         pids = process_table.in_foreground(self._process.pid, group)
         self._tell_of_standstill(pids)
         reads = process_table.reads_terminal(pids, device)

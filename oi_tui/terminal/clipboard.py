@@ -4,6 +4,7 @@ import base64
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from textual.app import App
@@ -43,7 +44,32 @@ def _is_local() -> bool:
     return bool(shown) and not (os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
 
 
+def _with_pbcopy(text: str) -> bool:
+    """Copy by the tool of macOS, which takes the text for UTF-8 only where the locale says so."""
+    environment = {**os.environ, "LC_ALL": "en_US.UTF-8"}
+    return _taken(["pbcopy"], text, environment)
+
+
+def _taken(words: list[str], text: str, environment: Mapping[str, str] | None = None) -> bool:
+    """Whether a tool took the text from its input."""
+    try:
+        done = subprocess.run(
+            words,
+            input=text.encode("utf-8", "replace"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
 def _with_a_tool(text: str) -> bool:
+    if sys.platform == "darwin":
+        return _with_pbcopy(text)
     # It looks for tools when it is imported, which takes its time.
     import pyperclip
 
@@ -58,18 +84,8 @@ def _into_tmux(text: str) -> str:
     """Give the text to tmux, which by default heeds no program's OSC 52; "" where that is no way."""
     if not os.environ.get("TMUX"):
         return ""
-    try:
-        done = subprocess.run(
-            ["tmux", "load-buffer", "-w", "-"],
-            input=text.encode("utf-8", "replace"),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return "copied to tmux, and sent to its terminal (unconfirmed)" if done.returncode == 0 else ""
+    taken = _taken(["tmux", "load-buffer", "-w", "-"], text)
+    return "copied to tmux, and sent to its terminal (unconfirmed)" if taken else ""
 
 
 def _through_screen(text: str, app: App[object]) -> None:

@@ -94,4 +94,5 @@ def test_limits_are_said_in_words() -> None:
 def test_limits_that_cannot_be_kept_stop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("oi_tui.runtimes.sandbox.limits._LINUX", False)
     assert Limits().problem() is None
+    assert str(Limits()) == "none for memory, processes and disk on this system, no limit of time"
     assert "cannot be kept" in str(Limits(memory_gb=4).problem())

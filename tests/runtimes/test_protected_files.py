@@ -121,3 +121,17 @@ def test_a_folder_that_is_too_large_is_said_to_be(tmp_path: Path, monkeypatch: p
 def test_a_bare_repository_is_one(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", "--bare", tmp_path / "bare"], check=True)
     assert {each.name for each in protected_files.find(tmp_path).read_only} == {"hooks", "config"}
+
+
+@pytest.mark.parametrize("name", [".ENVRC", ".Vscode", ".g\u200cit", "SiteCustomize.py", ".GITCONFIG"])
+def test_names_that_a_disk_may_take_for_others_are_protected(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("x")
+    assert tmp_path / name in protected_files.find(tmp_path).read_only
+
+
+@pytest.mark.parametrize("name", ["MAKEFILE", "Package.JSON", ".EnvRC", "x.PTH", ".GIT/hooks/pre-commit"])
+def test_names_that_a_disk_may_take_for_others_are_reported(name: str, tmp_path: Path) -> None:
+    (tmp_path / ".GIT" / "hooks").mkdir(parents=True)
+    watch = protected_files.ProtectedFileWatch(tmp_path)
+    (tmp_path / name).write_text("x")
+    assert f"created {name}" in str(watch.changed())

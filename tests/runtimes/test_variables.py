@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501, ISC004 - code of other languages, as it is
 
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.variables import Detail, Variable
 from tests.runtimes.playing import play
 
@@ -295,3 +298,44 @@ def test_arrays_and_tables_of_libraries_have_their_shape_and_type(make: Callable
     detail = computer.look_at("python", "grid")
     assert detail
     assert detail.description == "ndarray (35, 3) float64"
+
+
+@pytest.mark.needs("bash")
+def test_an_old_bash_tells_what_it_remembers(make: Callable[..., Computer]) -> None:
+    computer = make(shell="bash")
+    # The driver asks the version; the bash of macOS is 3.2, which has no maps.
+    code = (
+        "BASH_VERSION=3.2.57; list=(1 2 3); declare -i number=5; export given=hi; long=$(printf '%0300d' 1)\n"
+        "f() { echo hi; }; alias ll='ls -l' q=\"it's\""
+    )
+    assert play(computer, "shell", code).state == "finished"
+    found = {each.name: (each.type, each.summary) for each in computer.variables("shell")}
+    assert found == {
+        "list": ("array", "array of 3"),
+        "number": ("integer", "5"),
+        "given": ("string", "hi"),
+        "long": ("string", "string of 300"),
+        "f": ("function", "function f"),
+        "ll": ("alias", "ls -l"),
+        "q": ("alias", "it's"),
+    }
+    assert computer.look_at("shell", "list") == Detail("array of 3", "0 = 1\n1 = 2\n2 = 3")
+    assert computer.look_at("shell", "given") == Detail("string of 2 characters, exported", "hi")
+
+
+@pytest.mark.needs("dash", "sed")
+def test_a_plain_shell_without_proc_tells_only_what_the_code_made(tmp_path: Path) -> None:
+    for name in ("shell_driver.sh", "shell_variables.sh"):
+        text = (DRIVERS / name).read_text(encoding="utf-8").replace("/proc/", "/nowhere/")
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "cell-1").write_text("")
+    code = "\n. ./shell_driver.sh; mine=5; (__oi_asked=1; . ./shell_variables.sh); trap - EXIT"
+    subprocess.run(
+        ["dash", "-c", code],
+        cwd=tmp_path,
+        env={"OI_TUI_FOLDER": str(tmp_path), "PATH": os.environ["PATH"], "THEIRS": "x"},
+        check=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert (tmp_path / "told-1").read_bytes().split(b"\0")[:3] == [b"mine", b"string", b"5"]
+    assert b"THEIRS" not in (tmp_path / "told-1").read_bytes()

@@ -142,3 +142,23 @@ def test_no_key_suspends_a_program_or_discards_its_output(make: Make) -> None:
 def test_the_drivers_wait_for_their_requests_by_select() -> None:
     folder = Path(pty.__file__).parent / "drivers"
     assert [path.name for path in folder.glob("*.py") if "select.poll" in path.read_text("utf-8")] == []
+
+
+def test_a_terminal_that_went_with_its_program_is_no_error(tmp_path: Path) -> None:
+    terminal = pty.Pty(
+        ("/bin/sh", "-c", "sleep 60"), folder=tmp_path, env=dict(os.environ), cwd=tmp_path, size=(80, 24)
+    )
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        assert terminal.device
+        # What macOS leaves of it answers as something that is no terminal.
+        os.dup2(nothing, terminal.slave)
+        assert (terminal.echoing, terminal.unread) == (True, False)
+        terminal.make_sane()
+        terminal.take_any_line()
+        os.close(terminal.slave)
+        assert (terminal.echoing, terminal.unread, terminal.device) == (True, False, 0)
+        os.dup2(nothing, terminal.slave)
+    finally:
+        terminal.close()
+        os.close(nothing)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from oi_tui import paths
 from oi_tui.engine.files.snapshots import FOLDER, Change, Snapshots, Step, is_link
 
 
@@ -190,7 +191,7 @@ def _carry_out(snapshots: Snapshots, root: Path, action: Action) -> None:
             file.write(content)
             file.flush()
             os.fchmod(descriptor, change.mode)
-            os.fsync(descriptor)
+            paths.flush(descriptor)
         Path(made).replace(path)
     except OSError:
         with contextlib.suppress(OSError):

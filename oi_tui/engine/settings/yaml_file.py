@@ -393,7 +393,7 @@ def replace_file(path: Path, text: str) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text)
             file.flush()
-            os.fsync(descriptor)
+            paths.flush(descriptor)
         os.replace(name, target)  # noqa: PTH105
     except BaseException:
         with contextlib.suppress(OSError):

@@ -198,7 +198,7 @@ class Journal:
             with os.fdopen(file, "wb") as written:
                 written.writelines(record.data for record in self._everything())
                 written.flush()
-                os.fsync(file)
+                paths.flush(file)
             return path
 
     # ---- Records
@@ -293,7 +293,7 @@ class Journal:
 
     def _sync(self, file: int, folder: Path) -> None:
         try:
-            os.fsync(file)
+            paths.flush(file)
             if not self._folder_synced:
                 paths.sync(folder)
                 self._folder_synced = True

@@ -34,7 +34,7 @@ class TitleIndex:
                 line = b"\n" + line
             if os.write(descriptor, line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(descriptor)
+            paths.flush(descriptor)
             if not size:
                 paths.sync(self._path.parent)
         finally:

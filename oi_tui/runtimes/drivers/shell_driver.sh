@@ -2,12 +2,15 @@
 # request pipe; for a cell these are `__oi_begin NONCE`, `. CELL` and `__oi_end NONCE`. What they tell goes to the
 # pipe for events; the mark of a cell's end goes to the terminal, wherever standard output points by then.
 
-# The names that are there before the person's code makes any; a plain sh tells them when it is asked.
+# The names that are there before the person's code makes any; of a plain sh, /proc tells them when they are asked
+# for, where there is one.
 if [ -n "${BASH_VERSION:-}" ]; then
 	__oi_known=$(compgen -v && compgen -A function)
 elif [ -n "${ZSH_VERSION:-}" ]; then
 	__oi_known=${(F)${(@k)parameters}}
 	__oi_known=$__oi_known$'\n'${(F)${(@k)functions}}$'\nzshexit\nwait\n'${(F)${(@k)aliases}}
+elif [ ! -r /proc/$$/environ ]; then
+	__oi_known=$(set | command -p sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p')
 fi
 if [ -f "$OI_TUI_FOLDER/saved" ]; then
 	. "$OI_TUI_FOLDER/saved" >/dev/null 2>&1

@@ -1,4 +1,4 @@
-# What the shell remembers: read by a subshell of it (bash 5, zsh, or any plain sh), so that nothing of the shell
+# What the shell remembers: read by a subshell of it (bash, zsh, or any plain sh), so that nothing of the shell
 # changes, no trap of the person's is sprung, no option of theirs matters, and the shell is free at once. `__oi_asked` holds the nonce, and the name when one variable is asked for.
 # What is found goes to a file as fields that end in NUL, five for each: name, kind, first bytes, count, exported.
 
@@ -21,6 +21,10 @@ else
 	__oi_print() { command printf "$@"; }
 fi
 
+# Bash before 4.4, as macOS has it, has no maps of its own and does not tell what kind a variable is.
+__oi_maps=${BASH_VERSION:-}${ZSH_VERSION:-}
+case ${BASH_VERSION:-} in [0-3].* | 4.[0-3].*) __oi_maps= ;; esac
+
 __oi_nonce=${__oi_asked%% *}
 __oi_wanted=${__oi_asked#* }
 __oi_most=200
@@ -31,10 +35,10 @@ __oi_left=2000
 __oi_is_new() {
 	[ -z "$__oi_wanted" ] || [ "$__oi_wanted" = "$1" ] || return 1
 	case $1 in
-	__oi_* | _ | BASH_REMATCH | COLUMNS | FUNCNAME | IFS | LINENO | LINES | OLDPWD | OPTARG | OPTIND | PIPESTATUS | \
+	__oi_* | _ | BASH_ARGV0 | BASH_COMPAT | BASH_REMATCH | COLUMNS | FUNCNAME | IFS | LINENO | LINES | OLDPWD | OPTARG | OPTIND | PIPESTATUS | \
 		PPID | PS1 | PS2 | PS4 | PWD | SECONDS | cd_to) return 1 ;;
 	esac
-	if [ -n "${BASH_VERSION:-}${ZSH_VERSION:-}" ]; then
+	if [ -n "$__oi_maps" ]; then
 		[ -z "${__oi_old[$1]:-}" ] || return 1
 	else
 		case "
@@ -53,13 +57,23 @@ $1
 __oi_bash() {
 	local __oi_names __oi_name __oi_kind __oi_count __oi_value __oi_marks
 	__oi_names=$(compgen -v)
-	local -A __oi_old
-	for __oi_name in $__oi_known; do __oi_old[$__oi_name]=1; done
+	if [ -n "$__oi_maps" ]; then
+		local -A __oi_old
+		for __oi_name in $__oi_known; do __oi_old[$__oi_name]=1; done
+	fi
 	LC_ALL=C
 	for __oi_name in $__oi_names; do
 		__oi_is_new "$__oi_name" || continue
 		__oi_kind=string __oi_marks=
-		eval "__oi_count=\${#$__oi_name} __oi_value=\${$__oi_name:0:$__oi_most} __oi_marks=\${$__oi_name@a}"
+		eval "__oi_count=\${#$__oi_name} __oi_value=\${$__oi_name:0:$__oi_most}"
+		if [ -n "$__oi_maps" ]; then
+			eval "__oi_marks=\${$__oi_name@a}"
+		else
+			# declare -ix NAME=VALUE
+			__oi_marks=$(declare -p "$__oi_name" 2>/dev/null)
+			__oi_marks=${__oi_marks#declare }
+			__oi_marks=${__oi_marks%% *}
+		fi
 		case $__oi_marks in
 		*A*) __oi_kind=map ;;
 		*a*) __oi_kind=array ;;
@@ -84,6 +98,15 @@ __oi_bash() {
 	for __oi_name in "${!BASH_ALIASES[@]}"; do
 		__oi_is_new "$__oi_name" || continue
 		__oi_value=${BASH_ALIASES[$__oi_name]}
+		__oi_print '%s\0' "$__oi_name" alias "${__oi_value:0:$__oi_most}" "${#__oi_value}" ''
+	done
+	[ -z "$__oi_maps" ] || return 0
+	# alias NAME='VALUE', in words that the shell can read back
+	alias -p | while IFS= read -r __oi_name; do
+		__oi_name=${__oi_name#alias }
+		eval "__oi_value=${__oi_name#*=}" 2>/dev/null || continue
+		__oi_name=${__oi_name%%=*}
+		__oi_is_new "$__oi_name" || continue
 		__oi_print '%s\0' "$__oi_name" alias "${__oi_value:0:$__oi_most}" "${#__oi_value}" ''
 	done
 }
@@ -142,8 +165,9 @@ __oi_zsh() {
 }
 
 __oi_sh() {
-	# Only what it was given at its start is known before; that is what the system keeps of it.
-	__oi_known=$(command -p tr '\0' '\n' </proc/$$/environ | command -p sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p')
+	# Only what it was given at its start is known before; that is what the system keeps of it. Where it keeps
+	# nothing, the driver has noted it.
+	[ ! -r /proc/$$/environ ] || __oi_known=$(command -p tr '\0' '\n' </proc/$$/environ | command -p sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p')
 	for __oi_name in $(set | command -p sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
 		__oi_is_new "$__oi_name" || continue
 		# A line of some value may look like the beginning of a variable.

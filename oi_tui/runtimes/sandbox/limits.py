@@ -58,6 +58,8 @@ class Limits:
     def __str__(self) -> str:
         """All of them in words."""
         run = f"{self.minutes:g} minutes for each run" if self.minutes else "no limit of time"
+        if not _LINUX:
+            return f"none for memory, processes and disk on this system, {run}"
         return (
             f"memory {_size(self.memory)}, {self.most_processes} processes, "
             f"{_size(self.disk)} written to the working directory, {run}"

@@ -36,6 +36,17 @@ REPORTED = frozenset(
         *("Vagrantfile", ".gitlab-ci.yml", "Jenkinsfile", ".gitattributes", ".gitmodules", "binding.gyp"),
     }
 )
+#: Characters that file systems of macOS ignore in names.
+_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+
+
+def _folded(name: str) -> str:
+    """The name as it is compared: a disk may find a file by large and small letters alike."""
+    return _IGNORED.sub("", name).casefold()
+
+
+_READ_ONLY = frozenset(map(_folded, READ_ONLY))
+_REPORTED = frozenset(map(_folded, REPORTED))
 #: What git runs, or is told by to run something, within a repository's own folder.
 _GIT = ("hooks", "config", "config.worktree")
 #: These have nothing that is run by name, and a great deal of files.
@@ -129,13 +140,14 @@ class ProtectedFileWatch:
                 yield path, (status.st_ino, 0 if is_folder else status.st_ctime_ns, status.st_mode)
 
     def _matters(self, path: Path) -> bool:
-        if path.name == "commondir" or path.name.startswith("config"):
-            return _is_git(path.parent) and (path.name == "commondir" or _runs_something(path))
-        if path.parent.name == "hooks":
-            return path.suffix != ".sample" and _is_git(path.parent.parent)
-        if path.name == ".git":
+        name = _folded(path.name)
+        if name == "commondir" or name.startswith("config"):
+            return _is_git(path.parent) and (name == "commondir" or _runs_something(path))
+        if _folded(path.parent.name) == "hooks":
+            return not name.endswith(".sample") and _is_git(path.parent.parent)
+        if name == ".git":
             return not path.is_dir()
-        return path.name in READ_ONLY or path.name in REPORTED or path.suffix == ".pth"
+        return name in _READ_ONLY or name in _REPORTED or name.endswith(".pth")
 
 
 def _entries(cwd: Path, skip: frozenset[str]) -> tuple[list[tuple[Path, os.stat_result]], bool]:
@@ -160,14 +172,15 @@ def _entries(cwd: Path, skip: frozenset[str]) -> tuple[list[tuple[Path, os.stat_
 
 
 def _is_read_only(path: Path) -> bool:
-    if path.name in _GIT:
+    name = _folded(path.name)
+    if name in _GIT:
         return _is_git(path.parent)
-    return path.name in READ_ONLY or (path.name == ".git" and not path.is_dir())
+    return name in _READ_ONLY or (name == ".git" and not path.is_dir())
 
 
 def _is_git(folder: Path) -> bool:
     """Whether git takes the folder for a repository's own, as .git, that of a submodule, or a bare one."""
-    return folder.name == ".git" or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
+    return _folded(folder.name) == ".git" or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
 
 
 def _is_let_through(path: Path, cwd: Path, writable: Sequence[str]) -> bool:

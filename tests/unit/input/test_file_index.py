@@ -112,3 +112,14 @@ def test_something_is_found_among_a_hundred_thousand_files(tmp_path: Path) -> No
     assert files.find("file")[0] == names[0]
     assert files.find("zzzz") == []
     assert MOST >= 100_000
+
+
+def test_accents_are_found_in_whichever_form_they_are_written(tmp_path: Path) -> None:
+    apart = "re\u0301sume\u0301.txt"  # as macOS gives them
+    (tmp_path / apart).write_text("")
+    (tmp_path / "d\u00e9j\u00e0.txt").write_text("")
+    index = listed(tmp_path)
+    assert index.find("r\u00e9s") == [apart]
+    assert index.find("re\u0301s") == [apart]
+    assert index.find("D\u00c9J") == ["d\u00e9j\u00e0.txt"]
+    assert index.find("./r\u00e9") == [f"./{apart}"]

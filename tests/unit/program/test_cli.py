@@ -500,6 +500,22 @@ def test_a_key_on_the_command_line_is_not_left_for_others_to_see() -> None:
         assert ended.stdout.rstrip("\n").endswith("-m\0x\0")
 
 
+def test_a_key_that_the_system_does_not_let_hide_is_said_to_be_seen(
+    started: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.read_bytes
+
+    def without_proc(path: Path) -> bytes:
+        return real(Path("/nowhere") if path.is_relative_to("/proc") else path)
+
+    # As on macOS.
+    monkeypatch.setattr(Path, "read_bytes", without_proc)
+    assert main.main(["-m", "x"]) == 7
+    assert main.main(["-m", "x", "-ak", "sk-canary"]) == 7
+    seen = [[note for note in profile.unknown if "can see the key" in note] for profile, _ in started]
+    assert seen == [[], [main._SEEN]]
+
+
 VERBS = (
     "highlight",
     "let",

@@ -528,6 +528,16 @@ def test_what_cannot_act_on_this_machine_is_listed() -> None:
     assert "computer.import_computer_api has no effect" in told
 
 
+def test_where_the_environment_cannot_be_hidden_keys_in_it_are_said_to_be_readable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "ps -E" not in words(work.models())
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "ps -E" not in words(work.models())
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
+    assert "as ps -E shows them" in words(work.models())
+
+
 def test_what_the_checks_import_is_imported_before_their_threads_begin() -> None:
     needed = set()
     for path in Path(examination.__file__).parent.glob("*.py"):

@@ -1,5 +1,6 @@
 """Where files go, and who may see them."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -70,3 +71,49 @@ def test_what_a_person_typed_is_a_path_whoever_s_home_it_names(
 
 def test_the_style_sheets_are_found() -> None:
     assert (paths.styles() / "navigator.tcss").is_file()
+
+
+class Disk:
+    """What macOS has besides fsync: a call that empties the disk's own memory too."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, answer: int = 0) -> None:
+        self.calls: list[str] = []
+        self._answer = answer
+        monkeypatch.setattr(paths.fcntl, "F_FULLFSYNC", 51, raising=False)
+        monkeypatch.setattr(paths.fcntl, "fcntl", self.full)
+        monkeypatch.setattr(os, "fsync", lambda _: self.calls.append("fsync"))
+
+    def full(self, _: int, command: int) -> int:
+        assert command == 51
+        self.calls.append("full")
+        if self._answer:
+            raise OSError(self._answer, os.strerror(self._answer))
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "calls"),
+    [(0, ["full"]), (errno.ENOTSUP, ["full", "fsync"]), (errno.EINVAL, ["full", "fsync"])],
+)
+def test_macos_is_asked_to_empty_the_memory_of_the_disk(
+    answer: int, calls: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    disk = Disk(monkeypatch, answer)
+    paths.sync(tmp_path)
+    assert disk.calls == calls
+
+
+def test_a_disk_that_fails_is_not_taken_for_one_that_cannot(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    disk = Disk(monkeypatch, errno.EIO)
+    with pytest.raises(OSError, match="Input/output error"):
+        paths.sync(tmp_path)
+    assert disk.calls == ["full"]
+
+
+def test_elsewhere_fsync_is_all_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    disk = Disk(monkeypatch)
+    monkeypatch.delattr(paths.fcntl, "F_FULLFSYNC")
+    paths.sync(tmp_path)
+    assert disk.calls == ["fsync"]

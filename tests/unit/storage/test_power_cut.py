@@ -68,6 +68,7 @@ class Power:
 def power(monkeypatch: pytest.MonkeyPatch) -> Power:
     made = Power(paths.conversations())
     monkeypatch.setattr(journal, "os", made)
+    monkeypatch.setattr(paths, "flush", made.fsync)
     monkeypatch.setattr(paths, "sync", made.sync_folder)
     return made
 

@@ -4,6 +4,7 @@ import base64
 import os
 import re
 import stat
+import sys
 from pathlib import Path
 
 import pyperclip
@@ -122,3 +123,18 @@ def test_a_file_that_cannot_be_written_is_said(bare: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "file").write_text("x")
     bare.setenv("OI_TUI_HOME", str(tmp_path / "file"))
     assert copy("y" * (LONGEST + 1), Screen()).startswith("not copied")
+
+
+def test_on_macos_the_text_is_utf8_whatever_the_locale_is(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tool(tmp_path / "bin", "pbcopy", f'cat >{tmp_path}/copied; echo "$LC_ALL" >{tmp_path}/locale')
+    bare.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    bare.setattr(sys, "platform", "darwin")
+    bare.setenv("LC_ALL", "C")
+    app = Screen()
+    assert copy("é 日本", app) == "copied"
+    assert (tmp_path / "copied").read_text(encoding="utf-8") == "é 日本"
+    assert (tmp_path / "locale").read_text().strip().endswith("UTF-8")
+    tool(tmp_path / "bin", "pbcopy", "exit 1")
+    assert "unconfirmed" in copy("x", app)
+    (folder / "pbcopy").unlink()
+    assert "unconfirmed" in copy("x", app)

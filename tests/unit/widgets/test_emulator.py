@@ -6,7 +6,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.style import Style
 from textual.app import App, ComposeResult
@@ -166,6 +166,7 @@ def test_a_line_is_addressed_in_origin_mode_without_margins() -> None:
     st.integers(2, 9),
     st.integers(2, 9),
 )
+@example(["\x1b[?6h", "\x1b[d", "\x1b[6n"], 2, 2)
 def test_nothing_that_a_program_writes_gets_out_of_the_grid(
     pieces: list[str], columns: int, lines: int
 ) -> None:
