@@ -140,13 +140,6 @@ class TerminalGrid(pyte.Screen):
         if not self.muted:
             self._answer(data)
 
-    def cursor_to_line(self, line: int | None = None) -> None:
-        """Move to a line; in origin mode it counts from the upper margin, which there may not be."""
-        self.cursor.y = (line or 1) - 1
-        if self.margins is not None and pyte_modes.DECOM in self.mode:
-            self.cursor.y += self.margins.top
-        self.ensure_vbounds()
-
     def draw(self, data: str) -> None:
         """Write text where the cursor is."""
         charset = self.g1_charset if self.charset else self.g0_charset

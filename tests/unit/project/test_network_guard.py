@@ -29,7 +29,9 @@ def test_a_test_that_leaves_a_process_fails_and_the_process_is_ended(
         "import tests.conftest\ntests.conftest.PATIENCE = 0.2\nfrom tests.conftest import own_world\n"
     )
     pytester.makepyfile(f"import subprocess, sys\n\ndef test_leaves():\n    sys.leaked = {start}\n")
-    result = pytester.runpytest("-n", "0", "-p", "no:asyncio", "-p", "no:cacheprovider", "-W", "ignore")
+    plugins = ("asyncio", "cacheprovider", "textual-snapshot")
+    without = [word for name in plugins for word in ("-p", f"no:{name}")]
+    result = pytester.runpytest("-n", "0", *without, "-W", "ignore")
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["*left behind: *time.sleep(60)*"])
 
