@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from oi_tui import paths
+from oi_tui import paths, programs
 from oi_tui.text import visible
 
 #: How many files are listed, and how many seconds that may take.
@@ -25,7 +25,7 @@ _MOST_BESIDE = 5000
 #: Folders that nobody means; where git keeps a list, it knows better.
 _SKIPPED = frozenset({"node_modules", "__pycache__", "site-packages", "venv", "target", "vendor"})
 #: Settings of a repository can name programs; this is a listing, and none of them is started.
-_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "ls-files", "-z")
+_GIT = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "ls-files", "-z")
 
 
 class FileIndex:
@@ -124,9 +124,12 @@ def _few(paths: Iterable[str]) -> Iterator[str]:
 
 def _from_git(root: Path) -> Iterator[str]:
     """List the files and folders that git tracks or would track below the folder; nothing outside of git."""
+    program = programs.find("git")
+    if program is None:
+        return
     try:
         git = subprocess.Popen(
-            [*_GIT, "--cached", "--others", "--exclude-standard"],
+            [program, *_GIT, "--cached", "--others", "--exclude-standard"],
             cwd=root,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

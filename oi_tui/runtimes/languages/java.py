@@ -6,14 +6,14 @@ import shutil
 import sys
 from pathlib import Path
 
-from oi_tui import paths
+from oi_tui import paths, programs
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
 
 
 def find(_: Choices) -> str | None:
     """The `java` beside the `jshell` on PATH: a mere runtime has no compiler."""
-    shell = shutil.which("jshell")
+    shell = programs.find("jshell")
     if shell is None:
         return None
     for folder in (Path(shell).parent, Path(shell).resolve().parent):

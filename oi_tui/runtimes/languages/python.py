@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from oi_tui import paths
+from oi_tui import paths, programs
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
 
@@ -22,7 +22,7 @@ def find(choices: Choices) -> str | None:
     environment = os.environ.get("VIRTUAL_ENV")
     if environment and (found := shutil.which(str(Path(environment, "bin", "python")))):
         return found
-    return shutil.which("python3") or sys.executable
+    return programs.find("python3") or sys.executable
 
 
 def describe(program: str) -> str:

@@ -1,0 +1,33 @@
+"""Finding a program on PATH, without the placeholders of macOS that ask to install something."""
+
+import functools
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+#: Programs in /usr/bin of macOS that are placeholders at first, and what says whether the real one is there.
+_PLACEHOLDERS = {
+    "git": ("/usr/bin/xcode-select", "--print-path"),
+    "python3": ("/usr/bin/xcode-select", "--print-path"),
+    "java": ("/usr/libexec/java_home", "--failfast"),
+    "jshell": ("/usr/libexec/java_home", "--failfast"),
+}
+_PLACE = Path("/usr/bin")
+
+
+def find(name: str) -> str | None:
+    """Return the path of a program; None where it is missing, or a placeholder that would open a dialog."""
+    found = shutil.which(name)
+    if sys.platform == "darwin" and found and name in _PLACEHOLDERS:
+        installed = Path(found).parent != _PLACE or _succeeds(_PLACEHOLDERS[name])
+        return found if installed else None
+    return found
+
+
+@functools.cache
+def _succeeds(command: tuple[str, ...]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, check=False, timeout=5).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
