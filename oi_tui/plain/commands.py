@@ -1,7 +1,7 @@
 """The commands in plain mode."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 
 from oi_tui import log, paths, profiles
 from oi_tui.actions.base import ConversationActions
@@ -14,11 +14,10 @@ from oi_tui.engine.models import local_servers
 from oi_tui.engine.output.plain import plain
 from oi_tui.engine.settings.profile import Profile, ProfileError, explain
 from oi_tui.engine.settings.setting import Value
+from oi_tui.plain.event_handler import PlainEventHandler
+from oi_tui.plain.keyboard import Keyboard
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
-
-if TYPE_CHECKING:
-    from oi_tui.plain.conversation import PlainConversation
 
 T = TypeVar("T")
 
@@ -30,10 +29,28 @@ _LOGGED = 40
 _FOUND = 50
 
 
+class Interface(Protocol):
+    """The plain conversation, as its commands see it."""
+
+    story: PlainEventHandler
+    keyboard: Keyboard
+    #: Set to end the session.
+    left: bool
+
+    def ask_number(self, question: str, most: int) -> int | None:
+        """Ask for a number from 1 to `most`, and return its index; None without an answer."""
+
+    def work(self, events: Iterator[Event]) -> None:
+        """Show the events of a turn."""
+
+    def say(self, text: str | None) -> None:
+        """Send a message to the model; None lets it continue."""
+
+
 class PlainCommands(ConversationActions):
     """Carries commands out in words; `oi_tui.commands.Desk` lists them."""
 
-    def __init__(self, conversation: "PlainConversation", workspace: Workspace) -> None:
+    def __init__(self, conversation: Interface, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._conversation = conversation
 

@@ -19,6 +19,7 @@ from oi_tui.opener import opener, view
 from oi_tui.screens.dialog import Page
 from oi_tui.terminal.clipboard import copy
 from oi_tui.text import one_line
+from oi_tui.widgets.conversation.rows import RowImage
 from oi_tui.widgets.conversation.styles import Styles, look_of
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.images.image import ImageRow
@@ -74,7 +75,7 @@ class Frame(Widget, can_focus=True):
             self._look = look_of(self.app.current_theme, colourful=not self.app.no_color, means=means)
         return self._look
 
-    def _visible(self) -> list[tuple[ImageRow, int, int]]:
+    def _visible(self) -> list[tuple[RowImage, int, int]]:
         if self._picture is None:
             return []
         top, left = self._place(self._picture)

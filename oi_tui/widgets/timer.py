@@ -2,11 +2,17 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any, Protocol
 
-from textual.message_pump import MessagePump
+
+class MessageQueue(Protocol):
+    """A widget, screen or application: whatever takes calls among its messages."""
+
+    def call_next(self, callback: Callable[..., object], *args: Any) -> None:
+        """Call back before the next message."""
 
 
-def later(node: MessagePump, seconds: float, do: Callable[[], object]) -> asyncio.TimerHandle:
+def later(node: MessageQueue, seconds: float, do: Callable[[], object]) -> asyncio.TimerHandle:
     """Call a function once, after so many seconds, among the messages of a widget, screen or application.
 
     Textual's own `set_timer` is not used: it gives its only tick up when the processor was taken away for

@@ -18,7 +18,7 @@ from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.commands import ChatCommands
+    from oi_tui.screens.chat.interfaces import UserInterface
     from oi_tui.screens.chat.view import ChatView
 
 #: A name is looked for with numbers up to this.
@@ -28,7 +28,7 @@ _MOST_NAMES = 10_000
 class CellActions:
     """Carries out what is wanted of a cell; each is the person's own key or command."""
 
-    def __init__(self, desk: "ChatCommands", bench: "ChatView") -> None:
+    def __init__(self, desk: "UserInterface", bench: "ChatView") -> None:
         self._desk = desk
         self._bench = bench
 

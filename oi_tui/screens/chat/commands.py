@@ -33,7 +33,7 @@ from oi_tui.widgets.mouse import use_mouse
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.screen import ChatScreen
+    from oi_tui.screens.chat.interfaces import PromptScreen
     from oi_tui.screens.chat.view import ChatView
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ T = TypeVar("T")
 class ChatCommands(ConversationActions):
     """Carries commands out; `oi_tui.commands.Desk` lists them."""
 
-    def __init__(self, chat: "ChatScreen", workbench: "ChatView") -> None:
+    def __init__(self, chat: "PromptScreen", workbench: "ChatView") -> None:
         super().__init__(workbench.workspace)
         self._chat = chat
         self._bench = workbench

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import sleep
-from typing import TYPE_CHECKING
 
 from textual.message import Message
+from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from oi_tui.input import mentions
@@ -14,9 +14,7 @@ from oi_tui.input.file_index import FileIndex
 from oi_tui.runtimes.variables import Memory, Variable
 from oi_tui.widgets.prompt.completion import Query
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
-
-if TYPE_CHECKING:
-    from oi_tui.screens.chat.view import ChatView
+from oi_tui.workspace import Languages
 
 #: Variables that are offered before anything of their names is typed.
 _UNASKED = 8
@@ -38,9 +36,10 @@ class Completer:
         offers: list[CompletionOffer]
         note: str
 
-    def __init__(self, bench: "ChatView") -> None:
-        self._bench = bench
-        self._computer = bench.workspace.computer
+    def __init__(self, widget: Widget, computer: Languages) -> None:
+        """`widget` runs the thread, and posts the answers."""
+        self._widget = widget
+        self._computer = computer
         self.files = FileIndex(self._computer.cwd)
         self._memories: tuple[Memory, ...] = ()
         self._outdated = True
@@ -51,7 +50,7 @@ class Completer:
 
     def ask(self, query: Query) -> None:
         """Look for what completes the mention; `Found` tells it, and tells it again when more is known."""
-        self._bench.run_worker(
+        self._widget.run_worker(
             lambda: self._answer(query), thread=True, group="completions", exclusive=True, exit_on_error=False
         )
 
@@ -84,7 +83,7 @@ class Completer:
         note = (
             "loading files…" if self.files.listing else "" if offers else "no file or variable of this name"
         )
-        self._bench.post_message(self.Found(query, offers, note if query.text or offers else ""))
+        self._widget.post_message(self.Found(query, offers, note if query.text or offers else ""))
 
     def _variables(self, typed: str) -> Iterator[tuple[str, CompletionOffer]]:
         """Variables by name: data before code, those that begin with what is typed before the others."""

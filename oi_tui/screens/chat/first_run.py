@@ -13,7 +13,7 @@ from oi_tui.widgets.idle import last_key
 from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.commands import ChatCommands
+    from oi_tui.screens.chat.interfaces import UserInterface
     from oi_tui.screens.chat.view import ChatView
     from oi_tui.workspace import Workspace
 
@@ -54,7 +54,7 @@ def due(workspace: "Workspace") -> bool:
 class FirstRunScreen:
     """Leads through the questions, one after the other, on top of the working screen."""
 
-    def __init__(self, desk: "ChatCommands", bench: "ChatView") -> None:
+    def __init__(self, desk: "UserInterface", bench: "ChatView") -> None:
         self._desk = desk
         self._bench = bench
 

@@ -1,19 +1,24 @@
 """The program in the foreground: follows its output, and gives it the whole screen when it takes it."""
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
+
+from textual.app import App
+from textual.screen import Screen
 
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, TurnEnded
+from oi_tui.engine.session import Session
 from oi_tui.messages import Message
 from oi_tui.text import one_line
 from oi_tui.widgets.emulator.history import OutputHistory
 from oi_tui.widgets.idle import last_key
-from oi_tui.widgets.timer import later
+from oi_tui.widgets.prompt.prompt import Prompt
+from oi_tui.widgets.timer import MessageQueue, later
+from oi_tui.workspace import Workspace
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
-    from oi_tui.screens.chat.view import ChatView
     from oi_tui.screens.terminal import ProgramScreen
 
 #: A program is believed when it wants the whole screen, or no longer does, for so long, in seconds.
@@ -23,13 +28,35 @@ _QUIET = 0.5
 _AGAIN = 0.1
 
 
+class Host(MessageQueue, Protocol):
+    """The widget in whose place a program may have the screen."""
+
+    workspace: Workspace
+    prompt: Prompt
+
+    @property
+    def app(self) -> App[Any]:
+        """The application."""
+
+    @property
+    def screen(self) -> Screen[Any]:
+        """The screen of the conversation."""
+
+    @property
+    def session(self) -> Session:
+        """The session that gets what is typed."""
+
+    def tell_size(self) -> None:
+        """Tell programs how much room their output has."""
+
+
 class Foreground:
     """The running program. `open` shows its terminal; a full-screen program's opens by itself.
 
     Once the person went back, it is for them to look again: in that run nothing opens by itself any more.
     """
 
-    def __init__(self, bench: "ChatView") -> None:
+    def __init__(self, bench: Host) -> None:
         self._bench = bench
         self._code: Message | None = None
         self._console = ""

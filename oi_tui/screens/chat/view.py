@@ -94,7 +94,7 @@ class ChatView(Widget):
         self.replace_line = FindReplaceBar(self.conversation.editor, id="replace")
         self.conversation.on_edit_ended = self.replace_line.dismiss
         self.foreground = Foreground(self)
-        self.completer = Completer(self)
+        self.completer = Completer(self, workspace.computer)
         self.log_panel = LogPanel(log.recent, id="log")
         self._waiting = PromptQueue(id="queue")
         self._turn: TurnWorker | None = None

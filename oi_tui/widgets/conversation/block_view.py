@@ -20,8 +20,7 @@ from oi_tui.widgets.timer import later
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
-    from oi_tui.widgets.conversation.rows import Row
-    from oi_tui.widgets.images.image import ImageRow
+    from oi_tui.widgets.conversation.rows import Row, RowImage
 
 #: Changes are drawn at most this often, in seconds.
 FLUSH = 1 / 24
@@ -309,7 +308,7 @@ class BlockView(ScrollView):
         self._stills.painted(crop)
         return super().render_lines(crop)
 
-    def _pictures(self) -> "list[tuple[ImageRow, int, int]]":
+    def _pictures(self) -> "list[tuple[RowImage, int, int]]":
         """The pictures whose first line is in view, with the line and column where they begin."""
         top = round(self.scroll_y)
         rows = ((y, found.row) for y in range(self.size.height) if (found := self.found(top + y)))

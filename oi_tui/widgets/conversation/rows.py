@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from rich.cells import chop_cells
 from rich.segment import Segment
@@ -12,11 +12,23 @@ from textual.strip import Strip
 
 from oi_tui.widgets.truncate import width_of
 
-if TYPE_CHECKING:
-    from oi_tui.widgets.images.image import ImageRow
-
 #: A run of text in one style.
 Span = tuple[str, Style]
+
+
+class RowImage(Protocol):
+    """An image that rows show."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Its columns and lines."""
+
+    @property
+    def sixel(self) -> str:
+        """The sixel data to draw over the rows, where sixels are used and it is ready."""
+
+    def seen(self) -> None:
+        """Note that it is in view."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,7 +47,7 @@ class Row:
     #: What the whole row stands on: the style that fills it to the right.
     fill: Style | None = None
     #: The picture that it is a line of, and which.
-    picture: "tuple[ImageRow, int] | None" = field(default=None, repr=False)
+    picture: tuple[RowImage, int] | None = field(default=None, repr=False)
     #: Painted strips, by what they depend on; only the newest is kept.
     painted: tuple[object, Strip] | None = field(default=None, repr=False)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.geometry import Region
 from textual.widget import Widget
 
-from oi_tui.widgets.images.image import ImageRow
+from oi_tui.widgets.conversation.rows import RowImage
 from oi_tui.widgets.images.protocol import ImageSupportMixin
 from oi_tui.widgets.timer import later
 
@@ -25,10 +25,10 @@ class SixelOverlay:
     for each picture the line and column of the widget where it begins.
     """
 
-    def __init__(self, widget: Widget, visible: Callable[[], list[tuple[ImageRow, int, int]]]) -> None:
+    def __init__(self, widget: Widget, visible: Callable[[], list[tuple[RowImage, int, int]]]) -> None:
         self._widget = widget
         self._visible = visible
-        self._drawn: dict[ImageRow, tuple[Region, str]] = {}
+        self._drawn: dict[RowImage, tuple[Region, str]] = {}
         self._timer: TimerHandle | None = None
 
     def painted(self, crop: Region) -> None:
@@ -45,7 +45,7 @@ class SixelOverlay:
             self._timer.cancel()
         self._timer = later(self._widget, _REST, self._draw)
 
-    def _places(self) -> list[tuple[ImageRow, Region]]:
+    def _places(self) -> list[tuple[RowImage, Region]]:
         return [(picture, Region(left, top, *picture.shape)) for picture, top, left in self._visible()]
 
     def _draw(self) -> None:

@@ -145,3 +145,22 @@ def test_no_file_of_the_project_names_a_package_registry() -> None:
     for file in files:
         text = file.read_bytes() if file.is_file() else b""
         assert not [host for host in hosts if host.encode() in text], file
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Imports for types alone and imports within functions count, too."""
+    names = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in modules()}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+    below = {
+        name: {
+            found
+            for module, _ in imports(path)
+            if (found := module if module in names else module.rpartition(".")[0]) in names and found != name
+        }
+        for name, path in names.items()
+    }
+    # What imports nothing of what is left is taken out, until only circles are left.
+    while free := [name for name, others in below.items() if not others & below.keys()]:
+        for name in free:
+            del below[name]
+    assert set(below) == set(), "these import each other, or what does"

@@ -1,0 +1,47 @@
+"""The parts of the chat screen and its commands that their helpers use."""
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from textual.app import App
+from textual.screen import Screen
+
+from oi_tui.screens.models import ModelChoice
+from oi_tui.widgets.prompt.prompt import Prompt
+
+T = TypeVar("T")
+
+
+class PromptScreen(Protocol):
+    """A screen with a prompt."""
+
+    prompt: Prompt
+
+    @property
+    def app(self) -> App[Any]:
+        """The application."""
+
+    def notify(self, message: str, *, timeout: float | None = None) -> None:
+        """Show a message for `timeout` seconds."""
+
+
+class UserInterface(Protocol):
+    """The commands of the chat screen, as the parts that carry some of them out see them."""
+
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        """Add a note to the conversation."""
+
+    def show_screen(self, screen: Screen[T], then: Callable[[T | None], None]) -> None:
+        """Push a screen, and call `then` with its result."""
+
+    def in_background(self, work: Callable[[], object]) -> None:
+        """Run something slow in a thread."""
+
+    def run_by_hand(self, language: str, code: str) -> None:
+        """Run the user's own code."""
+
+    def keep_theme(self, name: str) -> None:
+        """Use a theme, now and at the next start."""
+
+    def use_first_model(self, choice: ModelChoice | None) -> None:
+        """Use a new user's first model, now and at the next start."""
