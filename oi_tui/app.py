@@ -166,7 +166,7 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     def _tell_of_sandbox(self, problem: str | None) -> None:
         if problem:
-            self._chat.desk.tell(problem, warning=True)
+            self._chat.commands.tell(problem, warning=True)
 
     @on(ChatScreen.Ready)
     def handle_ready(self) -> None:
@@ -174,7 +174,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         from oi_tui.engine.llm import endpoint
         from oi_tui.screens.chat import first_run
 
-        workspace = self._chat.workbench.workspace
+        workspace = self._chat.chat_view.workspace
         workspace.warm_up()
         if not self.is_headless:
             # A look through all of what is here to stay holds keys up for as long as five frames.
@@ -183,25 +183,25 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.show_images(self._wanted_images)
         self._take_keys(workspace.profile.keys)
         for problem in workspace.remarks:
-            self._chat.desk.tell(f"In your profile: {problem}", warning=True)
+            self._chat.commands.tell(f"In your profile: {problem}", warning=True)
         if wrong := endpoint.misled(workspace.profile):
-            self._chat.desk.tell(wrong.sentence, warning=True)
+            self._chat.commands.tell(wrong.sentence, warning=True)
         if unkept := log.problem():
-            self._chat.desk.tell(unkept, warning=True)
+            self._chat.commands.tell(unkept, warning=True)
         if workspace.computer.sandbox:
-            self._chat.desk.aside(workspace.computer.why_nothing_runs, self._tell_of_sandbox)
+            self._chat.commands.aside(workspace.computer.why_nothing_runs, self._tell_of_sandbox)
         if self._resume:
-            self._chat.desk.open_conversation(self._resume)
+            self._chat.commands.open_conversation(self._resume)
         if self._navigator:
-            self._chat.desk.open_navigator()
-        elif self._chat.desk.choosing.local(self._say_words):
+            self._chat.commands.open_navigator()
+        elif self._chat.commands.choosing.local(self._say_words):
             pass
         elif self._words:
             self._say_words()
         elif not self._resume and first_run.due(workspace):
-            first_run.FirstRunScreen(self._chat.desk, self._chat.workbench).begin()
+            first_run.FirstRun(self._chat.commands, self._chat.chat_view).begin()
         else:
-            self._chat.desk.tell_of_no_model()
+            self._chat.commands.tell_of_no_model()
 
     def _take_keys(self, text: str) -> None:
         """Let keys do what the profile says; what cannot be is told."""
@@ -214,7 +214,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.set_keymap(dict(self.remapped))
         commands.rekey(self.remapped)
         for problem in problems:
-            self._chat.desk.tell(f"In your profile: {problem}", warning=True)
+            self._chat.commands.tell(f"In your profile: {problem}", warning=True)
 
     def notify(self, message: str, **more: Any) -> None:
         """Say something in passing; what stands there already is not said again beside it."""
@@ -237,7 +237,7 @@ class OiTui(ImageSupportMixin, IdleClock):
     def _say_words(self) -> None:
         """Send what was said at the command line."""
         if self._words:
-            self._chat.workbench.say(self._words)
+            self._chat.chat_view.say(self._words)
 
     @on(ChatScreen.Called)
     def handle_called(self, event: ChatScreen.Called) -> None:
@@ -281,8 +281,8 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     def _stop_activity(self) -> None:
         """Stop what is in progress, as escape does: another program sent an interrupt."""
-        if self._chat.is_ready and self._chat.workbench.busy:
-            self._chat.workbench.session.interrupt()
+        if self._chat.is_ready and self._chat.chat_view.busy:
+            self._chat.chat_view.session.interrupt()
 
     def _come_back(self, _: object) -> None:
         """Draw everything anew after the terminal was somebody else's."""

@@ -30,8 +30,8 @@ class Place(Protocol):
 class Rewind:
     """Takes a conversation back to an earlier message, in place or in a copy, as the person asks."""
 
-    def __init__(self, desk: Place, workspace: Workspace) -> None:
-        self._desk = desk
+    def __init__(self, ui: Place, workspace: Workspace) -> None:
+        self._ui = ui
         self._workspace = workspace
         #: The ids of what is no longer in the conversation since it was gone back in last.
         self.taken: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Rewind:
     def undo(self) -> None:
         """Take the person's last message back, to be typed anew."""
         if not self.own:
-            self._desk.tell("You have no message to remove.", warning=True)
+            self._ui.tell("You have no message to remove.", warning=True)
         elif self._may():
             self._rewind(self.own[-1].id)
 
@@ -57,7 +57,7 @@ class Rewind:
         own = self.own
         if not 1 <= number <= len(own):
             counted = "1 message" if len(own) == 1 else f"{len(own):,} messages"
-            self._desk.tell(f"Message {number} does not exist: you sent {counted}.", warning=True)
+            self._ui.tell(f"Message {number} does not exist: you sent {counted}.", warning=True)
         elif self._may():
             self._rewind(own[number - 1].id)
 
@@ -71,7 +71,7 @@ class Rewind:
         """Go on in a copy that ends with the message, or before an own one; None copies all."""
         messages, typed, end = self._messages, "", len(self._messages)
         if not messages:
-            self._desk.tell("There is nothing to copy yet.", warning=True)
+            self._ui.tell("There is nothing to copy yet.", warning=True)
             return
         if id is not None:
             message = self._found(id)
@@ -89,9 +89,9 @@ class Rewind:
         self.taken = tuple(message.id for message in messages[end:])
         self._show(typed)
         for notice in self._workspace.notices:
-            self._desk.tell(notice, warning=True)
+            self._ui.tell(notice, warning=True)
         saved = "the original is saved (%conversations)"
-        self._desk.tell(f"You are in a copy; {saved}." + self._stays(messages[end:]))
+        self._ui.tell(f"You are in a copy; {saved}." + self._stays(messages[end:]))
 
     def redo(self) -> None:
         """Bring back what was taken back last, also before a restart, unless the conversation went on."""
@@ -103,12 +103,12 @@ class Rewind:
             there = {message.id for message in self._messages}
             went_on = bool(steps) and any(message.id not in there for message in steps[-1].dropped)
             why = "the conversation went on since then" if went_on else "nothing was taken back"
-            self._desk.tell(f"Nothing to restore: {why}.", warning=True)
+            self._ui.tell(f"Nothing to restore: {why}.", warning=True)
             return
         self.taken = ()
         self._workspace.session.bring_back(dropped)
         self._show("")
-        self._desk.tell(f"Restored {_counted(dropped)}.")
+        self._ui.tell(f"Restored {_counted(dropped)}.")
 
     def earlier(self, number: int | None) -> tuple[Message, ...]:
         """The code that can run again now, up to cell `number`, counted from 1; None means all of it.
@@ -121,27 +121,27 @@ class Rewind:
             chosen = cells[number - 1] if 1 <= number <= len(cells) else None
             place = next((i for i, code in enumerate(codes) if code.id == chosen), None)
             if place is None:
-                self._desk.tell(f"Cell {number} did not finish.", warning=True)
+                self._ui.tell(f"Cell {number} did not finish.", warning=True)
                 return ()
             codes = codes[: place + 1]
         if not codes:
-            self._desk.tell("No cell of this conversation finished; there is nothing to run again.")
+            self._ui.tell("No cell of this conversation finished; there is nothing to run again.")
         return codes if self._may() else ()
 
     def _rewind(self, id: str, *, keep: bool = False) -> None:
         session = self._workspace.session
         dropped = session.rewind(id, keep=keep)
         if not dropped:
-            self._desk.tell("Nothing follows it.")
+            self._ui.tell("Nothing follows it.")
             return
         self.taken = tuple(message.id for message in dropped)
         self._show("" if keep else dropped[0].content)
-        self._desk.tell(f"Removed {_counted(dropped)}; %redo restores them." + self._stays(dropped))
+        self._ui.tell(f"Removed {_counted(dropped)}; %redo restores them." + self._stays(dropped))
 
     def _show(self, typed: str) -> None:
-        self._desk.show_session()
+        self._ui.show_session()
         if typed:
-            self._desk.put_back(typed)
+            self._ui.put_back(typed)
 
     def _stays(self, dropped: Sequence[Message]) -> str:
         """Describe what rewinding does not undo, in sentences that begin with a space; "" where nothing
@@ -163,13 +163,13 @@ class Rewind:
     def _found(self, id: str) -> Message | None:
         found = next((message for message in self._messages if message.id == id), None)
         if found is None:
-            self._desk.tell("That is a note from oi-tui; select a message or a cell.")
+            self._ui.tell("That is a note from oi-tui; select a message or a cell.")
         return found
 
     def _may(self) -> bool:
-        if self._desk.busy:
-            self._desk.tell("Stop the current activity first (escape).", warning=True)
-        return not self._desk.busy
+        if self._ui.busy:
+            self._ui.tell("Stop the current activity first (escape).", warning=True)
+        return not self._ui.busy
 
 
 def _is_own(message: Message) -> bool:

@@ -45,13 +45,13 @@ def is_command(text: str) -> bool:
     return bool(not rest and "/" not in word and _nearest(word, 0.75) and not Path(f"/{word}").exists())
 
 
-def carry_out(text: str, desk: CommandTarget) -> None:
+def carry_out(text: str, target: CommandTarget) -> None:
     """Do what the person typed. Raises `CommandError`, naming the nearest command, when there is none."""
     if text.startswith(("%%", "!")):
         code = text[1 if text.startswith("!") else 2 :].strip()
         if not code:
             raise CommandError("Type a shell command after %%: %% ls")
-        desk.run_by_hand("shell", code)
+        target.run_by_hand("shell", code)
         return
     if _FOR_THE_SHELL.match(text):
         raise CommandError("Type that in your shell, after you quit. Here, use %model, %profile or %help.")
@@ -59,10 +59,10 @@ def carry_out(text: str, desk: CommandTarget) -> None:
     if not word:
         raise CommandError("Type a command name after %; %help lists them.")
     chosen = COMMANDS.get(_named(word))
-    if chosen is None and desk.knows_language(word):
+    if chosen is None and target.knows_language(word):
         if not argument:
             raise CommandError(f"Type code after it: %{word} CODE")
-        desk.run_by_hand(word, argument)
+        target.run_by_hand(word, argument)
         return
     if chosen is None:
         near = _nearest(word)
@@ -70,7 +70,7 @@ def carry_out(text: str, desk: CommandTarget) -> None:
         raise CommandError(f"There is no command %{one_line(word, 40)}. {hint}")
     if argument and not chosen.usage:
         raise CommandError(f"%{chosen.name} takes no argument.")
-    chosen.act(desk, argument)
+    chosen.act(target, argument)
 
 
 def _named(word: str) -> str:

@@ -63,7 +63,7 @@ class PlainConversation:
         self._reads = reads
         self._history = History()
         self._sent = self._history.load() if keyboard.is_terminal else []
-        self.desk = PlainCommands(self, workspace)
+        self.commands = PlainCommands(self, workspace)
         self.left = False
         self.refused = False
         #: How the last turn ended.
@@ -124,9 +124,9 @@ class PlainConversation:
             self.say(text)
             return
         try:
-            commands.carry_out(text, self.desk)
+            commands.carry_out(text, self.commands)
         except CommandError as error:
-            self.desk.put_back(text)
+            self.commands.put_back(text)
             self.story.note(str(error))
 
     def say(self, text: str | None) -> None:

@@ -51,7 +51,7 @@ def converse(
         workspace.look_for_key()
         _greet(conversation, workspace)
         if resume:
-            conversation.desk.open_conversation(resume)
+            conversation.commands.open_conversation(resume)
         if words:
             conversation.take(words)
         conversation.converse()

@@ -35,10 +35,10 @@ class PermissionEntries(Provider):
 
     def _permissions(self) -> "tuple[Permission, ...]":
         chat = _chat(self.app)
-        return chat.workbench.session.permissions if chat.is_ready else ()
+        return chat.chat_view.session.permissions if chat.is_ready else ()
 
     def _revoke(self, grant: "Permission") -> None:
-        _chat(self.app).desk.revoke(grant)
+        _chat(self.app).commands.revoke(grant)
 
 
 class ProfileEntries(Provider):
@@ -56,7 +56,7 @@ class ProfileEntries(Provider):
     def _switch(self, name: str) -> None:
         chat = _chat(self.app)
         if chat.is_ready:
-            chat.desk.switch_profile(name)
+            chat.commands.switch_profile(name)
 
 
 _SWITCHING = "%profile NAME"

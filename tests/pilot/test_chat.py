@@ -38,7 +38,7 @@ class Desk:
 
     @property
     def bench(self) -> ChatView:
-        return self.chat.workbench
+        return self.chat.chat_view
 
     @property
     def prompt(self) -> str:

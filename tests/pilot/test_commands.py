@@ -164,7 +164,7 @@ async def nothing(desk: Hunted) -> None:
         desk.bench.stop()
         await desk.until(lambda: not desk.bench.busy)
     if desk.bench.session.messages:
-        desk.chat.desk.start_conversation()
+        desk.chat.commands.start_conversation()
 
 
 async def talked(desk: Hunted) -> None:

@@ -171,7 +171,7 @@ async def test_local_mode_takes_the_model_that_is_named_and_asks_for_one_otherwi
     async with sitting() as at:
         done = threading.Event()
         at.workspace.use(at.workspace.profile.with_changes(local=True))
-        assert at.chat.desk.choosing.local(done.set)
+        assert at.chat.commands.choosing.local(done.set)
         screen = await models_of(at)
         await at.until(lambda: "qwen" in words(screen))
         assert "gpt-4o" not in words(screen)
@@ -180,10 +180,10 @@ async def test_local_mode_takes_the_model_that_is_named_and_asks_for_one_otherwi
         assert not done.is_set()
 
         at.workspace.use(at.workspace.profile.with_changes(model="llama3.1"))
-        assert at.chat.desk.choosing.local(done.set)
+        assert at.chat.commands.choosing.local(done.set)
         await at.until(done.is_set)
         assert (at.workspace.profile.model, at.workspace.profile.api_base) == (LLAMA.model, LLAMA.api_base)
-        assert not at.chat.desk.choosing.local(done.set), "one is chosen now"
+        assert not at.chat.commands.choosing.local(done.set), "one is chosen now"
 
 
 async def test_a_llamafile_is_downloaded_started_used_and_ended(found: list[LocalModel]) -> None:
@@ -225,7 +225,7 @@ async def test_a_llamafile_that_cannot_be_had_is_told(
     monkeypatch.setattr("oi_tui.engine.models.download.ATTEMPTS", 1)
     async with sitting([Text("Hm.")]) as at:
         told: list[str] = []
-        monkeypatch.setattr(at.chat.desk, "tell", lambda text, **_: told.append(text))
+        monkeypatch.setattr(at.chat.commands, "tell", lambda text, **_: told.append(text))
         await at.type(f"%model {name}")
         await at.until(lambda: told)
         assert "Could not" in told[0] or "not the address" in told[0]

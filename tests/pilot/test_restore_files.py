@@ -102,7 +102,7 @@ async def test_an_opened_conversation_knows_its_files(tmp_path: Path) -> None:
     async with working(tmp_path, "a.txt 1") as desk:
         id_ = desk.workspace._journal.id
         await desk.type("%new")
-        desk.chat.desk.open_conversation(id_)
+        desk.chat.commands.open_conversation(id_)
         await desk.pilot.pause()
         assert "files  + a.txt" in "\n".join(screen_lines(desk))
         await desk.type("%files")

@@ -68,7 +68,7 @@ async def test_what_was_taken_back_before_a_restart_is_brought_back_step_by_step
         desk.chat.prompt.text = ""
         assert said(desk) == ["one", "first"]
         await desk.type("%new")
-        desk.chat.desk.open_conversation(id_)  # type: ignore[attr-defined]
+        desk.chat.commands.open_conversation(id_)  # type: ignore[attr-defined]
         assert said(desk) == ["one", "first"]
         await desk.type("%redo")
         assert said(desk) == ["one", "first", "two", "second"]
@@ -138,7 +138,7 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
         await desk.idle()
         id_ = desk.workspace._journal.id
         await desk.type("%new")
-        desk.chat.desk.open_conversation(id_)  # type: ignore[attr-defined]
+        desk.chat.commands.open_conversation(id_)  # type: ignore[attr-defined]
         await desk.type("%undo")
         assert "The effects of 1 cell outside the conversation stay." in notes(desk)
         desk.chat.prompt.text = ""
@@ -205,7 +205,7 @@ async def test_an_earlier_conversation_says_what_is_lost_and_runs_it_again_when_
         await talked(desk)
         id_ = desk.workspace._journal.id
         await desk.type("%new")
-        desk.desk_open = desk.chat.desk.open_conversation(id_)  # type: ignore[attr-defined]
+        desk.desk_open = desk.chat.commands.open_conversation(id_)  # type: ignore[attr-defined]
         assert "python (1 cell, 0.1 s). %rerun runs them again" in notes(desk)
         await desk.type("%rerun")
         await desk.asked()

@@ -83,11 +83,11 @@ class Stage:
 
     @property
     def bench(self) -> ChatView:
-        return self.chat.workbench
+        return self.chat.chat_view
 
     @property
     def desk(self) -> ChatCommands:
-        return self.chat.desk
+        return self.chat.commands
 
     def fresh(self) -> str:
         """A name that no message had so far."""

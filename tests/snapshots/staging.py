@@ -62,7 +62,7 @@ def screen(*replies: object, theme: str = "oi-dark", **settings: object) -> OiTu
 
 
 def bench(pilot: Pilot[None]) -> ChatView:
-    return next(each for each in pilot.app.screen_stack if isinstance(each, ChatScreen)).workbench
+    return next(each for each in pilot.app.screen_stack if isinstance(each, ChatScreen)).chat_view
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:

@@ -11,7 +11,7 @@ from oi_tui.engine.llm.base import ErrorInfo, Text
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
-from oi_tui.screens.chat.first_run import FirstRunScreen
+from oi_tui.screens.chat.first_run import FirstRun
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.screens.help import HelpScreen
 from oi_tui.screens.permissions import PermissionsScreen
@@ -90,7 +90,7 @@ async def with_permissions(pilot: Pilot[None]) -> None:
         Permission("language", "shell"),
     ):
         bench(pilot).session.grants.give(grant)
-    pilot.app.screen.desk.open_permissions()
+    pilot.app.screen.commands.open_permissions()
     await until(pilot, lambda: isinstance(pilot.app.screen, PermissionsScreen))
 
 
@@ -113,7 +113,7 @@ async def choosing(pilot: Pilot[None]) -> None:
 
 async def rehearsing(pilot: Pilot[None]) -> None:
     await ready(pilot)
-    FirstRunScreen(pilot.app.screen.desk, bench(pilot))._explain(None)
+    FirstRun(pilot.app.screen.commands, bench(pilot))._explain(None)
     await until(pilot, lambda: bench(pilot).approval.armed and bench(pilot).approval.has_focus)
 
 
@@ -137,7 +137,7 @@ async def verbose(pilot: Pilot[None]) -> None:
         )
     )
     log.recent.count += 5
-    pilot.app.screen.desk.show_log(True)
+    pilot.app.screen.commands.show_log(True)
     await seen(pilot, "waiting for approval: python")
 
 
@@ -214,7 +214,7 @@ def test_a_resumed_conversation_looks_as_it_did(
 
     async def resume(pilot: Pilot[None]) -> None:
         await ready(pilot)
-        pilot.app.screen.desk.open_conversation(journal.id)
+        pilot.app.screen.commands.open_conversation(journal.id)
         await seen(pilot, "This is an earlier conversation")
 
     assert snap_compare(app, terminal_size=size, run_before=resume)

@@ -215,7 +215,7 @@ async def full_screen(pilot: Pilot[None]) -> None:
 
 async def reading(pilot: Pilot[None]) -> None:
     await ended(pilot)
-    pilot.app.screen.desk.read_output(None)
+    pilot.app.screen.commands.read_output(None)
     await at_a_screen(pilot, PagerScreen)
     await pilot.press("slash", *"row 7", "enter")
     await seen(pilot, "“row 7” in line", "lines", " of 30")
@@ -238,7 +238,7 @@ async def reading_the_log(pilot: Pilot[None]) -> None:
     await ready(pilot)
     log.file().parent.mkdir(parents=True, exist_ok=True)
     log.file().write_text(LOG)
-    pilot.app.screen.desk.open_log()
+    pilot.app.screen.commands.open_log()
     await at_a_screen(pilot, PagerScreen)
     await seen(pilot, "lines 1-")
 

@@ -28,13 +28,13 @@ _MOST_NAMES = 10_000
 class CellActions:
     """Carries out what is wanted of a cell; each is the person's own key or command."""
 
-    def __init__(self, desk: "UserInterface", bench: "ChatView") -> None:
-        self._desk = desk
-        self._bench = bench
+    def __init__(self, ui: "UserInterface", view: "ChatView") -> None:
+        self._ui = ui
+        self._view = view
 
     def act(self, key: str, what: str) -> None:
         """Do what was wanted of the block `key`."""
-        block = self._bench.conversation.block(key)
+        block = self._view.conversation.block(key)
         match what:
             case "picture":
                 self._look_at_pictures(key)
@@ -57,7 +57,7 @@ class CellActions:
 
     def view_number(self, number: int | None) -> None:
         """Read the output of the cell with this number; of the last one that printed something for None."""
-        blocks = self._bench.conversation.printing
+        blocks = self._view.conversation.printing
         if number is None:
             printed = next((block for block in reversed(blocks) if block.output), None)
         else:
@@ -65,7 +65,7 @@ class CellActions:
             printed = next((cell for cell in cells if cell.number == number), None)
         if printed is None:
             which = "There is no output yet." if number is None else f"Cell {number} does not exist."
-            self._desk.tell(which, warning=True)
+            self._ui.tell(which, warning=True)
         else:
             self.view(printed)
 
@@ -79,7 +79,7 @@ class CellActions:
             try:
                 text = LongText.open(files[0])
             except OSError as error:
-                self._desk.tell(f"Could not read the output file: {error}", warning=True)
+                self._ui.tell(f"Could not read the output file: {error}", warning=True)
             else:
                 self._open(title, text, f"The full output is in {files[0]}.")
                 return
@@ -91,20 +91,20 @@ class CellActions:
             text = LongText.of(block.output.text.plain())
             self._open(f"{title}, so far", text, "The program is still running; this is its output so far.")
         else:
-            self._bench.notify("It has no output.", timeout=2)
+            self._view.notify("It has no output.", timeout=2)
 
     def _look_at_pictures(self, key: str) -> None:
-        shown = self._bench.conversation.pictures
+        shown = self._view.conversation.pictures
         first = next((number for number, (owner, _) in enumerate(shown) if owner == key), None)
         if first is not None:
-            self._bench.app.push_screen(ImagesScreen([picture for _, picture in shown], first))
+            self._view.app.push_screen(ImagesScreen([picture for _, picture in shown], first))
 
     def _view_changes(self, cell: CellBlock) -> None:
         proposed = cell.message.proposed
         if proposed is None:
-            self._bench.notify("You did not change it.", timeout=2)
+            self._view.notify("You did not change it.", timeout=2)
         else:
-            self._bench.app.push_screen(DiffScreen(f"Your changes to {_name(cell)}", proposed, cell.code))
+            self._view.app.push_screen(DiffScreen(f"Your changes to {_name(cell)}", proposed, cell.code))
 
     def _read(self, block: Block) -> None:
         """All of a block: its text, or its code with its output, however much of it is folded."""
@@ -116,21 +116,21 @@ class CellActions:
         if source:
             self._open(_called(block), LongText.of(source), "The full text is in the conversation.")
         else:
-            self._bench.notify("It has no text.", timeout=2)
+            self._view.notify("It has no text.", timeout=2)
 
     def _read_told(self, block: Block) -> None:
         """Show what the model gets of a block with a request, and about how many tokens that is."""
-        profile = self._bench.workspace.profile
-        messages = {message.id: message for message in self._bench.session.messages}
+        profile = self._view.workspace.profile
+        messages = {message.id: message for message in self._view.session.messages}
         own = messages.get(block.key)
         if own is None and not isinstance(block, OutputBlock):
-            self._bench.notify("Nothing: this is a note from oi-tui.", timeout=3)
+            self._view.notify("Nothing: this is a note from oi-tui.", timeout=3)
             return
         if own is not None and own.recipient == "user":
-            self._bench.notify("Nothing: the model does not see code that you run yourself.", timeout=3)
+            self._view.notify("Nothing: the model does not see code that you run yourself.", timeout=3)
             return
         if own is not None and own.type == "reasoning":
-            self._bench.notify("Nothing: reasoning is not sent back.", timeout=3)
+            self._view.notify("Nothing: reasoning is not sent back.", timeout=3)
             return
         text = visible(own.content).rstrip("\n") if own is not None else ""
         output, cut = self._told_of_output(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
@@ -146,31 +146,31 @@ class CellActions:
         """The output as the model is told of it, and how much of it that is, in words."""
         texts = [plain(item.content).strip("\n") for item in self._printed(block) if item.recipient != "user"]
         whole = "\n".join(text for text in texts if text.strip())
-        lines = clip(whole, self._bench.workspace.profile.max_output)
+        lines = clip(whole, self._view.workspace.profile.max_output)
         cut = f"{len(lines):,} of {len(whole):,} characters" if len(lines) < len(whole) else "all of it"
         return lines, cut
 
     def _printed(self, block: CellBlock | OutputBlock) -> list[Message]:
-        ids = set(self._bench.conversation.printed_by(block.key))
-        messages = self._bench.session.messages
+        ids = set(self._view.conversation.printed_by(block.key))
+        messages = self._view.session.messages
         return [message for message in messages if message.id in ids and message.type == "console"]
 
     def _open(self, title: str, text: LongText, where: str) -> None:
-        self._bench.app.push_screen(PagerScreen(title, text, where))
+        self._view.app.push_screen(PagerScreen(title, text, where))
 
     def _run(self, cell: CellBlock) -> None:
-        if self._bench.busy:
-            self._bench.notify("Something is running; escape stops it.", timeout=2)
+        if self._view.busy:
+            self._view.notify("Something is running; escape stops it.", timeout=2)
         elif cell.code.strip():
-            self._desk.run_by_hand(cell.message.format or "", cell.code)
+            self._ui.run_by_hand(cell.message.format or "", cell.code)
 
     def _edit(self, cell: CellBlock) -> None:
-        prompt = self._bench.prompt
+        prompt = self._view.prompt
         prompt.put_back(f"%run {one_line(cell.message.format or 'text', 40)} {cell.code.rstrip()}")
         prompt.focus()
 
     def _save(self, cell: CellBlock) -> None:
-        folder, suffix = self._bench.workspace.computer.cwd, suffix_of(cell.message.format or "")
+        folder, suffix = self._view.workspace.computer.cwd, suffix_of(cell.message.format or "")
         stems = (f"cell-{cell.number}", *(f"cell-{cell.number}-{more}" for more in range(2, _MOST_NAMES)))
         text = cell.code.rstrip("\n") + "\n"
         for stem in stems:
@@ -179,9 +179,9 @@ class CellActions:
             except FileExistsError:
                 continue
             except OSError as error:
-                self._desk.tell(f"Could not save the code: {error}", warning=True)
+                self._ui.tell(f"Could not save the code: {error}", warning=True)
                 return
-            self._desk.tell(f"Saved the code of cell {cell.number} as {folder / f'{stem}{suffix}'}.")
+            self._ui.tell(f"Saved the code of cell {cell.number} as {folder / f'{stem}{suffix}'}.")
             return
 
 

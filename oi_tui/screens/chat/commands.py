@@ -40,25 +40,25 @@ T = TypeVar("T")
 
 
 class ChatCommands(ConversationActions):
-    """Carries commands out; `oi_tui.commands.Desk` lists them."""
+    """Carries commands out; `oi_tui.commands.CommandTarget` lists them."""
 
-    def __init__(self, chat: "PromptScreen", workbench: "ChatView") -> None:
-        super().__init__(workbench.workspace)
+    def __init__(self, chat: "PromptScreen", chat_view: "ChatView") -> None:
+        super().__init__(chat_view.workspace)
         self._chat = chat
-        self._bench = workbench
+        self._view = chat_view
         #: What a person does with a single cell.
-        self.cells = CellActions(self, workbench)
+        self.cells = CellActions(self, chat_view)
         #: Which model answers.
-        self.choosing = ModelSwitcher(self, workbench.workspace)
+        self.choosing = ModelSwitcher(self, chat_view.workspace)
 
     @property
     def busy(self) -> bool:
         """Whether a turn is at work."""
-        return self._bench.busy
+        return self._view.busy
 
     def show_session(self) -> None:
         """Show the conversation that is at work now, and be ready to be typed to."""
-        self._bench.show_session()
+        self._view.show_session()
         self._chat.prompt.focus()
 
     def put_back(self, text: str) -> None:
@@ -103,7 +103,7 @@ class ChatCommands(ConversationActions):
 
     def in_background(self, work: Callable[[], object]) -> None:
         """Do what takes its time without letting a key wait for it."""
-        self._bench.run_worker(work, thread=True, exit_on_error=False)
+        self._view.run_worker(work, thread=True, exit_on_error=False)
 
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Do what takes its time without letting a key wait for it, and go on with what it gives."""
@@ -122,7 +122,7 @@ class ChatCommands(ConversationActions):
         # The screen comes with its own style sheet, which the first frame does not need.
         from oi_tui.screens.variables import VariablesScreen
 
-        screen = VariablesScreen(self._workspace.computer, lambda: self._bench.busy, sought)
+        screen = VariablesScreen(self._workspace.computer, lambda: self._view.busy, sought)
         self._chat.app.push_screen(screen, self._mention)
 
     def _mention(self, mention: str | None) -> None:
@@ -154,7 +154,7 @@ class ChatCommands(ConversationActions):
         if number is not None or not self.going_back.own:
             super().rewind(number)
             return
-        transcript = self._bench.conversation.transcript
+        transcript = self._view.conversation.transcript
         transcript.focus()
         transcript.set_cursor(None)
         transcript.action_jump(-1)
@@ -166,14 +166,14 @@ class ChatCommands(ConversationActions):
 
     def restore_cell(self, key: str) -> None:
         """Put the files back that a cell changed."""
-        cell = next((item for item in self._bench.conversation.printing if item.key == key), None)
+        cell = next((item for item in self._view.conversation.printing if item.key == key), None)
         if isinstance(cell, CellBlock):
             self.restore_files(str(cell.number))
 
     def start(self, events: Iterator[Event]) -> None:
         """Work through a session's events, in sight."""
-        self._bench.conversation.scroll_end()
-        self._bench.start(events)
+        self._view.conversation.scroll_end()
+        self._view.start(events)
 
     def list_keys(self) -> None:
         """The names of all that has a key, to be used in the setting `keys`."""
@@ -185,16 +185,16 @@ class ChatCommands(ConversationActions):
 
     def open_permissions(self) -> None:
         """Open the list of auto-approvals, to revoke them."""
-        self._chat.app.push_screen(PermissionsScreen(self._bench.session))
+        self._chat.app.push_screen(PermissionsScreen(self._view.session))
 
     def revoke(self, grant: Permission) -> None:
         """Ask again for what was granted."""
-        self._bench.session.revoke(grant)
+        self._view.session.revoke(grant)
         self.tell(f"Revoked: {one_line(grant.words, 100)} will ask again.")
 
     def run_by_hand(self, language: str, code: str) -> None:
         """Run the person's own code."""
-        if self._bench.busy:
+        if self._view.busy:
             self.tell("Something is running; escape stops it.", warning=True)
             self._chat.prompt.put_back(f"%run {language} {code}")
             return
@@ -204,7 +204,7 @@ class ChatCommands(ConversationActions):
             self.tell(f"Unknown language “{one_line(language, 40)}”. Languages: {names}.", warning=True)
             self._chat.prompt.put_back(f"%run {language} {code}")
             return
-        self._bench.start(self._bench.session.run(resolved, code))
+        self._view.start(self._view.session.run(resolved, code))
 
     def examine(self) -> None:
         """Say on a page of its own what is wrong here and how to put it right."""
@@ -219,7 +219,7 @@ class ChatCommands(ConversationActions):
 
     def show_log(self, on: bool) -> None:
         """Show the newest lines of the log above the prompt, or no longer."""
-        self._bench.log_panel.display = on
+        self._view.log_panel.display = on
 
     def open_log(self) -> None:
         """The whole log, on a screen of its own."""
@@ -231,27 +231,27 @@ class ChatCommands(ConversationActions):
 
     def stop(self) -> None:
         """Stop what is in progress."""
-        if not (self._bench.busy or self._workspace.profile.speak_messages) and self._chat.prompt.has_focus:
+        if not (self._view.busy or self._workspace.profile.speak_messages) and self._chat.prompt.has_focus:
             self._chat.notify("Nothing is running.", timeout=2)
-        self._bench.stop()
+        self._view.stop()
 
     def go_on(self) -> None:
         """Let the model go on from here."""
-        if self._bench.busy:
+        if self._view.busy:
             self.tell("Something is running; escape stops it.", warning=True)
-        elif not self._bench.session.messages:
+        elif not self._view.session.messages:
             self.tell("There is nothing to continue yet; type a message first.", warning=True)
         else:
-            self._bench.send(None)
+            self._view.send(None)
 
     def use_terminal(self) -> None:
         """Give the running program the screen and the keys."""
-        if not self._bench.foreground.open():
+        if not self._view.foreground.open():
             self._chat.notify("No program is running.", timeout=2)
 
     def focus_conversation(self) -> None:
         """Move by block."""
-        self._bench.conversation.transcript.enter()
+        self._view.conversation.transcript.enter()
 
     def focus_prompt(self) -> None:
         """Go back to typing."""
@@ -259,14 +259,14 @@ class ChatCommands(ConversationActions):
 
     def tell(self, text: str, *, warning: bool = False) -> None:
         """Say something in the conversation, where it can be read again."""
-        self._bench.show(Noticed(text, "warning" if warning else "information"))
+        self._view.show(Noticed(text, "warning" if warning else "information"))
 
     def find(self, text: str) -> None:
         """Search the conversation."""
-        if self._bench.conversation.editing:
-            self._bench.replace_line.open(text or self._bench.conversation.editor.selected_text)
+        if self._view.conversation.editing:
+            self._view.replace_line.open(text or self._view.conversation.editor.selected_text)
         else:
-            self._bench.find_line.open(text)
+            self._view.find_line.open(text)
 
     def read_output(self, number: int | None) -> None:
         """All of an output, on a screen of its own."""
@@ -274,7 +274,7 @@ class ChatCommands(ConversationActions):
 
     def leave_printing(self) -> None:
         """End the application; the conversation is printed once the terminal is as it was."""
-        self._chat.app.exit(plain_text(self._bench.session.messages))
+        self._chat.app.exit(plain_text(self._view.session.messages))
 
     def leave(self) -> None:
         """End the application."""
@@ -315,9 +315,9 @@ class ChatCommands(ConversationActions):
             return
         self.open_conversation(id)
         if sought:
-            text = "\n".join(m.content for m in self._bench.session.messages).lower()
+            text = "\n".join(m.content for m in self._view.session.messages).lower()
             whole = sought if sought.lower() in text else max(sought.split(), key=len)
-            self._bench.call_after_refresh(self._bench.find_line.open, whole)
+            self._view.call_after_refresh(self._view.find_line.open, whole)
 
     def _use(self, profile: Profile | None) -> None:
         if profile is not None:

@@ -51,42 +51,40 @@ def due(workspace: "Workspace") -> bool:
     return True
 
 
-class FirstRunScreen:
+class FirstRun:
     """Leads through the questions, one after the other, on top of the working screen."""
 
-    def __init__(self, desk: "UserInterface", bench: "ChatView") -> None:
-        self._desk = desk
-        self._bench = bench
+    def __init__(self, ui: "UserInterface", view: "ChatView") -> None:
+        self._ui = ui
+        self._view = view
 
     def begin(self) -> None:
         """Ask for a model; what was found is chosen already."""
-        models = ModelsScreen(
-            self._bench.workspace.profile.model, self._bench.workspace.secrets, welcome=True
-        )
-        self._bench.app.push_screen(models, self._explain)
+        models = ModelsScreen(self._view.workspace.profile.model, self._view.workspace.secrets, welcome=True)
+        self._view.app.push_screen(models, self._explain)
 
     def _explain(self, choice: ModelChoice | None) -> None:
         """Take the model, and let the person approve a piece of code."""
-        self._desk.use_first_model(choice)
-        languages = self._bench.workspace.computer.languages
+        self._ui.use_first_model(choice)
+        languages = self._view.workspace.computer.languages
         language = next((name for name in SAMPLE if name in languages), None)
-        if language is None or self._bench.busy or self._bench.session.auto_run:
+        if language is None or self._view.busy or self._view.session.auto_run:
             self._choose_colours()
             return
-        self._desk.tell(_BEFORE)
-        self._bench.start(self._rehearsal(language))
+        self._ui.tell(_BEFORE)
+        self._view.start(self._rehearsal(language))
 
     def _rehearsal(self, language: str) -> Iterator[Event]:
-        yield from self._bench.session.rehearse(language, SAMPLE[language])
+        yield from self._view.session.rehearse(language, SAMPLE[language])
         # Posted behind the last event, so that all of the turn is on the screen by then.
-        self._bench.call_later(self._choose_colours)
+        self._view.call_later(self._choose_colours)
 
     def _choose_colours(self) -> None:
-        bench = self._bench
+        bench = self._view
         told = "theme" in bench.workspace.profile.origins
         quiet = time.monotonic() - last_key(bench.app) > _QUIET
         if told or bench.busy or bench.prompt.text or not bench.screen.is_current:
-            self._desk.tell(_AFTER)
+            self._ui.tell(_AFTER)
         elif quiet:
             bench.app.push_screen(ThemesScreen(welcome=True), self._end)
         else:
@@ -94,5 +92,5 @@ class FirstRunScreen:
 
     def _end(self, theme: str | None) -> None:
         if theme is not None:
-            self._desk.keep_theme(theme)
-        self._desk.tell(_AFTER)
+            self._ui.keep_theme(theme)
+        self._ui.tell(_AFTER)

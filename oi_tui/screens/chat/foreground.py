@@ -56,8 +56,8 @@ class Foreground:
     Once the person went back, it is for them to look again: in that run nothing opens by itself any more.
     """
 
-    def __init__(self, bench: Host) -> None:
-        self._bench = bench
+    def __init__(self, view: Host) -> None:
+        self._view = view
         self._code: Message | None = None
         self._console = ""
         self._since = 0.0
@@ -113,7 +113,7 @@ class Foreground:
         if self._program:
             self._program.view.feed(text)
         if self._timer is None and self._wants_change:
-            self._timer = later(self._bench, _SETTLED, self._change)
+            self._timer = later(self._view, _SETTLED, self._change)
 
     @property
     def _wants_change(self) -> bool:
@@ -130,13 +130,13 @@ class Foreground:
         elif self._may_interrupt:
             self._open(by_itself=True)
         else:
-            self._timer = later(self._bench, _AGAIN, self._change)
+            self._timer = later(self._view, _AGAIN, self._change)
 
     @property
     def _may_interrupt(self) -> bool:
         """Whether no key can be on its way that was meant for something else."""
-        quiet = time.monotonic() - last_key(self._bench.app) > _QUIET
-        return quiet and self._bench.screen.is_current and not self._bench.prompt.text
+        quiet = time.monotonic() - last_key(self._view.app) > _QUIET
+        return quiet and self._view.screen.is_current and not self._view.prompt.text
 
     def _open(self, *, by_itself: bool) -> None:
         # The emulator is loaded when a program needs it.
@@ -147,23 +147,23 @@ class Foreground:
         program = self._program = ProgramScreen(
             f"{one_line(self._code.format or '', 20)}: {one_line(first, 200)}",
             self._since,
-            typed=self._bench.session.send_input,
-            resized=self._bench.workspace.computer.resize,
+            typed=self._view.session.send_input,
+            resized=self._view.workspace.computer.resize,
         )
         self._opened_by_itself = by_itself
         # A full-screen program has just asked what it asks; what was asked before nobody waits for.
         program.view.feed(self._output.replay(), answering=by_itself)
-        self._bench.app.push_screen(program, lambda back: self._go_back(program) if back else None)
+        self._view.app.push_screen(program, lambda back: self._go_back(program) if back else None)
 
     def _close(self) -> None:
         program, self._program = self._program, None
         if program is None:
             return
         program.dismiss(False)
-        self._bench.tell_size()
+        self._view.tell_size()
 
     def _go_back(self, program: "ProgramScreen") -> None:
         if program is self._program:
             self._program = None
             self._left = True
-            self._bench.tell_size()
+            self._view.tell_size()

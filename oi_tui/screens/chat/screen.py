@@ -38,7 +38,7 @@ TWICE = 2.0
 class ChatScreen(Screen[None]):
     """Takes what a person types, and shows how things stand.
 
-    The workbench, with all that it imports, comes after the first frame; `Ready` is posted then. What was
+    The chat view, with all that it imports, comes after the first frame; `Ready` is posted then. What was
     typed and sent before waits for it.
     """
 
@@ -87,8 +87,8 @@ class ChatScreen(Screen[None]):
     def __init__(self, open_workspace: Callable[[], "Workspace"]) -> None:
         super().__init__(classes="-empty")
         self._open_workspace = open_workspace
-        self._workbench: ChatView | None = None
-        self._desk: ChatCommands | None = None
+        self._chat_view: ChatView | None = None
+        self._ui: ChatCommands | None = None
         self._early: list[str] = []
         self._hint = self._title = ""
         self._interrupted_at = 0.0
@@ -118,15 +118,15 @@ class ChatScreen(Screen[None]):
         self.call_after_refresh(self.prompt.place_caret)
 
     async def furnish(self) -> None:
-        """Put the workbench in its place; to be called once the first frame is on the screen."""
+        """Put the chat view in its place; to be called once the first frame is on the screen."""
         from oi_tui.screens.chat.commands import ChatCommands
         from oi_tui.screens.chat.view import ChatView
 
-        workbench = ChatView(self._open_workspace(), self.prompt)
-        self._desk = ChatCommands(self, workbench)
-        await self.mount(workbench, before="#completions")
-        self._workbench = workbench
-        self.prompt.folder = workbench.workspace.computer.cwd
+        chat_view = ChatView(self._open_workspace(), self.prompt)
+        self._ui = ChatCommands(self, chat_view)
+        await self.mount(chat_view, before="#completions")
+        self._chat_view = chat_view
+        self.prompt.folder = chat_view.workspace.computer.cwd
         self._tell()
         self.set_interval(0.25, self._tell)
         self.post_message(self.Ready())
@@ -137,19 +137,19 @@ class ChatScreen(Screen[None]):
     @property
     def is_ready(self) -> bool:
         """Whether all of the screen is there."""
-        return self._workbench is not None
+        return self._chat_view is not None
 
     @property
-    def workbench(self) -> "ChatView":
+    def chat_view(self) -> "ChatView":
         """The conversation at work; only there once the screen is ready."""
-        assert self._workbench is not None
-        return self._workbench
+        assert self._chat_view is not None
+        return self._chat_view
 
     @property
-    def desk(self) -> "ChatCommands":
+    def commands(self) -> "ChatCommands":
         """The command target; available once the screen is ready."""
-        assert self._desk is not None
-        return self._desk
+        assert self._ui is not None
+        return self._ui
 
     def action_command(self, name: str) -> None:
         """Carry out a command by its name."""
@@ -163,18 +163,18 @@ class ChatScreen(Screen[None]):
     @on(Prompt.LastQueuedWanted)
     def handle_last_queued_wanted(self) -> None:
         """Give the message that waits last back for editing."""
-        self.workbench.give_last_queued_back()
+        self.chat_view.give_last_queued_back()
 
     @on(Prompt.Asked)
     def handle_asked(self, event: Prompt.Asked) -> None:
         """Look for what the mention may mean."""
-        if self._workbench:
-            self._workbench.completer.ask(event.query)
+        if self._chat_view:
+            self._chat_view.completer.ask(event.query)
 
     @on(Prompt.Offered)
     def handle_offered(self, event: Prompt.Offered) -> None:
         """List what can be completed; never over the question."""
-        self._completions.set_class(bool(self._workbench and self._workbench.approval.display), "-beside")
+        self._completions.set_class(bool(self._chat_view and self._chat_view.approval.display), "-beside")
         self._completions.show(event.offers, event.chosen, event.note)
 
     @on(Prompt.Hinted)
@@ -188,9 +188,9 @@ class ChatScreen(Screen[None]):
 
         Where the question has the keyboard already, the event is late: a key that is settling counts.
         """
-        if event.text_area is not self.prompt or self.prompt.text or not self._workbench:
+        if event.text_area is not self.prompt or self.prompt.text or not self._chat_view:
             return
-        approval = self._workbench.approval
+        approval = self._chat_view.approval
         if not approval.has_focus_within:
             approval.wait_for_quiet()
 
@@ -199,18 +199,18 @@ class ChatScreen(Screen[None]):
         """Do what was wanted of a cell."""
         match event.what:
             case "back":
-                self.desk.going_back.back_to(event.key)
+                self.commands.going_back.back_to(event.key)
             case "restore":
-                self.desk.restore_cell(event.key)
+                self.commands.restore_cell(event.key)
             case "branch":
-                self.desk.going_back.branch(event.key)
+                self.commands.going_back.branch(event.key)
             case _:
-                self.desk.cells.act(event.key, event.what)
+                self.commands.cells.act(event.key, event.what)
 
     @on(ApprovalPanel.HelpRequested)
     def handle_help_requested(self) -> None:
         """Say what the answers mean."""
-        self.desk.open_help()
+        self.commands.open_help()
 
     @on(FindBar.Closed)
     def handle_closed(self) -> None:
@@ -220,7 +220,7 @@ class ChatScreen(Screen[None]):
     @on(ChatView.Called)
     def handle_called(self, event: "ChatView.Called") -> None:
         """Call the person, as the profile says."""
-        bench = self.workbench
+        bench = self.chat_view
         title = status.title(bench.session, bench.progress.doing, bench.workspace.title)
         self.app.post_message(self.Called(bench.workspace.profile.notifications, f"{event.why} · {title}"))
 
@@ -232,11 +232,11 @@ class ChatScreen(Screen[None]):
     def action_copy_or_stop(self) -> None:
         """Copy, else stop, else empty the prompt, else leave at the second time."""
         now = time.monotonic()
-        if self._workbench and (selected := self.get_selected_text()):
-            self.workbench.copy(selected)
+        if self._chat_view and (selected := self.get_selected_text()):
+            self.chat_view.copy(selected)
             self.clear_selection()
-        elif self._workbench and self.workbench.busy:
-            self.workbench.session.interrupt()
+        elif self._chat_view and self.chat_view.busy:
+            self.chat_view.session.interrupt()
         elif self.prompt.text:
             self.prompt.action_clear()
         elif now - self._interrupted_at < TWICE:
@@ -247,15 +247,15 @@ class ChatScreen(Screen[None]):
 
     def action_next_place(self) -> None:
         """Go to what waits for an answer, else between prompt and conversation."""
-        self.workbench.next_place()
+        self.chat_view.next_place()
 
     def action_follow(self) -> None:
         """Show the newest line and keep showing it."""
-        self.workbench.conversation.scroll_end()
+        self.chat_view.conversation.scroll_end()
 
     def action_page(self, direction: int) -> None:
         """Scroll the conversation from wherever the focus is."""
-        conversation = self.workbench.conversation
+        conversation = self.chat_view.conversation
         if direction < 0:
             conversation.page_up()
         else:
@@ -263,11 +263,11 @@ class ChatScreen(Screen[None]):
 
     def action_answer(self, word: str) -> None:
         """Answer from within the conversation; the panel's guard holds there, too."""
-        self.workbench.approval.press(word)
+        self.chat_view.approval.press(word)
 
     def action_edited(self) -> None:
         """The code is as it should be; ask again."""
-        self.workbench.edited()
+        self.chat_view.edited()
 
     @on(ApprovalPanel.DiffRequested)
     def handle_diff_requested(self) -> None:
@@ -276,15 +276,15 @@ class ChatScreen(Screen[None]):
 
     def action_changes(self) -> None:
         """Show what the person changed in the code in question."""
-        self.workbench.show_changes()
+        self.chat_view.show_changes()
 
     def action_edit_outside(self) -> None:
         """Edit the code in question, or the prompt, in the person's own editor."""
-        self.workbench.edit_outside()
+        self.chat_view.edit_outside()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Letters answer only where they cannot be meant as text; much waits for the workbench."""
-        bench = self._workbench
+        """Letters answer only where they cannot be meant as text; much waits for the chat view."""
+        bench = self._chat_view
         match action:
             case "answer":
                 return bool(bench and bench.conversation.transcript.has_focus and bench.approval.display)
@@ -298,20 +298,20 @@ class ChatScreen(Screen[None]):
 
     def _take(self, text: str) -> None:
         """Carry out a command, or say a message; a mistyped command goes back into the prompt."""
-        if self._workbench is None:
+        if self._chat_view is None:
             self._early.append(text)
         elif not commands.is_command(text):
-            self.workbench.say(text)
+            self.chat_view.say(text)
         else:
             try:
-                commands.carry_out(self.prompt.full(text), self.desk)
+                commands.carry_out(self.prompt.full(text), self.commands)
             except CommandError as error:
                 self.prompt.put_back(text)
                 self.notify(str(error), severity="warning", markup=False)
 
     def _tell(self) -> None:
         """Say in the first and the last line how things stand."""
-        bench = self._workbench
+        bench = self._chat_view
         if bench is None:
             return
         progress = bench.progress

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class ModelSwitcher:
     """Has a person choose, and lets the conversation go on with what was chosen."""
 
-    def __init__(self, desk: "UserInterface", workspace: "Workspace") -> None:
-        self._desk = desk
+    def __init__(self, ui: "UserInterface", workspace: "Workspace") -> None:
+        self._ui = ui
         self._workspace = workspace
 
     def by_name(self, name: str) -> None:
@@ -33,11 +33,11 @@ class ModelSwitcher:
         if known or llamafile.is_source(name) or local_servers.is_local(name, wanted.api_base):
             self.take(wanted)
         else:
-            self._desk.show_screen(self._models(wanted=wanted), self.take)
+            self._ui.show_screen(self._models(wanted=wanted), self.take)
 
     def from_list(self) -> None:
         """Choose from what was found."""
-        self._desk.show_screen(self._models(), self.take)
+        self._ui.show_screen(self._models(), self.take)
 
     def local(self, then: Callable[[], None]) -> bool:
         """In local mode, choose a model of this machine, and go on; False where one is set already."""
@@ -52,7 +52,7 @@ class ModelSwitcher:
             if choice:
                 then()
 
-        self._desk.show_screen(self._models(local=True, wanted=wanted), go_on)
+        self._ui.show_screen(self._models(local=True, wanted=wanted), go_on)
         return True
 
     def take(self, choice: ModelChoice | None) -> None:
@@ -61,13 +61,13 @@ class ModelSwitcher:
             return
         if self._workspace.profile.completions:
             place = one_line(self._workspace.profile.completions[1], 100)
-            self._desk.tell(
+            self._ui.tell(
                 f"The profile {place} answers with a Python function; start with another profile to change "
                 "the model."
             )
             return
         if llamafile.is_source(choice.model):
-            self._desk.show_screen(LlamafileScreen(choice.model), self._take_llamafile)
+            self._ui.show_screen(LlamafileScreen(choice.model), self._take_llamafile)
             return
         workspace = self._workspace
         before = workspace.profile
@@ -75,23 +75,23 @@ class ModelSwitcher:
         try:
             profile = before.with_changes(model=choice.model, api_base=choice.api_base, api_key=key)
         except ProfileError as error:
-            self._desk.tell(str(error), warning=True)
+            self._ui.tell(str(error), warning=True)
             return
         workspace.use(profile)
         running = workspace.llamafile
         if running and choice.api_base != running.api_base:
-            self._desk.in_background(lambda: workspace.run_llamafile(None))
+            self._ui.in_background(lambda: workspace.run_llamafile(None))
         if choice.model == DEMO.model:
-            self._desk.tell(
+            self._ui.tell(
                 "The demo model is a script, not an AI. It understands “largest files here”, “plot "
                 "something”, "
                 "“ask me something”, “count slowly”, “break something” and a few more."
             )
         else:
             where = f" at {one_line(choice.api_base, 80)}" if choice.api_base else ""
-            self._desk.tell(f"The model is now {one_line(choice.model)}{where}.")
+            self._ui.tell(f"The model is now {one_line(choice.model)}{where}.")
             if wrong := endpoint.misled(profile):
-                self._desk.tell(wrong.sentence, warning=True)
+                self._ui.tell(wrong.sentence, warning=True)
 
     def _keeps_key(self, choice: ModelChoice) -> bool:
         """Whether the profile's key goes with a choice: it is for the provider and server that it is of."""
@@ -101,10 +101,10 @@ class ModelSwitcher:
 
     def _take_llamafile(self, result: Llamafile | str | None) -> None:
         if isinstance(result, Llamafile):
-            self._desk.in_background(lambda: self._workspace.run_llamafile(result))
+            self._ui.in_background(lambda: self._workspace.run_llamafile(result))
             self.take(ModelChoice(result.model, result.api_base))
         elif result:
-            self._desk.tell(result, warning=True)
+            self._ui.tell(result, warning=True)
 
     def _models(self, *, local: bool = False, wanted: ModelChoice | None = None) -> ModelsScreen:
         return ModelsScreen(

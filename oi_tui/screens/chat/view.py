@@ -78,7 +78,7 @@ class ChatView(Widget):
         """Something that the first and the last line tell of is different now."""
 
     def __init__(self, workspace: Workspace, prompt: Prompt) -> None:
-        super().__init__(id="workbench")
+        super().__init__(id="chat-view")
         self.workspace = workspace
         self.prompt = prompt
         self.busy = False
