@@ -26,7 +26,7 @@ class Program(Terminal):
 
     def begin(self) -> None:
         """Wait until there is a prompt to type into."""
-        self.wait_for("> Ask for something", 30)
+        self.wait_for("> Type a request", 30)
 
     def asked(self, timeout: float = 30.0) -> str:
         """Wait until it asks whether code may run, and a key can answer."""

@@ -39,7 +39,7 @@ def test_kills_at_random_moments_lose_nothing_that_was_seen(workplace: Path, fig
         # The code is typed as one line; what is printed comes from the file.
         arguments = ("--demo", "--resume") if round_ % 2 else ("--demo",)
         with Program(*arguments, cwd=workplace, rows=40) as program:
-            program.wait_for("> Ask for something", 60)
+            program.wait_for("> Type a request", 60)
             program.say(f"%run python exec(open('p.py').read())  # {word}")
             threading.Event().wait(chance.random() * 2.0)
             screen = program.screen
