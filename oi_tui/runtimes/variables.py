@@ -64,7 +64,7 @@ def listed(names: Sequence[str]) -> str:
 
 def loss(names: Sequence[str]) -> str:
     """Describe the loss of these variables, as the end of a sentence."""
-    return f"its variables are lost: {listed(names)}" if names else "it remembers nothing"
+    return f"its variables are lost: {listed(names)}" if names else "its variables are lost"
 
 
 def is_name(name: str) -> bool:

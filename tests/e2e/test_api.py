@@ -151,7 +151,7 @@ def test_languages_may_be_listed_added_and_replaced(interpreter: OpenInterpreter
     ]
     assert computer.run("python", "x = 1; x")[0]["content"] == "1\n"
     computer.languages = [Echo]
-    with pytest.raises(ValueError, match="There are: echo"):
+    with pytest.raises(ValueError, match="Languages: echo"):
         computer.run("python", "1")
     computer.languages = (*computer.languages, *interpreter.computer.terminal.languages)
     computer.terminate()
@@ -174,7 +174,7 @@ def test_running_with_display_prints_what_comes(
 
 
 def test_a_missing_language_says_how_to_get_it(interpreter: OpenInterpreter) -> None:
-    with pytest.raises(ValueError, match="AppleScript is not here"):
+    with pytest.raises(ValueError, match="AppleScript is not installed"):
         interpreter.computer.run("applescript", "beep")
 
 

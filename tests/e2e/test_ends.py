@@ -165,7 +165,7 @@ def test_every_size_is_survived_in_the_middle_of_a_run(start: Start, size: tuple
 
 def test_a_terminal_that_cannot_place_text_gets_plain_lines(workplace: Path) -> None:
     with Terminal("--demo", cwd=workplace, env={"TERM": "dumb"}) as terminal:
-        terminal.wait_for("in plain lines")
+        terminal.wait_for("plain mode")
         # The line editor may still be taking over the terminal, which loses an end of input typed before.
         terminal.wait_for(lambda screen: screen.rstrip().endswith("\n>"))
         terminal.send("\x04")

@@ -156,7 +156,7 @@ def test_programs_ask_and_a_password_is_not_shown_or_kept(start: Start, language
         program.say("ask me")
         program.wait_for("| Name?")
         program.say("Grace")
-        program.wait_for("kept nowhere")
+        program.wait_for("hidden and not saved")
         program.wait_for("| Word?")
         program.send("hush-hush\r")
         program.wait_for("| Grace 9 long")
@@ -227,7 +227,7 @@ def test_a_signal_ends_it_in_order(start: Start, number: signal.Signals) -> None
 
 def test_a_dumb_terminal_has_plain_lines(start: Start) -> None:
     program = start("--demo", env={"TERM": "dumb"})
-    program.wait_for("in plain lines", 30)
+    program.wait_for("plain mode", 30)
     program.wait_for(lambda _: last_line(program) == ">")
     program.press("ctrl+d")
     assert program.wait_exit() == 0
@@ -284,7 +284,7 @@ def test_a_model_that_cannot_be_reached_is_told_of_and_fails() -> None:
     [
         (deltas({"content": "Half of"}, finish="length"), "max_tokens"),
         (deltas({"content": "Half of"}, finish="content_filter"), "content filter"),
-        (spoken(Call("{{{")), "The model's call could not be read and is shown as received."),
+        (spoken(Call("{{{")), "The model's tool call could not be read and is shown as received."),
     ],
     ids=["length", "content_filter", "unreadable"],
 )

@@ -78,7 +78,7 @@ def computer(make: Make, folder: Path) -> Computer:
     assert found.problems == []
     shown = found.show("shout")
     assert shown
-    assert "may run" in found.trust(shown)
+    assert "It is trusted until" in found.trust(shown)
     return make(declared=found.languages)
 
 
@@ -171,7 +171,7 @@ def test_a_module_is_found_beside_the_profile_and_where_python_looks(folder: Pat
     (folder / "package" / "loud.py").write_text(SHOUT)
     found = own(folder, "package.loud:Shout")
     assert (found.problems, [each.name for each in found.languages]) == ([], ["shout"])
-    assert "no class Nothing" in own(folder, "json.decoder:Nothing").problems[0]
+    assert "class Nothing not found" in own(folder, "json.decoder:Nothing").problems[0]
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_a_module_is_found_beside_the_profile_and_where_python_looks(folder: Pat
         ("bad.py", "class (", "is not valid Python"),
         ("bad.py", "x = 1", "no class is a language"),
         ("bad.py:Shout", "x = 1", "class Shout not found"),
-        ("bad.py:Half", "class Half:\n    name = 'half'\n    def run(self): 0", "no stop and no terminate"),
-        ("bad.py:Half", "class Half:\n    name = 3\n    run = stop = terminate = None", "has no name"),
+        ("bad.py:Half", "class Half:\n    name = 'half'\n    def run(self): 0", "lacks stop and terminate"),
+        ("bad.py:Half", "class Half:\n    name = 3\n    run = stop = terminate = None", "lacks name and run"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_had_is_said_and_costs_nothing_else(

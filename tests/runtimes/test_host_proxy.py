@@ -191,7 +191,7 @@ def test_code_in_the_sandbox_reaches_these_hosts_only(
     assert "403 403" in played.text
     assert "held" in played.text
     assert (
-        "did not let the program reach 169.254.169.254, nowhere.example.org; the setting sandbox_hosts"
+        "blocked access to 169.254.169.254, nowhere.example.org; the setting sandbox_hosts"
         in played.text
     )
     # It does so again in the next run, and the languages end as ever.

@@ -95,4 +95,4 @@ def test_limits_that_cannot_be_kept_stop(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("oi_tui.runtimes.sandbox.limits._LINUX", False)
     assert Limits().problem() is None
     assert str(Limits()) == "none for memory, processes and disk on this system, no limit of time"
-    assert "cannot be kept" in str(Limits(memory_gb=4).problem())
+    assert "cannot be enforced" in str(Limits(memory_gb=4).problem())

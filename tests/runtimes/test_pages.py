@@ -43,7 +43,7 @@ def test_a_page_is_kept_for_its_owner_only_and_told_where(make: Make, browser: P
     assert path.read_bytes() == page.replace("\r\n", "\n").encode()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert f"Saved as {path}\n" in played.text
-    assert "no display here" in played.text
+    assert "there is no display" in played.text
 
 
 def test_a_picture_is_taken_without_the_network(make: Make, browser: Path) -> None:

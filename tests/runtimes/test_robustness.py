@@ -157,8 +157,8 @@ def test_a_runtime_that_was_killed_at_rest_is_replaced_and_that_is_said(computer
     ("language", "define", "lost"),
     [
         ("python", "df = 1; model = 2", "its variables are lost: model, df"),
-        ("shell", "df=1", "it remembers nothing"),
-        ("javascript", "let df = 1", "it remembers nothing"),
+        ("shell", "df=1", "its variables are lost"),
+        ("javascript", "let df = 1", "its variables are lost"),
     ],
 )
 def test_a_language_that_ends_between_runs_says_so_within_a_second(
@@ -412,7 +412,7 @@ def test_a_missing_program_says_how_to_get_it(make: Make) -> None:
     assert "shell" not in computer.languages
     played = play(computer, "shell", "echo no")
     assert played.state == "failed"
-    assert "there is no program /no/such/shell was not found; change the setting shell" in played.reason
+    assert "the program /no/such/shell was not found; change the setting shell" in played.reason
 
 
 def test_programs_are_described_without_being_started(make: Make) -> None:
