@@ -344,16 +344,24 @@ class LanguageProcess:
             with contextlib.suppress(OSError):
                 os.kill(self.pid, number)
 
-    def send_signal_to_children(self, number: int, since: float = float("-inf")) -> None:
-        """Send a signal to what the language runs in the foreground, but not to the language itself.
+    def foreground_children(self, since: float = float("-inf")) -> list[int]:
+        """The processes that the language runs in the foreground, itself not included.
 
-        With `since`, only to what began after that, on the monotonic clock.
+        With `since`, only those that began after that, on the monotonic clock.
         """
         group = self.terminal.foreground
+        found = []
         for pid in process_table.descendants(self.pid) if self.pid else ():
             with contextlib.suppress(OSError):
                 if os.getpgid(pid) == group and process_table.began(pid) > since:
-                    os.kill(pid, number)
+                    found.append(pid)
+        return found
+
+    def send_signal_to_children(self, number: int, since: float = float("-inf")) -> None:
+        """Send a signal to the `foreground_children`, but not to the language itself."""
+        for pid in self.foreground_children(since):
+            with contextlib.suppress(OSError):
+                os.kill(pid, number)
 
     def end_deaf_children(self, groups: set[int], since: float) -> None:
         """End what ignores the interrupt and began after `since`, on the monotonic clock.

@@ -82,7 +82,13 @@ class Run:
         self._read_line: Callable[[], int | None] | None = None
         self._memory_line: ShellLine | PythonLine | None = None
         self._steps = StopSteps(
-            process, self._nonce, self._language, runtime.stop_signal, self._report, self._at_stake()
+            process,
+            self._nonce,
+            self._language,
+            runtime.stop_signal,
+            self._report,
+            self._at_stake(),
+            began,
         )
         self.leaving = False
         #: Whether the language said that its output no longer goes to the terminal.
@@ -314,7 +320,7 @@ class Run:
             state = "failed" if status else "finished"
             reason = f"exit status {status}" if status else None
         if self._steps.begun:
-            self._steps.sweep(self._began)
+            self._steps.sweep()
             self._end("interrupted", None)
         elif state == "finished":
             self._end("finished", None)

@@ -21,6 +21,10 @@ PATIENCE: dict[Step, float] = {"interrupt": 1.0, "terminate": 0.8, "kill": 1.0}
 UNATTENDED = 10.0
 #: An interrupt that follows another so soon, in seconds, is the same one: a key that is held down repeats.
 REPEATED = 0.5
+#: The system knows to so many seconds when a process began.
+_COARSE = 0.02
+#: What another interrupt ends first, if the run has child processes.
+_CHILDREN = "child processes, and if needed "
 #: How often the foreground is looked at, in seconds, at first and once an interrupt takes long.
 _SOON, _LATER = 0.03, 0.25
 
@@ -40,14 +44,17 @@ class StopSteps:
         hard_signal: int | None,
         report: Callable[[Stopping], None],
         at_stake: str = "",
+        run_began: float = float("-inf"),
     ) -> None:
         self._process = process
+        #: Child processes that are older belong to an earlier run, and are left alone.
+        self._run_began = run_began - _COARSE
         #: What goes to the driver along with an interrupt; `{nonce}` in it makes sure of the run's end.
         request = language.interrupt_request or ""
         self._request = request.format(nonce=nonce)
         self._insists = "{nonce}" in request
         self._may_miss = language.may_miss_interrupt
-        self._hard_signal = hard_signal or signal.SIGINT
+        self._hard_signal = hard_signal
         self._report = report
         self._at_stake = at_stake
         self._waits = bool(language.keeps)
@@ -59,7 +66,8 @@ class StopSteps:
         self._too_young = False
         self._asked_at = 0.0
         self._follow_at = 0.0
-        self._killed_children = False
+        #: What is still to be done in the second step, each after half of its time.
+        self._harder: list[Callable[[], None]] = []
 
     @property
     def begun(self) -> bool:
@@ -99,7 +107,12 @@ class StopSteps:
         seconds = PATIENCE[step]
         self._taken += 1
         self._next_at = float("inf") if waits else time.monotonic() + seconds
-        self._report(Stopping(step, None, self._at_stake) if waits else Stopping(step, seconds))
+        children = step != "kill" and bool(self._process.foreground_children(self._run_began))
+        if step == "terminate" and children:
+            # The language is given as long again once its children are gone.
+            seconds *= 2
+        at_stake = f"{_CHILDREN}{self._at_stake}" if children else self._at_stake
+        self._report(Stopping(step, None, at_stake) if waits else Stopping(step, seconds))
         if step == "interrupt":
             self._signalled = self._process.terminal.foreground
             self._began = time.monotonic()
@@ -111,13 +124,29 @@ class StopSteps:
             self._process.interrupt()
             self.ask()
         elif step == "terminate":
-            self._process.send_signal_to_language(self._hard_signal)
-            self._process.send_signal_to_children(signal.SIGTERM)
-            self.ask()
-            self._next_at -= seconds / 2
-            self._killed_children = False
+            self._terminate(children)
         else:
             self._process.terminal.end_program()
+
+    def _terminate(self, children: bool) -> None:
+        """End the run's child processes. The language itself only gets a signal for this, if it has one.
+
+        Where it has none, another interrupt may end it. So that comes last, when no child is left.
+        """
+        if self._hard_signal or not children:
+            self._insist()
+        self._signal_children(signal.SIGTERM)
+        self._harder = [lambda: self._signal_children(signal.SIGKILL)]
+        if children:
+            self._harder += [self._insist, lambda: None]
+        self._next_at = time.monotonic() + PATIENCE["terminate"] / 2
+
+    def _insist(self) -> None:
+        self._process.send_signal_to_language(self._hard_signal or signal.SIGINT)
+        self.ask()
+
+    def _signal_children(self, number: int) -> None:
+        self._process.send_signal_to_children(number, self._run_began)
 
     def take_last(self) -> None:
         """Take the last step at once."""
@@ -148,20 +177,19 @@ class StopSteps:
         if self._taken == 1 and now >= self._follow_at:
             self._follow_foreground(now)
 
-    def sweep(self, run_began: float) -> None:
+    def sweep(self) -> None:
         """End what the run leaves behind although it was interrupted."""
         # What was being started when the interrupt came is nobody's any more.
         self._process.send_signal_to_children(signal.SIGINT, since=self._began - 0.1)
         groups = {self._signalled, self._process.terminal.foreground}
-        self._process.end_deaf_children(groups, since=run_began - 0.1)
+        self._process.end_deaf_children(groups, since=self._run_began)
 
     def _escalate(self, now: float) -> None:
         step = _STEPS[self._taken - 1]
         seconds = PATIENCE[step]
-        if step == "terminate" and not self._killed_children:
-            self._killed_children = True
+        if step == "terminate" and self._harder:
             self._next_at = now + seconds / 2
-            self._process.send_signal_to_children(signal.SIGKILL)
+            self._harder.pop(0)()
         elif step == "kill":
             self._next_at = now + seconds
             self._process.terminal.end_program()

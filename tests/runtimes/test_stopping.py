@@ -62,6 +62,43 @@ def test_one_interrupt_says_that_it_waits_and_what_another_would_lose(rememberin
     assert told == [Stopping("interrupt", None, "python and its variables: model, df")]
 
 
+#: Runs a child process that hears neither signal, and does not hear the interrupt itself.
+WAITS_FOR_CHILD = """
+import signal, subprocess
+handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+try:
+    subprocess.run(["sh", "-c", "trap '' TERM; echo go; while :; do sleep 0.1; done"])
+    print("went on")
+finally:
+    signal.signal(signal.SIGINT, handler)
+"""
+
+
+def test_a_second_interrupt_ends_what_the_run_started_and_keeps_the_memory(remembering: Computer) -> None:
+    # The system tells the age of a process in hundredths of a second.
+    older = "import subprocess, time\nolder = subprocess.Popen(['sh', '-c', \"trap '' INT; sleep 600\"])\n"
+    play(remembering, "python", f"{older}time.sleep(0.05)")
+    played = play(remembering, "python", WAITS_FOR_CHILD, stop_at="go\r\n", insists=True)
+    stopping = next(report for _, report in played.reports if isinstance(report, Stopping))
+    assert stopping.at_stake == ("child processes, and if needed python and its variables: older, model, df")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt", "terminate"])
+    assert "went on" not in played.text
+    assert play(remembering, "python", "older.poll(), df").text == "(None, 'rows')\n"
+
+
+def test_a_language_is_given_time_after_its_child_processes_were_killed(
+    computer: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # R has no signal of its own for this, and hears no interrupt in here.
+    monkeypatch.setitem(stopping.PATIENCE, "terminate", 0.4)
+    play(computer, "r", "kept <- 7")
+    code = "invisible(system(\"trap '' INT TERM; echo go; while :; do sleep 0.1; done\"))"
+    played = play(computer, "r", code, stop_at="go\r\n", insists=True)
+    assert (played.state, played.steps) == ("interrupted", ["interrupt", "terminate"])
+    assert Stopping("terminate", 0.8) in [report for _, report in played.reports]
+    assert play(computer, "r", "kept").text == "[1] 7\n"
+
+
 @pytest.mark.parametrize("sandbox", [False, True])
 def test_a_second_interrupt_ends_the_language_and_says_what_is_lost(make: Make, sandbox: bool) -> None:
     computer = make(sandbox=sandbox)
