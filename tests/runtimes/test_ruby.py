@@ -104,3 +104,63 @@ def test_a_cell_that_closes_all_that_is_open_leaves_the_memory(ruby: Computer, c
     played = play(ruby, "ruby", f"memory = 41\n{code}; nil")
     assert (played.text, played.state) == ("", "finished")
     assert play(ruby, "ruby", "warn 'on'; memory + 1").text == "on\n=> 42\n"
+
+
+#: What a cell may do to Ruby itself. Each is followed by a cell that needs what the driver calls.
+DAMAGE = [
+    "class Array; undef each; undef map; undef last; end",
+    "class Array; def first(*) = raise('no'); def select(*) = raise('no'); end",
+    "class String; undef split; undef chomp; undef lines; end",
+    "class String; def to_s = raise('no'); def include?(*) = raise('no'); end",
+    "class Hash; undef merge; undef []; end",
+    "class NilClass; def nil? = false; end",
+    "class IO; undef puts; undef gets; undef syswrite; undef stat; undef flush; end",
+    "class File; def self.open(*) = raise('no'); def self.read(*) = raise('no'); end",
+    "module Signal; def self.trap(*) = raise('no'); end",
+    "module Process; def self.pid = 5; end",
+    "class Binding; def eval(*) = 5; end",
+    "class Exception; undef message; undef full_message; end; raise 'x'",
+    "def require(*) = raise('no'); def loop = raise('no'); def sleep(*) = raise('no')",
+    "$LOAD_PATH.clear; nil",
+    *(f"Object.send(:remove_const, :{name}); nil" for name in ("File", "Process", "Signal", "Ripper", "IOError")),
+    *(f"Object.send(:remove_const, :{name}); nil" for name in ("TOPLEVEL_BINDING", "STDOUT", "STDERR", "STDIN")),
+    "Encoding.default_external = 'UTF-16LE'; nil",
+    "Kernel.freeze; String.freeze; Array.freeze; nil",
+]  # fmt: skip
+
+
+def test_a_cell_that_spoils_ruby_itself_loses_nothing(computer: Computer) -> None:
+    play(computer, "ruby", "memory = 42; nil")
+    for code in DAMAGE:
+        damage, after = play(computer, "ruby", code), play(computer, "ruby", "memory")
+        assert damage.state in ("finished", "failed"), code
+        assert "driver" not in damage.text + after.text, code
+        # The last line, since what had to be put back is said before it.
+        assert after.text.splitlines()[-1] == "=> 42", code
+
+
+def test_what_had_to_be_put_back_is_said(ruby: Computer) -> None:
+    told = "(No cell can run without these, so they are Ruby's own again: String#chomp)\n=> 1\n"
+    assert play(ruby, "ruby", "class String; undef chomp; undef center; end").text == ""
+    assert play(ruby, "ruby", "1").text == told
+    assert "undefined method" in play(ruby, "ruby", "'x'.center(3)").text
+
+
+@pytest.mark.parametrize(
+    ("redirect", "place", "way_back"),
+    [
+        ("$stdout = File.open('written', 'w'); nil", "{}/written", "$stdout = STDOUT"),
+        ("STDOUT.reopen('written', 'w'); nil", "{}/written", "STDOUT.reopen('/dev/tty', 'w')"),
+        ("require 'stringio'; $stdout = StringIO.new; nil", "memory", "$stdout = STDOUT"),
+        ("$stdout = File.open(File::NULL, 'w'); nil", "/dev/null", "$stdout = STDOUT"),
+    ],
+)
+def test_where_the_output_goes_is_said_until_it_is_back(
+    computer: Computer, redirect: str, place: str, way_back: str
+) -> None:
+    place = place.format(computer.cwd)
+    told = f"(Ruby's output goes to {place} since cell 1; {way_back} brings it back.)\n"
+    assert play(computer, "ruby", redirect).text == told
+    assert play(computer, "ruby", "puts 'unseen'").text == told
+    assert play(computer, "ruby", f"{way_back}; puts 'seen'").text.startswith("seen\n")
+    assert play(computer, "ruby", "puts 'seen'").text == "seen\n"

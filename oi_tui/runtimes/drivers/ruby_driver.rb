@@ -1,37 +1,44 @@
 # The driver inside Ruby: takes cells from the request pipe, tells of their fate on the events' pipe, and writes the
 # line that runs into four bytes that the application reads.
 require 'json'
+require 'ripper'
+require 'stringio'
+require_relative 'ruby_methods'
 require_relative 'ruby_variables'
 
 class OiStopped < Exception; end
 
 class OiDriver
+  # A program may remove these names, or give them to something else.
+  %i[
+    Exception File FrozenError IO IOError Interrupt Kernel Object Process Ripper STDERR STDIN STDOUT Signal StandardError SystemCallError
+    SystemExit TOPLEVEL_BINDING Thread
+  ].each { |name| const_set(name, ::Object.const_get(name)) }
+  EVALUATE = Binding.instance_method(:eval)
+  CLASS, SLEEP = %i[class sleep].map { |name| Kernel.instance_method(name) }
+  Stopped = ::OiStopped
+
   def initialize(folder)
     @folder = folder
     @cells = 0
     @running = false
     @name = ''
-    @owner = Process.pid
     @memory = OiMemory.new
+    @methods = OiMethods.new
     @generate = JSON.method(:generate)
+    @memory_file = StringIO
+    @owner = $$
     prepare
     main = Thread.main
-    Thread.new { look(main) }
+    Thread.new { look(main) }.report_on_exception = false
   end
 
   def serve
     send_event('event' => 'ready', 'stop' => Signal.list['USR2'])
-    loop do
+    while (request = surely { @requests.gets("\n") })
       begin
-        request = @requests.gets("\n")
-        break if request.nil?
-        word, nonce, path = request.chomp("\n").split(' ', 3)
-        case word
-        when 'run' then run(nonce, path)
-        when 'variables' then send_event({ 'event' => word, 'nonce' => nonce }.merge(@memory.all))
-        when 'variable' then send_event({ 'event' => word, 'nonce' => nonce }.merge(@memory.one(path)))
-        end
-      rescue Interrupt, OiStopped
+        answer(*surely { request.chomp("\n").split(' ', 3) })
+      rescue Interrupt, Stopped
         next
       end
     end
@@ -39,28 +46,71 @@ class OiDriver
 
   private
 
+  def answer(word, nonce = nil, argument = nil)
+    case word
+    when 'run' then run(nonce, argument)
+    when 'variables' then surely { send_event({ 'event' => word, 'nonce' => nonce }.merge(@memory.all)) }
+    when 'variable' then surely { send_event({ 'event' => word, 'nonce' => nonce }.merge(@memory.one(argument))) }
+    end
+  end
+
+  # A step of the driver's own. Where it fails, it is taken again with Ruby's own methods, if a program changed these.
+  def surely
+    failures = 0
+    begin
+      yield
+    rescue Interrupt, Stopped
+      raise
+    rescue Exception
+      failures += 1
+      names = @methods.restore
+      raise unless names && failures == 1
+      complain("(No cell can run without these, so they are Ruby's own again: #{names})")
+      retry
+    end
+  end
+
+  def if_possible(&step)
+    surely(&step)
+  rescue Exception
+    nil
+  end
+
   # A run begins with what every run may count on, whatever the last one did to it.
   def prepare
-    Signal.trap('USR2') { Thread.main.raise(OiStopped, 'stopped') if @running }
-    Signal.trap('INT') { Thread.main.raise(Interrupt, '') if @running }
+    main = Thread.main
+    Signal.trap('USR2') { main.raise(Stopped, 'stopped') if @running }
+    Signal.trap('INT') { main.raise(Interrupt, '') if @running }
     mend
     # Opened anew, it has forgotten what was typed too much.
-    STDIN.reopen('/dev/tty', 'r') if STDIN.tty?
+    attach(STDIN, 'r') if STDIN.tty?
     $stdin, $stdout, $stderr = [[$stdin, STDIN], [$stdout, STDOUT], [$stderr, STDERR]].map { |now, own| closed?(now) ? own : now }
   end
 
   # The terminal and the channel, opened anew where a program has closed them.
   def mend
-    STDIN.reopen('/dev/tty', 'r') if gone?(STDIN)
-    [STDOUT, STDERR].select { |io| gone?(io) }.each { |io| io.reopen('/dev/tty', 'w').sync = true }
-    @requests = File.open(File.join(@folder, 'requests'), 'r') if gone?(@requests)
-    @events = File.open(File.join(@folder, 'events'), 'w') if gone?(@events)
+    attach(STDIN, 'r') if gone?(STDIN)
+    [STDOUT, STDERR].select { |io| gone?(io) }.each { |io| attach(io, 'w').sync = true }
+    # Whatever a program takes for the encoding of files.
+    @requests = File.open(File.join(@folder, 'requests'), 'rb:utf-8') if gone?(@requests)
+    @events = File.open(File.join(@folder, 'events'), 'wb') if gone?(@events)
     @line = File.open(File.join(@folder, 'line'), 'r+b') if gone?(@line)
-    @terminal = File.open('/dev/tty', 'w') if gone?(@terminal)
+    @terminal = File.open('/dev/tty', 'wb') if gone?(@terminal)
+  end
+
+  # By its name, so that the stream forgets what it has read. This asks the name for conversions that a program may
+  # have made, and fails where files are taken for text in an encoding that no terminal has.
+  def attach(stream, mode)
+    stream.reopen('/dev/tty', mode)
+  rescue StandardError
+    File.open('/dev/tty', "#{mode}:utf-8") { |terminal| stream.reopen(terminal) }
+    stream
   end
 
   def gone?(stream)
-    stream.nil? || !stream.stat
+    !(stream && stream.stat)
+  rescue FrozenError
+    false
   rescue IOError, SystemCallError
     true
   end
@@ -72,8 +122,8 @@ class OiDriver
   end
 
   def look(main)
-    loop do
-      sleep(1.0 / 30)
+    while true
+      SLEEP.bind_call(self, 1.0 / 30)
       next unless @running
       begin
         STDOUT.flush
@@ -97,45 +147,81 @@ class OiDriver
   def run(nonce, path)
     state, reason = 'failed', nil
     begin
-      prepare
-      code = File.read(path, encoding: 'utf-8')
-      offer_data(code)
-      @cells += 1
-      @name = "(cell #{@cells})"
+      code = surely { begin_cell(path) }
       @running = true
       state, reason = outcome(code)
-    rescue Interrupt, OiStopped
+    rescue Interrupt, Stopped
       state, reason = 'interrupted', nil
+    rescue Exception => error
+      reason = surely { explain(error) }
     ensure
       @running = false
     end
-    mend if Process.pid == @owner
-    [$stdout, $stderr, STDOUT].each { |io| io.flush rescue nil }
-    exit!(state == 'finished' ? 0 : 1) unless Process.pid == @owner
-    reach(0)
-    send_event('event' => 'finished', 'nonce' => nonce, 'state' => state, 'reason' => reason, 'mark' => "#{nonce}.end")
+    if_possible { mend } if $$ == @owner
+    if_possible { [$stdout, $stderr, STDOUT].each { |io| io.flush rescue nil } }
+    exit!(state == 'finished' ? 0 : 1) unless $$ == @owner
+    if_possible { reach(0) }
+    if_possible { tell_where_output_goes }
+    surely { send_event('event' => 'finished', 'nonce' => nonce, 'state' => state, 'reason' => reason, 'mark' => "#{nonce}.end") }
+  end
+
+  def begin_cell(path)
+    if_possible { prepare }
+    code = File.read(path, encoding: 'utf-8')
+    offer_data(code)
+    @cells += 1
+    @name = "(cell #{@cells})"
+    code
+  end
+
+  # Says so when a cell has sent the output elsewhere for good, since later cells would be silent.
+  def tell_where_output_goes
+    place, way_back = elsewhere
+    @since = @cells unless place == @place
+    @place = place
+    return unless place
+    @terminal.syswrite("(Ruby's output goes to #{place} since cell #{@since}; #{way_back} brings it back.)\n")
+  end
+
+  # Only what Ruby made is asked, and only a file or nothing at all is sure not to be seen.
+  def elsewhere
+    stream = $stdout
+    way_back = stream.equal?(STDOUT) ? "STDOUT.reopen('/dev/tty', 'w')" : '$stdout = STDOUT'
+    kind = CLASS.bind_call(stream)
+    return ['memory', way_back] if kind.equal?(@memory_file)
+    return [nil, nil] unless kind.equal?(File) || kind.equal?(IO)
+    number = stream.fileno
+    at = stream.stat
+    return [nil, nil] unless at.file? || at.rdev == File.stat(File::NULL).rdev
+    [File.readlink("/proc/self/fd/#{number}"), way_back]
+  rescue IOError
+    [nil, nil]
+  rescue SystemCallError
+    ['a file', way_back]
   end
 
   # What follows the end of a program is its data.
   def offer_data(code)
     data = code.split(/^__END__\n/, 2)[1]
-    return if data.nil?
-    require 'stringio'
+    return unless data
     Object.send(:remove_const, :DATA) if Object.const_defined?(:DATA, false)
-    Object.const_set(:DATA, StringIO.new(data))
+    Object.const_set(:DATA, @memory_file.new(data))
   end
 
   def outcome(code)
-    value = TOPLEVEL_BINDING.eval(code, @name, 1)
-    $stdout.puts "=> #{spell(value)}" if !nil.equal?(value) && shown?(code)
+    value = EVALUATE.bind_call(TOPLEVEL_BINDING, code, @name, 1)
+    if !nil.equal?(value) && surely { shown?(code) }
+      text = "=> #{spell(value)}"
+      surely { $stdout.puts(text) }
+    end
     ['finished', nil]
   rescue SystemExit => error
     error.status.zero? ? ['finished', nil] : ['failed', "exit status #{error.status}"]
-  rescue Interrupt, OiStopped
+  rescue Interrupt, Stopped
     complain('Interrupt')
     ['interrupted', 'Interrupt']
   rescue Exception => error
-    ['failed', explain(error)]
+    ['failed', surely { explain(error) }]
   end
 
   def spell(value)
@@ -167,7 +253,7 @@ class OiDriver
 
   # The places of an error that are the program's.
   def mine(error)
-    (error.backtrace || []).reject { |line| line.include?('ruby_driver.rb') }
+    (error.backtrace || []).reject { |line| line.include?('/ruby_driver.rb') || line.include?('/ruby_methods.rb') }
   end
 
   def complain(text)
@@ -178,10 +264,9 @@ class OiDriver
 
   # Whether the last statement is an expression whose value somebody wants to see.
   def shown?(code)
-    require 'ripper'
     tree = Ripper.sexp(code)
     last = tree && tree[1].last
-    !last.nil? && !%i[assign opassign massign def defs class module sclass alias undef].include?(last[0])
+    last && !%i[assign opassign massign def defs class module sclass alias undef].include?(last[0])
   end
 end
 
