@@ -200,6 +200,12 @@ class Terminal:
             return self._picture.screen.cursor.x, self._picture.screen.cursor.y
 
     @property
+    def ended(self) -> bool:
+        """Whether the program has closed its terminal."""
+        with self._change:
+            return self._ended
+
+    @property
     def modes(self) -> set[int]:
         """The private modes that are not as in a fresh terminal (25 means that the cursor is hidden)."""
         switched: dict[int, bool] = {}

@@ -147,7 +147,7 @@ def test_who_has_said_it_is_not_asked(
     start: Start, arguments: list[str], environment: dict[str, str]
 ) -> None:
     program = start(*arguments, env={**nobody(), **environment})
-    program.wait_for(lambda screen: "ready" in screen or "plain lines" in screen, 60)
+    program.wait_for(lambda screen: "ready" in screen or "plain mode" in screen, 60)
     program.wait_quiet()
     assert WELCOME not in program.screen
 
@@ -172,6 +172,6 @@ def test_a_key_that_was_kept_before_is_a_model(start: Start) -> None:
     program = start("--no-auto-run", env=nobody())
     program.wait_for("gpt-4o", 60)
     program.say("%info")
-    program.wait_for("OPENAI_API_KEY is kept in", 60)
+    program.wait_for("OPENAI_API_KEY is saved in", 60)
     assert "No model is set" not in program.screen
     assert "canary" not in program.screen

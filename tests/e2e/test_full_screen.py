@@ -173,7 +173,7 @@ def test_nothing_opens_under_the_fingers_of_somebody_who_types(start: Start, wor
 
 def test_a_plain_program_can_be_used_by_its_terminal_too(start: Start) -> None:
     program = begun(start, "read -n 1 -p 'any key? ' key; echo; echo got $key")
-    program.wait_for("shell waits for")
+    program.wait_for("shell is waiting for")
     program.send(KEY_FOCUS)
     within(program, "any key?")
     program.press("x")

@@ -45,7 +45,7 @@ def test_a_wait_is_shown_and_escape_ends_it(start: Start) -> None:
     with ModelServer(server.error(429, "Slow down", Retry_After="45"), spoken(Say("All good."))) as running:
         program = begun(start, running)
         program.say("Begin")
-        program.wait_for(lambda screen: "Retrying in 45 s" in " ".join(screen.split()))
+        program.wait_for(lambda screen: "Trying again in 45 s" in " ".join(screen.split()))
         program.press("escape")
         program.idle()
         assert len(running.requests) == 1

@@ -87,7 +87,7 @@ def test_what_is_pasted_at_the_open_question_approves_nothing(
         program = begun(start, server)
         program.asked_first("go")
         program.send(pasted)
-        program.wait_quiet(0.4)
+        program.wait_for("tab, then")
         assert not (workplace / "ran.txt").exists()
         assert decisions() == []
         # The question is still open, and a person can answer it.

@@ -106,7 +106,7 @@ def test_an_alarm_ends_with_its_run(perl: Computer, code: str, stop_at: str | No
 def test_a_signal_that_a_program_hears_for_good_is_still_heard(perl: Computer) -> None:
     play(perl, "perl", '$SIG{HUP} = sub { print "heard\\n" };')
     code = "system 'sh', '-c', \"trap '' INT TERM; echo go; sleep 60; sleep 60\";"
-    assert play(perl, "perl", code, stop_at="go\r\n").state == "interrupted"
+    assert play(perl, "perl", code, stop_at="go\r\n", insists=True).state == "interrupted"
     pid = int(play(perl, "perl", "print $$").text)
     assert os.getsid(pid) == pid
     assert play(perl, "perl", "kill 'HUP', $$; select undef, undef, undef, 0.05;").text == "heard\n"
