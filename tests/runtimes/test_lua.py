@@ -127,3 +127,37 @@ def test_a_hook_sees_its_cell_and_nothing_else(lua: Computer, code: str, state: 
     assert (played.state, text in played.text) == (state, True)
     assert "driver" not in played.text
     assert play(lua, "lua", "print(memory + 1)").text == "42\n"
+
+
+#: What a cell may do to Lua itself.
+DAMAGE = [
+    "debug = nil", "string = nil table = nil io = nil os = nil", "print = nil error = nil pcall = nil assert = nil setmetatable = nil",
+    "setmetatable(_G, {__index = function() error('no') end, __newindex = function() error('no') end})", "_G = {}",
+    "getmetatable('').__index = nil", "oi_tui = 5",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "code",
+    [*DAMAGE, "local all = _G for name in next, all do if name ~= 'kept' and name ~= 'say' then all[name] = nil end end"],
+)
+def test_a_cell_that_spoils_lua_itself_loses_nothing(computer: Computer, code: str) -> None:
+    play(computer, "lua", "kept, say = 7, print")
+    assert play(computer, "lua", code).state == "finished"
+    assert play(computer, "lua", "kept").text == "7\n"
+    # After an interrupt, the next chunk of the command line serves.
+    assert play(computer, "lua", "say('go') while true do end", stop_at="go").state == "interrupted"
+    assert play(computer, "lua", "kept").text == "7\n"
+
+
+def test_the_globals_are_those_of_the_cells_alone(lua: Computer) -> None:
+    code = "print(load('return oi_tui')(), _G == load('return _G')(), package.loaded._G == _G)"
+    assert play(lua, "lua", code).text == "nil\ttrue\ttrue\n"
+
+
+def test_where_the_output_goes_is_said_until_it_is_back(computer: Computer) -> None:
+    told = "(What io.write writes goes to a file since cell 1; io.output(io.stdout) brings it back.)\n"
+    assert play(computer, "lua", "io.output('written')").text == told
+    assert play(computer, "lua", "io.write('unseen')").text == told
+    assert play(computer, "lua", "io.output(io.stdout) io.write('seen')").text == "seen"
+    assert play(computer, "lua", "io.output(io.stderr)").text == ""

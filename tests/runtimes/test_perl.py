@@ -116,3 +116,34 @@ def test_a_cell_that_closes_all_that_is_open_leaves_the_memory(perl: Computer) -
     played = play(perl, "perl", "my $memory = 41; use POSIX (); POSIX::close($_) for 0..99;")
     assert (played.text, played.state) == ("", "finished")
     assert play(perl, "perl", "print STDERR 'on'; print $memory + 1;").text == "on42"
+
+
+@pytest.mark.parametrize(
+    ("redirect", "place", "way_back"),
+    [
+        ("open my $file, '>', 'written'; select $file", "{}/written", "select(STDOUT)"),
+        ("open STDOUT, '>', 'written'", "{}/written", "open(STDOUT, '>', '/dev/tty')"),
+        ("open STDOUT, '>', '/dev/null'", "/dev/null", "open(STDOUT, '>', '/dev/tty')"),
+        ("open my $text, '>', \\$written; select $text", "memory", "select(STDOUT)"),
+    ],
+)
+def test_where_the_output_goes_is_said_until_it_is_back(
+    computer: Computer, redirect: str, place: str, way_back: str
+) -> None:
+    place = place.format(computer.cwd)
+    told = f"(Perl's output goes to {place} since cell 1; {way_back} brings it back.)\n"
+    assert play(computer, "perl", redirect).text == told
+    assert play(computer, "perl", "print 'unseen'").text == told
+    assert play(computer, "perl", f"{way_back}; print 'seen'").text == "seen"
+
+
+@pytest.mark.parametrize(
+    "code", ["open STDOUT, '|cat'", "select STDERR", "close STDOUT", "open STDOUT, '>&', \\*STDERR"]
+)
+def test_what_is_seen_elsewhere_is_no_news(computer: Computer, code: str) -> None:
+    assert "output" not in play(computer, "perl", code).text
+
+
+def test_a_process_number_that_a_cell_writes_makes_no_child_of_the_language(computer: Computer) -> None:
+    play(computer, "perl", "our $kept = 7; $$ = 5")
+    assert play(computer, "perl", "print $kept").text == "7"

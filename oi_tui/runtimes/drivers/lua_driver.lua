@@ -6,6 +6,7 @@ local requests = assert(io.open(folder .. "/requests", "r"))
 local events = assert(io.open(folder .. "/events", "w"))
 local terminal = assert(io.open("/dev/tty", "w"))
 local open, load, pcall, error, tostring, type, print = io.open, load or loadstring, pcall, error, tostring, type, print
+local assert, setmetatable, written_to, kind_of = assert, setmetatable, io.output, io.type
 local traceback, hook_of, set_hook, registry = debug.traceback, debug.gethook, debug.sethook, debug.getregistry()
 local about = debug.getinfo
 local find, format, gmatch, gsub, match, sub = string.find, string.format, string.gmatch, string.gsub, string.match, string.sub
@@ -185,8 +186,21 @@ end
 -- The run whose end is still to be told, the one whose end was told, and what became of it.
 local current, told, state, reason
 
+-- Says so when a cell has sent what `io.write` writes elsewhere for good, since later cells would be silent.
+local since
+local function tell_where_output_goes()
+	local place = written_to()
+	if place == output or place == errors or kind_of(place) ~= "file" then
+		since = nil
+		return
+	end
+	since = since or cells
+	terminal:write(format("(What io.write writes goes to a file since cell %d; io.output(io.stdout) brings it back.)\n", since))
+end
+
 local function conclude()
 	output:flush()
+	pcall(tell_where_output_goes)
 	events:write(format('{"event":"finished","nonce":"%s","state":"%s","reason":%s,"mark":"%s.end"}\n', current, state, spell(reason), current))
 	terminal:write("\27]6973;" .. current .. ".end\7")
 	told, current = current, nil
@@ -223,7 +237,18 @@ local function serve(last)
 	end
 end
 
-registry.oi_tui = function(last)
+-- The next chunk finds this whatever a cell made of the globals, since it gets its own: those are the cells' again
+-- before anything else of it runs.
+local cells_globals, own_globals = _G, {}
+own_globals.oi_tui = function(last)
+	registry[2] = cells_globals
 	while not pcall(serve, last) and last do end
+	registry[2] = own_globals
+end
+if setfenv then
+	-- Lua 5.1 keeps the globals elsewhere.
+	registry.oi_tui = own_globals.oi_tui
+else
+	registry[2] = own_globals
 end
 events:write('{"event":"ready"}\n')

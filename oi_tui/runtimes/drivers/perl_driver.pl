@@ -6,8 +6,10 @@ use strict;
 use warnings;
 use Fcntl ();
 
-our ($running, $nonce, $cells, $owner) = (0, '', 0, $$);
+our ($running, $nonce, $cells, $owner, $since) = (0, '', 0, number(), 0);
 our @before;
+# Where output is seen, and what it was sent to instead when that was last said.
+our ($stdout, $place) = (\*main::STDOUT, '');
 
 BEGIN {
 	*CORE::GLOBAL::exit = sub { die bless { code => @_ ? $_[0] : 0 }, 'OiTui::Exit' };
@@ -18,6 +20,9 @@ my ($requests, $events, $terminal);
 $0 = 'cell';
 $| = 1;
 prepare();
+
+# The number of this process; a program may write another into `$$`.
+sub number { readlink('/proc/self') || $$ }
 
 sub interrupt { die "Interrupted\n" if $running }
 sub stop { die bless {}, 'OiTui::Stopped' if $running }
@@ -57,9 +62,32 @@ sub complain {
 	print STDERR @_;
 }
 
+# Where `print` writes to, if that is a file or nothing at all, and the way back; nothing for all else.
+sub elsewhere {
+	no strict 'refs';
+	my $handle = \*{+select};
+	my $is_own = *{$handle}{IO} == *{$stdout}{IO};
+	my $way_back = $is_own ? "open(STDOUT, '>', '/dev/tty')" : 'select(STDOUT)';
+	return if $is_own && -t $handle or tied *$handle;
+	my $number = fileno $handle;
+	return unless defined $number;
+	return ('memory', $way_back) if $number < 0;
+	my $seen = readlink("/proc/self/fd/$number") || 'a file';
+	return -f $handle || $seen eq '/dev/null' ? ($seen, $way_back) : ();
+}
+
+# Says so when a cell has sent the output elsewhere for good, since later cells would be silent.
+sub tell_where_output_goes {
+	my ($now, $way_back) = eval { elsewhere() };
+	$since = $cells if defined $now && $now ne $place;
+	$place = defined $now ? $now : '';
+	syswrite $terminal, "(Perl's output goes to $place since cell $since; $way_back brings it back.)\n" if $place ne '';
+}
+
 sub tell_end {
 	my ($state, $reason) = @_;
 	mend();
+	tell_where_output_goes();
 	syswrite $events, sprintf(qq({"event":"finished","nonce":"%s","state":"%s","reason":%s,"mark":"%s.end"}\n),
 		$nonce, $state, spell($reason), $nonce);
 	syswrite $terminal, "\e]6973;$nonce.end\a";
@@ -163,7 +191,7 @@ while (1) {
 	prepare();
 	my ($state, $reason) = run($path);
 	$running = 0;
-	if ($$ != $owner) {
+	if (number() != $owner) {
 		let_out();
 		require POSIX;
 		POSIX::_exit($state eq 'finished' ? 0 : 1);

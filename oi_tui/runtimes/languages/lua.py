@@ -13,13 +13,15 @@ def describe(program: str) -> str:
 
 #: How often a process can be interrupted: one chunk of its command line for each time.
 _INTERRUPTS = 1000
+#: What serves: a global of these chunks alone, but in Lua 5.1.
+_SERVE = "(oi_tui or debug.getregistry().oi_tui)"
 
 
 def start(program: str, folder: Path) -> Start:
     """The driver as a chunk of the command line, and chunks that have it serve, each for one interrupt."""
     prepare = f"assert(loadfile({_spell(DRIVERS / 'lua_driver.lua')}))({_spell(folder)})"
-    serve = ("-e", "debug.getregistry().oi_tui()") * _INTERRUPTS
-    return Start((program, "-e", prepare, *serve, "-e", "debug.getregistry().oi_tui(true)"))
+    serve = ("-e", f"{_SERVE}()") * _INTERRUPTS
+    return Start((program, "-e", prepare, *serve, "-e", f"{_SERVE}(true)"))
 
 
 def _spell(path: Path) -> str:
