@@ -81,7 +81,10 @@ NOTHING_RUNS: dict[str, tuple[Answer, str]] = {
         refused(200, {"choices": [{"index": 0, "message": {"content": "All in one."}}]}),
         "All in one.",
     ),
-    "an error as a reply": (refused(200, {"error": {"message": "overloaded"}}), "an unexpected answer: overloaded"),
+    "an error as a reply": (
+        refused(200, {"error": {"message": "overloaded"}}),
+        "an unexpected answer: overloaded",
+    ),
     "a web page": (refused(200, "<html><title>Sign in</title>", "text/html"), "a web page: Sign in"),
     "nothing": (raw(b""), "an empty answer"),
     "an error in the stream": (

@@ -139,7 +139,10 @@ DAMAGE = [
 
 @pytest.mark.parametrize(
     "code",
-    [*DAMAGE, "local all = _G for name in next, all do if name ~= 'kept' and name ~= 'say' then all[name] = nil end end"],
+    [
+        *DAMAGE,
+        "(function(all) for k in next, all do if k ~= 'kept' and k ~= 'say' then all[k] = nil end end end)(_G)",
+    ],
 )
 def test_a_cell_that_spoils_lua_itself_loses_nothing(computer: Computer, code: str) -> None:
     play(computer, "lua", "kept, say = 7, print")

@@ -83,7 +83,7 @@ class ClassDriver:
         if isinstance(chunk, (str, bytes)):
             chunk = {"type": "console", "format": "output", "content": chunk}
         if not isinstance(chunk, dict) or not ({"type", "output", "active_line"} & set(chunk)):
-            raise ValueError("run() gave {!r}, which is no chunk".format(chunk))
+            raise ValueError("run() yielded {!r}, which is not a chunk".format(chunk))
         kind, form, content = chunk.get("type"), chunk.get("format"), chunk.get("content")
         if kind is None:
             kind, content = "console", chunk.get("output")
@@ -100,7 +100,7 @@ class ClassDriver:
         elif kind == "code":
             self._channel.send("display", placed=True, format=str(form or "text"), content=_text(content))
         elif kind not in ("confirmation", "review", "status"):
-            raise ValueError("run() gave a chunk of the type {!r}, which is not known".format(kind))
+            raise ValueError("run() yielded a chunk of the unknown type {!r}".format(kind))
 
     def _line(self, number):
         if isinstance(number, int) and number > 0:
