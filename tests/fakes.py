@@ -60,6 +60,7 @@ class Computer:
 
     languages = ("python", "shell")
     notes = ()
+    replaced: frozenset[str] = frozenset()
     cwd = Path("/")
 
     def __init__(self) -> None:

@@ -72,6 +72,7 @@ class Execution:
     def cell(self, code: Message, profile: Profile, note: str = "") -> Steps[tuple[str | None, bool]]:
         """Ask for one piece of code and run it. Returns its final state, and whether a person was asked."""
         language = self._computer.resolve(code.format or "")
+        self.earlier.replaced = self._computer.replaced
         caution = ""
         if code.state == "unfinished" and code.call is None:
             # A block that was never closed, by a model that may well have said all it wanted to.
@@ -127,7 +128,9 @@ class Execution:
         """Return why `safe_mode` asks although nothing else would: a sentence, or ""."""
         if profile.safe_mode == "off":
             return ""
-        found = look_through(language, code, self._computer.cwd)
+        found = look_through(language, code, self._computer.cwd, self.earlier)
+        if not found.readable:
+            return "safe_mode asks because this code cannot be scanned for risks."
         if not found.risks:
             return ""
         return f"safe_mode asks because this code {', '.join(found.risk_sentences)}."

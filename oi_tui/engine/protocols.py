@@ -1,6 +1,6 @@
 """Protocols that a session uses: the computer that runs code, and the recorder of messages."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +23,10 @@ class Computer(Protocol):
 
     def missing(self, language: str) -> str | None:
         """Return why a known language cannot run, and how to install it; None when it can."""
+
+    @property
+    def replaced(self) -> Collection[str]:
+        """The names of the languages that are not what their name says: a program's own class or module."""
 
     @property
     def notes(self) -> Sequence[str]:

@@ -80,6 +80,9 @@ class Computer:
         self._hosts = tuple(hosts)
         #: Hosts that the sandbox did not let programs reach, until that was said.
         self._refused: deque[str] = deque(maxlen=100)
+        #: What the sandbox could not protect, and whether that was said.
+        self._unprotected: dict[str, bool] = {}
+        self._watch: ProtectedFileWatch | None = None
         self._size = 80, 24
         self._lock = threading.Lock()
         self._runtimes: dict[str, Runtime] = {}
@@ -115,6 +118,11 @@ class Computer:
             self._programs.clear()
         for runtime in ended:
             runtime.close()
+
+    @property
+    def replaced(self) -> frozenset[str]:
+        """The names of the languages that are a program's own: what runs their code is not known."""
+        return frozenset(item.name for item in self._declared if item not in LANGUAGES)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -231,6 +239,7 @@ class Computer:
             self._limits,
             self._hosts,
             self._refused.append,
+            lambda remark: self._unprotected.setdefault(remark, False),
         )
 
     def run(self, language: str, code: str) -> Generator[Report, None, None]:
@@ -284,7 +293,11 @@ class Computer:
         if not self._enclosed:
             yield from reports
             return
-        watch = ProtectedFileWatch(self._cwd.resolve(), self._writable)
+        if self._watch is None:
+            self._watch = ProtectedFileWatch(self._cwd.resolve(), self._writable)
+        elif meanwhile := self._watch.changed():
+            # A process that an earlier run left may have done it; so may the person.
+            yield Printed(f"oi-tui: since the last run, something {meanwhile}\r\n")
         minutes = self._limits.minutes
         timer = threading.Timer(minutes * 60, self.interrupt) if minutes else None
         if timer:
@@ -293,7 +306,10 @@ class Computer:
         try:
             for report in reports:
                 if isinstance(report, RunEnded):
-                    if changed := watch.changed():
+                    for remark in [text for text, said in self._unprotected.items() if not said]:
+                        self._unprotected[remark] = True
+                        yield Printed(f"\r\noi-tui: {remark}\r\n")
+                    if changed := self._watch.changed():
                         yield Printed(f"\r\noi-tui: this run {changed}\r\n")
                     if refused := self._refused_hosts():
                         yield Printed(f"\r\noi-tui: {refused}\r\n")

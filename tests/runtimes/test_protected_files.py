@@ -9,7 +9,7 @@ import pytest
 
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.sandbox import protected_files, sandbox
-from tests.runtimes.playing import play
+from tests.runtimes.playing import play, until
 
 walls = pytest.mark.skipif(sandbox.why_not() is not None, reason=str(sandbox.why_not()))
 Make = Callable[..., Computer]
@@ -47,6 +47,8 @@ ATTEMPTS = {
     "direnv renamed over": "echo x >new && mv -f new .envrc",
     "editor": "echo x >.vscode/tasks.json",
     "start of python": "echo x >pkg/sitecustomize.py",
+    "folder renamed": "mv pkg pkg2 && mkdir pkg && echo x >pkg/sitecustomize.py",
+    "folder above renamed": "mv sub sub2",
     "link elsewhere": "echo x >linked",
 }
 
@@ -78,10 +80,52 @@ def test_what_comes_into_being_or_is_run_every_day_is_reported(make: Make, proje
     played = play(walled, "shell", "git init -q new; echo x >new/.git/hooks/pre-push; echo over")
     assert "created new/.git/hooks/pre-push:" in played.text
     assert "config" not in played.text
-    played = play(walled, "shell", "mv sub sub2; mkdir -p sub/.git/hooks; echo x >sub/.git/hooks/pre-push")
-    assert "created sub/.git/hooks/pre-push:" in played.text
-    played = play(walled, "shell", "git -C new config core.fsmonitor 'touch /x'; echo x >.bashrc")
-    assert "created .bashrc, created new/.git/config:" in played.text
+    played = play(walled, "shell", "mv new sub2; mkdir -p new/.git/hooks; echo x >new/.git/hooks/pre-push")
+    assert "new/.git/hooks/pre-push" in played.text
+    played = play(
+        walled, "shell", "git init -q own; git -C own config core.fsmonitor 'touch /x'; echo x >.bashrc"
+    )
+    assert "created .bashrc, created own/.git/config:" in played.text
+
+
+@walls
+def test_what_a_process_does_after_its_run_is_reported_in_the_next(make: Make, project: Path) -> None:
+    walled = make(cwd=project, sandbox=True)
+    play(walled, "shell", "( while [ ! -e go ]; do sleep 0.05; done; echo x >>Makefile; echo x >done ) &")
+    (project / "go").touch()
+    until((project / "done").exists)
+    assert (
+        "since the last run, something changed Makefile: programs outside"
+        in play(walled, "shell", "true").text
+    )
+    assert "oi-tui:" not in play(walled, "shell", "true").text
+
+
+@walls
+def test_what_is_too_much_to_protect_is_said_once(
+    make: Make, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protected_files, "MOST_ENTRIES", 3)
+    walled = make(cwd=project, sandbox=True)
+    assert "oi-tui: The working directory has more than 3 files" in play(walled, "shell", "true").text
+    assert "oi-tui:" not in play(walled, "shell", "true").text
+
+
+@pytest.mark.parametrize("folder", ["logs", "objects", "refs", "a/logs"])
+def test_folders_are_skipped_only_where_they_are_those_of_git(tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / ".envrc").write_text("x")
+    assert tmp_path / folder / ".envrc" in protected_files.find(tmp_path).read_only
+
+
+def test_what_python_runs_by_itself_is_watched_in_an_environment(tmp_path: Path) -> None:
+    packages = tmp_path / ".venv" / "lib" / "python3.11" / "site-packages"
+    (packages / "deep").mkdir(parents=True)
+    watch = protected_files.ProtectedFileWatch(tmp_path)
+    (packages / "deep" / "setup.py").write_text("x")
+    assert watch.changed() is None
+    (packages / "evil.pth").write_text("import os")
+    assert "created .venv/lib/python3.11/site-packages/evil.pth" in (watch.changed() or "")
 
 
 @walls

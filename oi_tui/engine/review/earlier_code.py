@@ -1,7 +1,7 @@
 """Tracks what earlier code changed, as far as it matters for understanding later code."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from oi_tui.engine.review import python_checker, shell_checker
@@ -20,6 +20,8 @@ class EarlierCode:
         self._names: dict[str, str] = {}
         self._relied_on: dict[str, str] = {}
         self._unclear: set[str] = set()
+        #: Languages that are not what their name says, so that nothing is known of their code.
+        self.replaced: Collection[str] = ()
 
     @property
     def names(self) -> Mapping[str, str]:

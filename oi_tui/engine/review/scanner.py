@@ -19,7 +19,7 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     Dangerous things are recognised, and what is not known to be harmless is listed as not checked.
     Never raises.
     """
-    if len(code) > _LONGEST:
+    if len(code) > _LONGEST or (earlier is not None and language in earlier.replaced):
         return Findings(readable=False)
     unchecked: list[Finding] = []
     parsed = True

@@ -49,8 +49,10 @@ _READ_ONLY = frozenset(map(_folded, READ_ONLY))
 _REPORTED = frozenset(map(_folded, REPORTED))
 #: What git runs, or is told by to run something, within a repository's own folder.
 _GIT = ("hooks", "config", "config.worktree")
-#: These have nothing that is run by name, and a great deal of files.
-_SKIPPED = frozenset({"node_modules", "__pycache__", "objects", "refs", "logs", "site-packages"})
+#: A great many files, of which none is run by its name alone.
+_PACKAGES = frozenset({"node_modules", "__pycache__"})
+#: In a repository's own folder: files of which git runs none.
+_GIT_DATA = frozenset({"objects", "refs", "logs"})
 #: Settings of a repository by which git runs a program.
 _RUNS = re.compile(
     rb"(?im)^\s*(\[\s*(include|includeif|alias|filter|credential|gpg)\b"
@@ -78,7 +80,7 @@ class ProtectedFiles:
 def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     """Look for what must be read-only. `writable` are names or paths that a person let through."""
     _make_hooks(cwd)
-    entries, complete = _entries(cwd, skip=frozenset({"objects"}))
+    entries, complete = _entries(cwd)
     named = [each for each, _ in entries if _is_read_only(each) and not _is_let_through(each, cwd, writable)]
     # What lies in a folder that is read-only is so too.
     guarded = set(named)
@@ -90,7 +92,8 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
             f"Only {_MOST_GUARDED} of {len(named)} files that tools run automatically are read-only."
         )
     named = named[:_MOST_GUARDED]
-    pinned = {above for item in named for above in item.parents if _is_git(above) and above != cwd}
+    # Renamed, a folder would take its read-only files along, and leave the name to another folder.
+    pinned = {above for item in named for above in item.parents if above != cwd and above.is_relative_to(cwd)}
     return ProtectedFiles((*named, *linked), tuple(pinned), tuple(linked), tuple(remarks))
 
 
@@ -113,11 +116,12 @@ class ProtectedFileWatch:
         self._before = self._look()
 
     def changed(self) -> str | None:
-        """Say what was made or changed since the beginning, in a sentence; None for nothing."""
-        after = self._look()
-        found = sorted(path for path, print_ in after.items() if self._before.get(path) != print_)
-        gone = self._before.keys() - after.keys()
-        words = [f"{'changed' if item in self._before else 'created'} {item}" for item in found]
+        """Say in a sentence what was made or changed since the last call or the start; None for nothing."""
+        before, after = self._before, self._look()
+        self._before = after
+        found = sorted(path for path, print_ in after.items() if before.get(path) != print_)
+        gone = before.keys() - after.keys()
+        words = [f"{'changed' if item in before else 'created'} {item}" for item in found]
         words += [f"removed {item}" for item in sorted(gone) if _is_read_only(self._cwd / item)]
         if not words:
             return None
@@ -125,7 +129,7 @@ class ProtectedFileWatch:
         return f"{', '.join(words[:8])}{more}: programs outside the sandbox may run it. Review it first."
 
     def _look(self) -> dict[str, _Fingerprint]:
-        entries, _ = _entries(self._cwd, _SKIPPED)
+        entries, _ = _entries(self._cwd, packages=False)
         return {
             str(path.relative_to(self._cwd)): print_
             for path, print_ in self._prints(entries)
@@ -150,7 +154,7 @@ class ProtectedFileWatch:
         return name in _READ_ONLY or name in _REPORTED or name.endswith(".pth")
 
 
-def _entries(cwd: Path, skip: frozenset[str]) -> tuple[list[tuple[Path, os.stat_result]], bool]:
+def _entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path, os.stat_result]], bool]:
     """List the folder, nearest entries first, and whether the list is complete."""
     found: list[tuple[Path, os.stat_result]] = []
     folders = [cwd]
@@ -164,11 +168,19 @@ def _entries(cwd: Path, skip: frozenset[str]) -> tuple[list[tuple[Path, os.stat_
                 return found, False
             try:
                 found.append((Path(entry.path), entry.stat(follow_symlinks=False)))
-                if entry.is_dir(follow_symlinks=False) and entry.name not in skip:
+                if entry.is_dir(follow_symlinks=False) and _may_hold(folder, entry.name, packages):
                     folders.append(Path(entry.path))
             except OSError:
                 continue
     return found, True
+
+
+def _may_hold(folder: Path, name: str, packages: bool) -> bool:
+    """Whether a folder of this name in `folder` may hold files that matter."""
+    if name in _GIT_DATA:
+        return not _is_git(folder)
+    # What Python runs by itself lies at the top of the folder of its packages.
+    return packages or not (name in _PACKAGES or folder.name == "site-packages")
 
 
 def _is_read_only(path: Path) -> bool:

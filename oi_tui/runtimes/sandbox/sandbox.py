@@ -95,6 +95,8 @@ class Sandbox:
     hosts: tuple[str, ...] = ()
     #: Is told the others that they asked for.
     refused: Callable[[str], object] = lambda _: None
+    #: Is told what could not be protected, in sentences.
+    unprotected: Callable[[str], object] = lambda _: None
 
     def problem(self) -> str | None:
         """Return why nothing can run, and what to do; None when it can. Found once, by trying."""
@@ -128,6 +130,8 @@ class Sandbox:
             inside |= _PROXIES
         mechanism = _mechanism()
         guarded = protected_files.find(self.folder(), self.writable)
+        for remark in guarded.remarks:
+            self.unprotected(remark)
         for name in ("CACHE", "CONFIG", "DATA", "STATE"):
             inside[f"XDG_{name}_HOME"] = str(mechanism.temporary(channel) / f".{name.lower()}")
         return mechanism.enclose(

@@ -491,7 +491,7 @@ def test_only_the_languages_of_the_profile_are_offered_and_run() -> None:
     session = make([call("ls", "bash")], [call("1", "py")], languages=("py",))
     work(session)
     assert session.computer.ran == [("python", "1")]
-    assert codes(session)[0].reason == "There is no language “shell” here. There are: python."
+    assert codes(session)[0].reason == "Unknown language “shell”. Languages: python."
 
 
 def test_rounds_in_which_a_person_rejects_code_do_not_pause_the_turn() -> None:

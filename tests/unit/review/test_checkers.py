@@ -1250,6 +1250,26 @@ def test_safe_mode_asks_for_risks_and_not_for_what_is_only_unchecked() -> None:
     assert questions[0].caution == "safe_mode asks because this code deletes: x (line 1)."
 
 
+def test_what_is_called_python_and_is_not_is_never_known_to_be_harmless() -> None:
+    session = make([call("print(1)")], [call("print(2)")])
+    session.computer.replaced = frozenset({"python"})
+    session.grants.give(Permission("unremarkable", "python"))
+    assert len(of(work(session), ApprovalRequested)) == 2
+    assert [offer.scope for offer in offers("python", "print(1)", Path("/"), session.earlier)] == [
+        "code",
+        "count",
+        "language",
+        "everything",
+    ]
+
+
+def test_safe_mode_asks_for_code_that_cannot_be_scanned() -> None:
+    session = make([call("print(1)")], auto_run=True, safe_mode="ask")
+    session.computer.replaced = frozenset({"python"})
+    (question,) = of(work(session), ApprovalRequested)
+    assert question.caution == "safe_mode asks because this code cannot be scanned for risks."
+
+
 # -- what is shown ------------------------------------------------------------------------------------
 
 
