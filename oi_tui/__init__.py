@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from oi_tui.api.interpreter import OpenInterpreter
 
+    interpreter: OpenInterpreter
+
 __version__ = "0.1.0"
 #: Code runs on pseudo-terminals, which Windows does not have.
 _WINDOWS = (
     "oi-tui runs on Linux and macOS, not on Windows itself: install WSL (wsl --install) and start it there."
 )
-__all__ = ["OpenInterpreter", "__version__"]
+__all__ = ["OpenInterpreter", "__version__", "interpreter"]
 
 
 def system_problem() -> str | None:
@@ -20,11 +22,16 @@ def system_problem() -> str | None:
 
 
 def __getattr__(name: str) -> object:
-    """Import the Python API when it is first asked for, so that `oi-tui --help` stays quick."""
-    if name == "OpenInterpreter":
+    """Import the Python API when it is first asked for, so that `oi-tui --help` stays quick.
+
+    `interpreter` is one OpenInterpreter for the whole program, made when it is first asked for.
+    """
+    if name in ("OpenInterpreter", "interpreter"):
         if problem := system_problem():
             raise ImportError(problem)
         from oi_tui.api.interpreter import OpenInterpreter
 
+        if name == "interpreter":
+            return globals().setdefault(name, OpenInterpreter())
         return OpenInterpreter
     raise AttributeError(f"module 'oi_tui' has no attribute {name!r}")

@@ -192,6 +192,8 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._chat.commands.aside(workspace.computer.why_nothing_runs, self._tell_of_sandbox)
         if self._resume:
             self._chat.commands.open_conversation(self._resume)
+        elif workspace.session.messages:
+            self._chat.chat_view.show_session()
         if self._navigator:
             self._chat.commands.open_navigator()
         elif self._chat.commands.choosing.local(self._say_words):
@@ -309,22 +311,26 @@ def run(
     words: str = "",
     resume: str | None = None,
     navigator: bool = False,
+    open_workspace: "Callable[[Profile, Path | None], Workspace] | None" = None,
 ) -> int:
-    """Run the application until the person leaves. Returns the exit code."""
+    """Run the application until the person leaves. Returns the exit code.
+
+    `open_workspace` makes the workspace where it is not the usual one.
+    """
     log.begin()
     with contextlib.ExitStack() as stack:
 
-        def open_workspace() -> "Workspace":
+        def opened() -> "Workspace":
             from oi_tui.workspace import Workspace
 
             # Before anything is started that could look; what it loads can wait for the first frame.
             close_to_others()
-            workspace = Workspace(profile, profile_path)
+            workspace = (open_workspace or Workspace)(profile, profile_path)
             stack.callback(lambda: _print(workspace.close()))
             return workspace
 
         app = OiTui(
-            open_workspace,
+            opened,
             theme=profile.theme,
             mouse=profile.mouse,
             images=profile.images,

@@ -93,7 +93,13 @@ class Workspace:
         *,
         llm: Llm | None = None,
         computer: Languages | None = None,
+        lent: bool = False,
+        conversation: tuple[Journal, Sequence[Message]] | None = None,
     ) -> None:
+        """With `lent`, the languages belong to somebody else and are not closed. `conversation` is where to
+        go on.
+        """
+        self._lent = lent
         self.profile = profile
         _learn(profile)
         request_log.set_levels(verbose=profile.verbose, debug=profile.debug)
@@ -146,7 +152,8 @@ class Workspace:
         #: What was said and run before the languages last forgot everything, by id.
         self.forgotten: frozenset[str] = frozenset()
         self._earlier = EarlierCode()
-        self.session = self._session(())
+        journal, messages = conversation or (None, ())
+        self.session = self._session(messages, journal)
 
     def warm_up(self) -> None:
         """Start what takes its time, without waiting for it."""
@@ -347,7 +354,8 @@ class Workspace:
         """End everything; nothing is left running. Returns what became of unsaved messages, or ""."""
         self.stop_naming()
         self.session.close()
-        self.computer.close()
+        if not self._lent:
+            self.computer.close()
         self._close_journal()
         self.model_process.close()
         self.run_llamafile(None)

@@ -236,7 +236,8 @@ def _prose(described: object) -> str:
     blocks = []
     for block in text.split("\n\n"):
         if block.startswith(">>>"):
-            example = re.sub(r"^(>>>|\.\.\.) ?", "", block, flags=re.MULTILINE)
+            results = re.sub(r"^(?!>>>|\.\.\.)", "# ", block, flags=re.MULTILINE)
+            example = re.sub(r"^(>>>|\.\.\.) ?", "", results, flags=re.MULTILINE)
             block = f"```python\n{textwrap.dedent(example)}\n```"
         blocks.append(block)
     return "\n\n".join(blocks)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from oi_tui.engine.open_interpreter.messages import messages_of
 from oi_tui.engine.output.plain import EscapeFilter, LineEnds, plain
 from oi_tui.engine.storage.records import message_from
 from oi_tui.messages import Message
@@ -55,12 +56,12 @@ class ChunkWriter:
         yield from self.piece("computer", "message", "notice", text)
         yield from self.end()
 
-    def end(self) -> Iterator[Chunk]:
-        """Close the open block."""
+    def end(self, **facts: object) -> Iterator[Chunk]:
+        """Close the open block; `facts` are added to its last chunk."""
         if self._open:
             if returns := self._line_ends.close():
                 yield {**_head("computer", "console", "output"), "content": returns}
-            yield {**_head(*self._open), "end": True}
+            yield {**_head(*self._open), "end": True, **facts}
             self._open = None
 
 
@@ -82,6 +83,15 @@ def gathered(chunks: Iterable[Chunk]) -> list[Chunk]:
         else:
             messages.append(dict(chunk))
     return messages
+
+
+def read_chunk(chunk: Mapping[str, Any]) -> list[Message]:
+    """Return the messages in a dictionary: one in today's form, or those of an entry of version 0.1.
+
+    >>> [message.type for message in read_chunk({"role": "assistant", "message": "Look:", "code": "1"})]
+    ['message', 'code']
+    """
+    return [to_message(chunk)] if "type" in chunk or "content" in chunk else messages_of(dict(chunk))
 
 
 def to_message(chunk: Mapping[str, Any]) -> Message:

@@ -1,5 +1,7 @@
 """The languages of the Python API: `interpreter.computer`, as in Open Interpreter."""
 
+import sys
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any, ClassVar, Literal, overload
@@ -46,7 +48,8 @@ class ApiComputer(SettingGroup):
             profile = self._settings.profile
             wipe_environment()
             self._runtimes = Computer(
-                python=profile.python,
+                # What is installed beside the script can be imported.
+                python=profile.python or sys.executable or None,
                 shell=profile.shell,
                 hidden=() if profile.share_keys else held_back(profile.pass_environment),
                 active_line=profile.highlight_active_line,
@@ -63,6 +66,7 @@ class ApiComputer(SettingGroup):
                 ),
             )
             self._settings.start()
+            weakref.finalize(self, self._runtimes.close)
         return self._runtimes
 
     @property
@@ -128,6 +132,11 @@ class ApiComputer(SettingGroup):
         chunks = self._run(name, code, display=display)
         return chunks if stream else gathered(chunks)
 
+    def close(self) -> None:
+        """End all interpreters, for good."""
+        if self._runtimes:
+            self._runtimes.close()
+
     def stop(self) -> None:
         """Interrupt the current run; variables are kept."""
         self.runtimes.interrupt()
@@ -175,4 +184,4 @@ def _chunks_of(report: Report, writer: ChunkWriter, program_input: ProgramInput)
             if state in ("lost", "finished") and reason:
                 yield from writer.piece("computer", "console", "output", f"{reason}\n")
             yield from writer.piece("computer", "console", "active_line", None)
-            yield from writer.end()
+            yield from writer.end(state=state)

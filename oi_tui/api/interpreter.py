@@ -1,29 +1,26 @@
 """The Python API: Open Interpreter's own, on the engine that drives the screen."""
 
 import threading
-from collections.abc import Generator, Iterable, Iterator
-from typing import Any, ClassVar, Literal, overload
+import warnings
+import weakref
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar, overload
 
-from oi_tui import log
-from oi_tui.api.chunks import Chunk, ChunkWriter, confirmation, from_messages, to_message
+from oi_tui import log, profiles
+from oi_tui.api import interactive
+from oi_tui.api.chunks import Chunk, to_message
 from oi_tui.api.chunks import display as show
 from oi_tui.api.computer import ApiComputer
+from oi_tui.api.conversation_file import ConversationFile
+from oi_tui.api.event_chunks import EventChunks
 from oi_tui.api.settings import ApiSettings, SettingGroup
-from oi_tui.api.terminal import NoAnswerError, ProgramInput, approved
-from oi_tui.engine.credentials.keys import Secrets
+from oi_tui.api.shared_model import POOL
+from oi_tui.api.terminal import NoAnswerError, OnInput, ProgramInput, approved
+from oi_tui.api.threads import BackgroundTurn, iterate
 from oi_tui.engine.credentials.redaction import learn
-from oi_tui.engine.events import (
-    ApprovalRequested,
-    Event,
-    MessageGrew,
-    MessageRecorded,
-    MessageStarted,
-    Noticed,
-    Reject,
-    Run,
-    RunReported,
-    TurnEnded,
-)
+from oi_tui.engine.events import ApprovalRequested, Event, Reject, Run, RunReported, TurnEnded
 from oi_tui.engine.llm import request_log
 from oi_tui.engine.llm.base import Llm
 from oi_tui.engine.llm.client import ModelProcess
@@ -33,10 +30,19 @@ from oi_tui.engine.models.function_model import Completions, FunctionModel
 from oi_tui.engine.models.model_info import KnownModels, ModelInfo
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.storage.store import Store
-from oi_tui.messages import InputRequested, LineReached, Message
+from oi_tui.engine.speech import Voice
+from oi_tui.messages import InputRequested
 
+#: What `chat` accepts: words, one message, or a whole conversation that replaces the one so far.
+Prompt = str | Chunk | Sequence[Chunk] | None
+#: Decides about code: by calling `run`, `edit` or `reject` of the question, or by returning True or False.
+OnApproval = Callable[[ApprovalRequested], object]
+_T = TypeVar("_T", Event, Chunk)
 _NOT_APPROVED = "This code was not run: it needs approval, and nobody could be asked."
+_HOW_TO_APPROVE = (
+    "Set auto_run=True to run code without approval, set on_approval to a function that decides, "
+    "or use chat(..., stream=True) and answer each confirmation chunk."
+)
 
 
 class TurnError(RuntimeError):
@@ -44,7 +50,13 @@ class TurnError(RuntimeError):
 
 
 class LlmSettings(SettingGroup):
-    """The model and how it is reached. Every attribute can be set at any time."""
+    """The model and how it is reached. Every attribute can be set at any time.
+
+    >>> from oi_tui import OpenInterpreter
+    >>> interpreter = OpenInterpreter()
+    >>> interpreter.llm.model = "ollama_chat/llama3.1"
+    >>> interpreter.llm.temperature = 0
+    """
 
     _title = "interpreter.llm"
     _prefix = "llm."
@@ -73,39 +85,83 @@ class LlmSettings(SettingGroup):
 class OpenInterpreter(SettingGroup):
     """A conversation that writes and runs code.
 
+    >>> from oi_tui import OpenInterpreter
     >>> interpreter = OpenInterpreter(auto_run=True, max_budget=0.5)
-    >>> interpreter.llm.model = "ollama_chat/llama3.1"
-    >>> for chunk in interpreter.chat("How large is this folder?", stream=True): ...
+    >>> interpreter.llm.model = "demo"
+    >>> messages = interpreter.chat("Plot something", display=False)
+    >>> messages[0]["role"]
+    'assistant'
+    >>> interpreter.close()
 
-    Its attributes, and those of `llm` and `computer`, are the settings of a profile. A wrong value raises
-    ValueError. An unknown attribute, and one that has no effect here, raises AttributeError.
+    `profile` is the name or the path of a profile; without it the default profile is used. Its settings, and
+    those of `llm` and `computer`, are attributes. A wrong value raises ValueError, and an unknown attribute
+    AttributeError. What Open Interpreter had and oi-tui does not have is accepted with a warning.
 
     When `auto_run` is False, or `safe_mode` asks about risky code, code waits for a decision. With
     `stream=True`, taking the chunk after a `confirmation` runs the code, and closing the stream rejects it.
-    Without it, the question appears in the terminal. When nobody can be asked, chat() raises TurnError.
+    Without it, the question appears in the terminal. `on_approval`, a function, decides in your place. When
+    nobody can be asked, chat() raises TurnError.
 
-    A program that waits for input gets what is typed in the terminal. Without a terminal it gets the end of
-    input.
+    A program that waits for input gets what `on_input` returns, else what is typed in the terminal. Without
+    a terminal it gets the end of input.
+
+    Conversations are saved unless `conversation_history` is False; `oi-tui --conversations` lists them.
     """
 
     _title = "interpreter"
     _own: ClassVar[frozenset[str]] = frozenset(
-        {"_settings", "_process", "_known", "_account", "_turn", "_messages"}
+        {
+            "_settings",
+            "_brought",
+            "_program",
+            "_known",
+            "_account",
+            "_turn",
+            "_messages",
+            "_session",
+            "_file",
+            "_background",
+            "_voice",
+            "last_messages_count",
+            "on_approval",
+            "on_input",
+        }
     )
     llm: LlmSettings
     computer: ApiComputer
+    #: How many messages there were when the last turn began.
+    last_messages_count: int
+    #: Decides about code that needs approval; None asks in the terminal.
+    on_approval: OnApproval | None
+    #: Returns what a program gets that waits for input, None for the end of input.
+    on_input: OnInput | None
 
-    def __init__(self, profile: Profile | None = None, *, llm: Llm | None = None, **settings: Any) -> None:
-        if not isinstance(profile, Profile | None):
-            raise TypeError(f"the profile must be a Profile, not {type(profile).__name__}")
-        profile = profile or Profile()
-        self._settings = ApiSettings(profile)
+    def __init__(
+        self,
+        profile: Profile | str | Path | Sequence[Chunk] | None = None,
+        *,
+        llm: Llm | None = None,
+        **settings: Any,
+    ) -> None:
+        if isinstance(profile, list | tuple):
+            # Open Interpreter's first argument is the list of messages.
+            settings, profile = {"messages": profile, **settings}, None
+        self._settings = ApiSettings(_profile(profile))
         self._messages: list[Chunk] = []
-        self._process = llm or ModelProcess(keys=Secrets().key_for, program=profile.completions)
-        table = self._process.facts if isinstance(self._process, ModelProcess) else lambda _model: ModelInfo()
-        self._known = KnownModels(table)
+        self.last_messages_count = 0
+        self.on_approval = self.on_input = None
+        self._brought = llm
+        self._program: ModelProcess | None = None
+        if llm is None and (program := self._settings.profile.completions):
+            self._brought = self._program = ModelProcess(program=program)
+        self._known = KnownModels(self._facts_of)
         self._account = UsageTracker()
         self._turn = threading.Lock()
+        self._session: Session | None = None
+        self._file = ConversationFile()
+        self._background: BackgroundTurn | None = None
+        self._voice = Voice()
+        weakref.finalize(self, POOL.release, id(self))
         # `self.llm = ...` is refused, so that no limit is lost with the group.
         vars(self).update(llm=LlmSettings(self._settings), computer=ApiComputer(self._settings))
         for name, value in settings.items():
@@ -117,52 +173,161 @@ class OpenInterpreter(SettingGroup):
 
     @property
     def messages(self) -> list[Chunk]:
-        """The conversation so far, as LMC messages. You may read, change and replace it between turns."""
+        """The conversation so far, as LMC messages. You may read, change and replace it between turns.
+
+        Messages in the form of Open Interpreter 0.1 (`message`, `code`, `output`) are read as well.
+        """
         return self._messages
 
     @messages.setter
     def messages(self, messages: Iterable[Chunk]) -> None:
-        found = list(messages)
-        if wrong := [item for item in found if not isinstance(item, dict)]:
-            raise TypeError(f"messages must be dictionaries, not {wrong[0]!r}")
-        self._messages = found
+        self._messages = _checked(messages)
+
+    @property
+    def conversation_filename(self) -> str | None:
+        """The name of the conversation in the list of conversations; None before the first turn."""
+        return self._file.title or self._file.id
+
+    @conversation_filename.setter
+    def conversation_filename(self, name: str | None) -> None:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"conversation_filename must be a string, not {name!r}")
+        self._file.forget()
+        self._file.title = Path(name).name.removesuffix(".json") if name else ""
+
+    @property
+    def responding(self) -> bool:
+        """Whether a turn is in progress."""
+        return self._turn.locked()
 
     @overload
-    def chat(self, message: str | Chunk | None = None, *, stream: Literal[True]) -> Iterator[Chunk]: ...
-    @overload
     def chat(
-        self, message: str | Chunk | None = None, *, display: bool = True, stream: Literal[False] = False
+        self,
+        message: Prompt = None,
+        display: bool = True,
+        stream: Literal[False] = False,
+        blocking: Literal[True] = True,
+        *,
+        return_messages: bool = False,
     ) -> list[Chunk]: ...
+    @overload
     def chat(
-        self, message: str | Chunk | None = None, *, display: bool = True, stream: bool = False
-    ) -> Iterator[Chunk] | list[Chunk]:
-        """Send a message and let the model work on it.
+        self, message: Prompt = None, display: bool = True, *, stream: Literal[True], blocking: bool = True
+    ) -> Generator[Chunk, None, None]: ...
+    @overload
+    def chat(
+        self,
+        message: Prompt = None,
+        display: bool = True,
+        stream: Literal[False] = False,
+        *,
+        blocking: Literal[False],
+    ) -> None: ...
+    def chat(
+        self,
+        message: Prompt = None,
+        display: bool = True,
+        stream: bool = False,
+        blocking: bool = True,
+        *,
+        return_messages: bool = False,
+    ) -> Generator[Chunk, None, None] | list[Chunk] | None:
+        """Send a message and let the model work on it. Without a message, start an interactive session.
 
-        With `stream`, return an iterator of chunks. Otherwise return the new messages at the end, and with
-        `display` print text, code and output meanwhile. Raises TurnError when the model cannot or must not
-        be asked, and when code needs approval and nobody can give it.
+        `message` is a text, a message, or a list of messages that replaces the conversation. A list whose
+        last message is code runs that code first; so does `None` with `display=False`.
+
+        With `stream`, return an iterator of chunks. Otherwise return the new messages at the end (all of
+        them with `return_messages`), and with `display` print text, code and output meanwhile. With
+        `blocking=False`, return at once; `wait()` then returns the new messages. Raises TurnError when the
+        model cannot or must not be asked, and when code needs approval and nobody can give it.
         """
         if stream:
             return self._stream(message)
-        before = len(self.messages)
-        chunks = self._stream(message)
-        for chunk in chunks:
-            if display:
-                show(chunk)
-            if chunk["type"] == "confirmation":
-                _confirm(chunks, display=display)
-        return self.messages[before + (message is not None) :]
+        if not blocking:
+            self._require_no_turn()
+            self._background = BackgroundTurn(lambda: self._chat(message, display=display))
+            return None
+        if message is None and display:
+            self._converse()
+        else:
+            self._chat(message, display=display)
+        return self.messages if return_messages else self._new_messages()
+
+    def achat(self, message: Prompt = None) -> AsyncIterator[Chunk]:
+        """Like `chat(message, stream=True)` for asyncio. Cancelling the task stops the turn.
+
+        >>> import asyncio
+        >>> from oi_tui import OpenInterpreter
+        >>> async def main():
+        ...     with OpenInterpreter(model="demo", auto_run=True) as interpreter:
+        ...         return [chunk async for chunk in interpreter.achat("Plot something")]
+        >>> asyncio.run(main())[0]["role"]
+        'assistant'
+        """
+        return iterate(self._stream(message), self.stop)
+
+    def events(self, message: Prompt = None) -> Generator[Event, None, None]:
+        """Work on a message and return what happens as typed events, which are frozen dataclasses.
+
+        An `ApprovalRequested` must be answered before the next event is taken, with its `run()`,
+        `edit(code)` or `reject(reason)`, unless `on_approval` does that. The last event is `TurnEnded`.
+
+        >>> from oi_tui import OpenInterpreter
+        >>> from oi_tui.engine.events import ApprovalRequested
+        >>> with OpenInterpreter(model="demo") as interpreter:
+        ...     for event in interpreter.events("Plot something"):
+        ...         if isinstance(event, ApprovalRequested):
+        ...             answered = event.reject("not now", stop=True)
+        >>> event.outcome
+        'rejected'
+        """
+        return self._guarded(lambda: self._events(message))
+
+    def wait(self) -> list[Chunk]:
+        """Wait for the turn that `chat(blocking=False)` started. Returns its new messages.
+
+        Raises what the turn raised.
+        """
+        if self._background:
+            self._background.wait()
+        return self._new_messages()
+
+    def stop(self) -> None:
+        """Stop the current turn, from any thread. Variables are kept."""
+        if session := self._session:
+            session.interrupt()
 
     def reset(self) -> None:
-        """Clear the conversation and the variables of all languages."""
+        """Clear the conversation and the variables of all languages. What was saved stays saved."""
         self.computer.terminate()
         self.messages = []
+        self.last_messages_count = 0
+        self._file.forget()
+        self._file.title = ""
+
+    def load(self, messages: Iterable[Chunk]) -> None:
+        """Replace the conversation, as Open Interpreter 0.1 did."""
+        self.messages = list(messages)
+
+    def extend_config(self, config_path: str | Path) -> None:
+        """Apply the settings of a profile on top of the current ones, as Open Interpreter 0.1 did."""
+        found = _profile(config_path)
+        changes = {name: getattr(found, name) for name in found.origins}
+        self._settings.profile = self._settings.profile.with_changes(**changes)
+
+    def display_message(self, message: str) -> None:
+        """Print a text to the person."""
+        show({"role": "computer", "type": "message", "content": f"{message}\n"})
 
     def close(self) -> None:
-        """End the model process and all languages."""
-        self.computer.runtimes.close()
-        if isinstance(self._process, ModelProcess):
-            self._process.close()
+        """End all languages, and the model process if no other interpreter uses it."""
+        self.stop()
+        self._voice.hush()
+        self.computer.close()
+        POOL.release(id(self))
+        if self._program:
+            self._program.close()
 
     def __enter__(self) -> "OpenInterpreter":
         return self
@@ -170,52 +335,165 @@ class OpenInterpreter(SettingGroup):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _stream(self, message: str | Chunk | None) -> Generator[Chunk, None, None]:
-        if not self._turn.acquire(blocking=False):
+    # ---- Turns
+
+    def _chat(self, message: Prompt, *, display: bool) -> None:
+        chunks = self._stream(message)
+        for chunk in chunks:
+            if display:
+                show(chunk)
+            if chunk["type"] == "confirmation":
+                _confirm(chunks, display=display)
+        if self._settings.profile.speak_messages:
+            said = [item for item in self._new_messages() if item["type"] == "message"]
+            self._voice.say("\n".join(str(item["content"]) for item in said))
+
+    def _converse(self) -> None:
+        """Hold a conversation with whoever sits at the terminal."""
+        self._require_no_turn()
+        before = len(self.messages)
+        journal, messages = self._opened()
+        profile, runtimes = self._settings.profile, self.computer.runtimes
+        if interactive.is_possible():
+            with self._turn:
+                model = self._brought or self._completing()
+                found = interactive.run(profile, model, runtimes, (journal, messages))
+                self.messages = self._file.note(found)
+        else:
+            for words in interactive.lines():
+                self._chat(words, display=True)
+        self.last_messages_count = before
+
+    def _new_messages(self) -> list[Chunk]:
+        return self.messages[self.last_messages_count :]
+
+    def _require_no_turn(self) -> None:
+        if self._turn.locked():
             raise TurnError(
                 "Another chat() of this OpenInterpreter is running. "
                 "Wait for its end, close its stream, or use a second OpenInterpreter."
             )
+
+    def _guarded(self, work: Callable[[], Iterator[_T]]) -> Generator[_T, None, None]:
+        """Do the work unless another turn is in progress. Raises TurnError."""
+        if not self._turn.acquire(blocking=False):
+            self._require_no_turn()
         try:
-            yield from self._one_turn(message)
+            yield from work()
         finally:
             self._turn.release()
 
-    def _one_turn(self, message: str | Chunk | None) -> Generator[Chunk, None, None]:
+    def _stream(self, message: Prompt) -> Generator[Chunk, None, None]:
+        return self._guarded(lambda: self._chunks(message))
+
+    def _chunks(self, message: Prompt) -> Iterator[Chunk]:
+        with closing(self._turn_events(message)) as events:
+            yield from self._translated(events)
+
+    def _translated(self, events: Iterator[Event]) -> Iterator[Chunk]:
+        translated = EventChunks(self._program_input())
+        for event in events:
+            decided = isinstance(event, ApprovalRequested) and event.answered
+            for chunk in () if decided else translated.of(event):
+                try:
+                    yield chunk
+                except TurnError:
+                    if isinstance(event, ApprovalRequested):
+                        event.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
+                    raise
+            if isinstance(event, ApprovalRequested):
+                event.reply(Run(event.message.content))
+
+    def _events(self, message: Prompt) -> Iterator[Event]:
+        with closing(self._turn_events(message)) as events:
+            yield from self._answered(events)
+
+    def _answered(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Pass events on, and see that questions and programs that wait for input are answered."""
+        program_input = self._program_input()
+        for event in events:
+            yield event
+            if isinstance(event, ApprovalRequested) and not event.answered:
+                event.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
+                raise TurnError(
+                    "The question was not answered: call its run(), edit(code) or reject(reason)."
+                )
+            if isinstance(event, RunReported) and isinstance(event.report, InputRequested):
+                program_input.answer(event.report, event.id)
+
+    def _turn_events(self, message: Prompt) -> Generator[Event, None, None]:
+        """Work on a turn; its questions are put to `on_approval`. Raises TurnError where it fails."""
+        prompt = self._prompt(message)
         session = self._begin()
-        prompt = to_message(message) if isinstance(message, dict) else message
-        writer = ChunkWriter()
-        kinds: dict[str, Message] = {}
-        program_input = ProgramInput(session.send_input)
-        turn = session.turn(prompt)
+        turn = session.turn(prompt, run_last=prompt is None)
         try:
             for event in turn:
-                yield from self._chunks(event, writer, kinds, program_input)
+                if isinstance(event, ApprovalRequested) and self.on_approval:
+                    self._decide(event, self.on_approval)
+                yield event
                 if isinstance(event, TurnEnded) and (
                     event.outcome == "failed" or event.setting == "max_budget"
                 ):
                     raise TurnError(event.reason)
-        except (GeneratorExit, TurnError):
+        finally:
             # Whoever closes the stream at the question rejects it; the turn then comes to its own end.
             session.interrupt()
             for _ in turn:
                 pass
-            raise
+            self.messages = self._file.note(session.messages)
+            self._session = None
+
+    def _decide(self, question: ApprovalRequested, decide: OnApproval) -> None:
+        """Have a function decide. Raises what it raises, and TurnError where it does not decide."""
+        try:
+            answer = decide(question)
+            if isinstance(answer, bool) and not question.answered:
+                _ = question.run() if answer else question.reject()
+            if not question.answered:
+                raise TurnError(
+                    "on_approval did not decide: call run(), edit(code) or reject(reason) of the question, "
+                    "or return True or False."
+                )
         finally:
-            self.messages = from_messages(session.messages)
+            question.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
+
+    def _program_input(self) -> ProgramInput:
+        return ProgramInput(lambda text: self.computer.runtimes.send_input(text), self.on_input)
+
+    def _prompt(self, message: Prompt) -> Any:
+        """Apply what `chat` was given. Returns the message of the person, None where there is no new one."""
+        if isinstance(message, list | tuple):
+            self.messages = list(message)
+        elif not isinstance(message, str | dict | None):
+            raise TypeError(
+                f"chat() takes a text, a message or a list of messages, not {type(message).__name__}"
+            )
+        is_new = isinstance(message, str | dict)
+        self.last_messages_count = len(self.messages) + is_new
+        return to_message(message) if isinstance(message, dict) else message if is_new else None
+
+    def _opened(self) -> Any:
+        self.computer.declare()
+        return self._file.open(self.messages, self._settings.profile, self.computer.runtimes.cwd)
 
     def _begin(self) -> Session:
-        self.computer.declare()
         profile = self._settings.profile
+        journal, messages = self._opened()
         learn(profile.api_key)
-        messages = [to_message(message) for message in self.messages]
+        model: Llm = self._completing() or self._brought or POOL.lease(id(self))
+        facts = self._known.of if isinstance(model, ModelProcess) else _nothing_known
         runtimes = self.computer.runtimes
-        journal = Store.unsaved(cwd=runtimes.cwd, model=profile.model)
-        model: Llm = FunctionModel(self.llm.completions) if self.llm.completions else self._process
-        known = model is self._process and isinstance(model, ModelProcess)
-        facts = self._known.of if known else _nothing_known
-        logged = LoggedLlm(model)
-        return Session(profile, logged, runtimes, journal, messages, facts=facts, account=self._account)
+        self._session = Session(
+            profile, LoggedLlm(model), runtimes, journal, messages, facts=facts, account=self._account
+        )
+        return self._session
+
+    def _completing(self) -> Llm | None:
+        return FunctionModel(self.llm.completions) if self.llm.completions else None
+
+    def _facts_of(self, model: str) -> ModelInfo | None:
+        process = self._brought or POOL.lease(id(self))
+        return process.facts(model) if isinstance(process, ModelProcess) else ModelInfo()
 
     def _changed(self, key: str) -> None:
         if key in ("verbose", "debug"):
@@ -227,43 +505,26 @@ class OpenInterpreter(SettingGroup):
         request_log.set_levels(verbose=profile.verbose, debug=profile.debug)
         log.print_lines(profile.verbose or profile.debug)
 
-    def _chunks(
-        self, event: Event, writer: ChunkWriter, kinds: dict[str, Message], program_input: ProgramInput
-    ) -> Iterator[Chunk]:
-        match event:
-            case MessageStarted(message):
-                kinds[message.id] = message
-            case MessageGrew(id, text) if (known := kinds.get(id)) and known.type == "console":
-                yield from writer.output(text)
-            case MessageGrew(id, text) if (known := kinds.get(id)) and known.type != "reasoning":
-                yield from writer.piece(known.role, known.type, known.format, text)
-            case MessageRecorded(Message(type="image") as message):
-                yield from writer.piece("computer", "image", message.format, message.content)
-            case ApprovalRequested(message):
-                yield from writer.end()
-                try:
-                    yield confirmation(message)
-                except TurnError:
-                    event.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
-                    raise
-                event.reply(Run(message.content))
-            case RunReported(id, InputRequested() as request):
-                if told := program_input.answer(request, id):
-                    yield from writer.notice(told)
-            case MessageRecorded(Message(type="code", state="running")):
-                yield from writer.end()
-                yield from writer.start("computer", "console", None)
-            case RunReported(_, LineReached(int() as line)):
-                yield from writer.piece("computer", "console", "active_line", line)
-            case MessageRecorded(Message(type="code", seconds=float())):
-                yield from writer.piece("computer", "console", "active_line", None)
-                yield from writer.end()
-            case Noticed(text):
-                yield from writer.notice(text)
-            case TurnEnded("paused", str(reason), setting) if setting != "max_budget":
-                yield from writer.notice(reason)
-            case TurnEnded():
-                yield from writer.end()
+
+def _profile(given: object) -> Profile:
+    """Return the profile that is given, named or the default one. Raises ProfileError or OSError."""
+    if isinstance(given, Profile):
+        return given
+    if not isinstance(given, str | Path | None):
+        raise TypeError(f"the profile must be a name, a path or a Profile, not {type(given).__name__}")
+    name = str(given.absolute()) if isinstance(given, Path) else given
+    profile, _ = profiles.open_profile(name, write=False)
+    profile = profile.with_environment()
+    for line in profile.unknown:
+        warnings.warn(f"profile: {line}", stacklevel=3)
+    return profile
+
+
+def _checked(messages: Iterable[Chunk]) -> list[Chunk]:
+    found = list(messages)
+    if wrong := [item for item in found if not isinstance(item, dict)]:
+        raise TypeError(f"messages must be dictionaries, not {wrong[0]!r}")
+    return found
 
 
 def _nothing_known(_model: object) -> ModelInfo:
@@ -280,9 +541,4 @@ def _confirm(chunks: Generator[Chunk, None, None], *, display: bool) -> None:
             return
         except NoAnswerError as error:
             why = f"standard input could not be read ({error})"
-    chunks.throw(
-        TurnError(
-            f"The code was not run: it needs approval, and {why}. Set auto_run=True to run code without "
-            "approval, or use chat(..., stream=True) and answer each confirmation chunk."
-        )
-    )
+    chunks.throw(TurnError(f"The code was not run: it needs approval, and {why}. {_HOW_TO_APPROVE}"))

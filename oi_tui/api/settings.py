@@ -1,6 +1,7 @@
 """The settings of the Python API: an attribute acts, or it is refused with a reason."""
 
 import difflib
+import warnings
 from typing import Any, ClassVar
 
 from oi_tui.engine.settings.migration import MOVED
@@ -12,7 +13,16 @@ _OTHERWISE = frozenset(
 )
 #: The settings that act here, by their keys in a profile; those of the application do not, but for these.
 ACTING = frozenset(
-    {"verbose", "debug", "disable_telemetry"}
+    {
+        "verbose",
+        "debug",
+        "disable_telemetry",
+        "contribute_conversation",
+        "conversation_history",
+        "conversation_history_path",
+        "multi_line",
+        "speak_messages",
+    }
     | {setting.key for setting in settings() if setting.section != "Application"} - _OTHERWISE
 )
 _AT_ANY_TIME = frozenset(
@@ -22,31 +32,30 @@ _AT_ANY_TIME = frozenset(
 AT_THE_START = frozenset(
     {setting.key for setting in settings() if setting.section == "Running code"} & ACTING - _AT_ANY_TIME
 )
-_NOT_SAVED = "conversations from Python are not saved; use interpreter.messages"
 _NO_COMPUTER_API = "oi-tui has no computer API; code can use everything that programs can use"
-_NO_TERMINAL = "it is for typing in a terminal, which the Python API does not use"
-#: Attributes of Open Interpreter for what is not here: the value that says so, and why no other is taken.
+#: Attributes of Open Interpreter for what is not here: the usual value, and why another has no effect.
 ABSENT: dict[str, tuple[Any, str]] = {
-    "anonymous_telemetry": (False, "oi-tui has no telemetry"),
-    "contribute_conversation": (False, "conversations are sent only to your model"),
-    "conversation_filename": (None, _NOT_SAVED),
-    "conversation_history": (False, _NOT_SAVED),
-    "conversation_history_path": (None, _NOT_SAVED),
     "computer.import_computer_api": (False, _NO_COMPUTER_API),
     "computer.import_skills": (False, _NO_COMPUTER_API),
     "computer.save_skills": (False, _NO_COMPUTER_API),
     "computer.system_message": ("", _NO_COMPUTER_API),
-    "forbidden_commands": ([], "oi-tui has no list of commands; safe_mode asks before risky code"),
     "import_computer_api": (False, _NO_COMPUTER_API),
     "import_skills": (False, _NO_COMPUTER_API),
-    "in_terminal_interface": (False, _NO_TERMINAL),
     "llm.vision_renderer": (None, "images go only to models that can look at them (llm.supports_vision)"),
-    "multi_line": (False, _NO_TERMINAL),
     "os": (False, "oi-tui does not control mouse and screen; it runs code"),
-    "plain_text_display": (False, _NO_TERMINAL),
     "skills_path": (None, _NO_COMPUTER_API),
-    "speak_messages": (False, "the Python API does not read messages aloud"),
     "sync_computer": (False, _NO_COMPUTER_API),
+}
+#: Attributes of Open Interpreter that have nothing to do here, whatever their value, with the usual one.
+NEEDLESS: dict[str, Any] = {
+    "anonymous_telemetry": False,
+    "anonymized_telemetry": False,
+    "in_terminal_interface": False,
+    "plain_text_display": False,
+}
+#: Limits of Open Interpreter that cannot be kept: what they are when nothing is limited, and why.
+REFUSED: dict[str, tuple[Any, str]] = {
+    "forbidden_commands": ([], "oi-tui has no list of commands; safe_mode asks before risky code"),
 }
 
 
@@ -55,6 +64,8 @@ class ApiSettings:
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
+        #: What was assigned to attributes that have no effect here.
+        self.held: dict[str, Any] = {}
         self._names = {setting.key: setting.name for setting in settings()}
         self._started = False
 
@@ -76,7 +87,8 @@ class ApiSettings:
 class SettingGroup:
     """An object whose attributes are settings: those whose keys begin with `prefix`.
 
-    An attribute that is no setting, or has no effect here, raises AttributeError, when it is read too.
+    An attribute that is no setting raises AttributeError, when it is read too. One that has no effect here
+    keeps its value, with a warning.
     """
 
     #: How a person calls the object, and what its keys begin with.
@@ -92,8 +104,11 @@ class SettingGroup:
         key = self._key(name)
         if key in ACTING:
             return self._settings.read(key)
-        if key in ABSENT:
-            return ABSENT[key][0]
+        for known in (ABSENT, REFUSED):
+            if key in known:
+                return self._settings.held.get(key, known[key][0])
+        if key in NEEDLESS:
+            return self._settings.held.get(key, NEEDLESS[key])
         raise self._unknown(name, key)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -107,10 +122,14 @@ class SettingGroup:
         if key in ACTING:
             self._settings.write(key, value)
             self._changed(key)
-        elif key not in ABSENT:
+        elif key in REFUSED and value != REFUSED[key][0]:
+            raise AttributeError(f"{self._title}.{name} cannot be {value!r}: {REFUSED[key][1]}")
+        elif key in ABSENT or key in NEEDLESS or key in REFUSED:
+            self._settings.held[key] = value
+            if key in ABSENT and value != ABSENT[key][0]:
+                warnings.warn(f"{self._title}.{name} has no effect: {ABSENT[key][1]}", stacklevel=2)
+        else:
             raise self._unknown(name, key)
-        elif value != ABSENT[key][0]:
-            raise AttributeError(f"{self._title}.{name} cannot be {value!r}: {ABSENT[key][1]}")
 
     def __dir__(self) -> list[str]:
         names = [key.removeprefix(self._prefix) for key in ACTING if key.startswith(self._prefix)]

@@ -13,12 +13,16 @@ _END_OF_INPUT = "\x04"
 _NOBODY = "The program asked for input, but standard input had none. It got end of input."
 
 
+#: Returns the line that a program gets; None is the end of input.
+OnInput = Callable[[InputRequested], str | None]
+
+
 class NoAnswerError(Exception):
     """A question could not be asked, or standard input ended before it was answered."""
 
 
 def approved() -> bool:
-    """Ask whether to run the code. Raises NobodyAnsweredError."""
+    """Ask whether to run the code. Raises NoAnswerError."""
     try:
         return input("\nRun this code? (y/n) ").strip().lower() in ("y", "yes")
     except _UNREADABLE as error:
@@ -26,17 +30,21 @@ def approved() -> bool:
 
 
 class ProgramInput:
-    """Answers programs that wait for input: with what a person types, else with end of input."""
+    """Answers programs that wait for input: with what `on_input` returns, else with what a person types.
 
-    def __init__(self, send: Callable[[str], None]) -> None:
+    Where there is neither, they get the end of input.
+    """
+
+    def __init__(self, send: Callable[[str], None], on_input: OnInput | None = None) -> None:
         self._send = send
+        self._on_input = on_input
         self._told: str | None = None
 
     def answer(self, request: InputRequested, run: str = "") -> str:
         """Answer; returns what to tell the person, "" for nothing. `run`: each run is spoken of once."""
-        line = _typed(request)
+        line = self._on_input(request) if self._on_input else _typed(request)
         self._send(_END_OF_INPUT if line is None else f"{line}\n")
-        if line is not None or run == self._told:
+        if line is not None or self._on_input or run == self._told:
             return ""
         self._told = run
         return _NOBODY

@@ -50,6 +50,11 @@ class Answer:
             self._given.set()
             return True
 
+    @property
+    def given(self) -> bool:
+        """Whether there is an answer."""
+        return self._given.is_set()
+
     def wait(self) -> Run | Reject:
         """Block until there is an answer."""
         self._given.wait()
@@ -111,6 +116,26 @@ class ApprovalRequested:
     def reply(self, value: Run | Reject) -> bool:
         """Answer the question. Return False when it was answered before."""
         return self.answer.give(value)
+
+    def run(self) -> bool:
+        """Let the code run as it is. Return False when the question was answered before."""
+        return self.reply(Run(self.message.content))
+
+    def edit(self, code: str) -> bool:
+        """Run this code instead. Return False when the question was answered before."""
+        return self.reply(Run(code))
+
+    def reject(self, reason: str = "", *, stop: bool = False) -> bool:
+        """Do not run the code, and tell the model why. With `stop` the turn ends.
+
+        Return False when the question was answered before.
+        """
+        return self.reply(Reject(reason, stop=stop))
+
+    @property
+    def answered(self) -> bool:
+        """Whether the question was answered."""
+        return self.answer.given
 
 
 @dataclass(frozen=True, slots=True)

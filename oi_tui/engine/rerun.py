@@ -22,6 +22,11 @@ def ran(messages: Sequence[Message]) -> tuple[Message, ...]:
     )
 
 
+def has_not_run(message: Message) -> bool:
+    """Whether this is code of the model's that nobody has decided about yet."""
+    return message.type == "code" and message.role == "assistant" and message.state in (None, "queued")
+
+
 def anew(earlier: Message) -> Message:
     """The same code as a new message of the person's own, which the model does not see."""
     return Message(

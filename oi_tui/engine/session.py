@@ -97,10 +97,13 @@ class Session:
             if witness and message.id in known and (step := witness.snapshots.step(message.id)):
                 yield FilesChanged(message.id, step)
 
-    def turn(self, prompt: str | Message | Callable[[], str] | None) -> Iterator[Event]:
+    def turn(
+        self, prompt: str | Message | Callable[[], str] | None, *, run_last: bool = False
+    ) -> Iterator[Event]:
         """Work on what the person said until there is nothing left to run; `TurnEnded` comes last.
 
         None goes on with the conversation as it stands; a function is asked for the words within the turn.
+        With `run_last`, a last message that is code of the model's is run before the model is asked.
         """
         self._begin()
         yield TurnStarted()
@@ -114,7 +117,8 @@ class Session:
                     Message(role="user", type="image", format="path", content=str(path))
                 )
         try:
-            yield (yield from self._rounds())
+            last = self.messages[-1:] if run_last else ()
+            yield (yield from self._rounds([code for code in last if rerun.has_not_run(code)]))
         except LlmError as error:
             fault = error.fault
             yield TurnEnded("failed", fault.sentence, fault.setting)
@@ -303,14 +307,17 @@ class Session:
 
     # -- the loop -----------------------------------------------------------------------------
 
-    def _rounds(self) -> Steps[TurnEnded]:
-        """Ask, run what comes, ask again. Returns the event that ends the turn."""
+    def _rounds(self, first: list[Message]) -> Steps[TurnEnded]:
+        """Ask, run what comes, ask again. Returns the event that ends the turn.
+
+        `first` is code to run before the model is asked.
+        """
         unattended = 0
         results: list[tuple[str, ...]] = []
         while True:
             if unattended >= UNATTENDED_ROUNDS:
                 return TurnEnded("paused", f"{unattended} rounds without you. Type “go on” to continue.")
-            codes = yield from self._ask()
+            codes, first = first or (yield from self._ask()), []
             if not codes:
                 if self._goes_on():
                     unattended += 1

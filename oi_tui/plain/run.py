@@ -29,6 +29,8 @@ _PIPE_CLOSED = 128 + signal.SIGPIPE
 _ENDS = {"done": 0, "failed": FAILED, "rejected": NOT_APPROVED, "paused": PAUSED, "interrupted": INTERRUPTED}
 #: A request of more bytes is no request.
 _LONGEST = 50_000_000
+#: Makes the workspace of a profile and its file.
+OpenWorkspace = Callable[[Profile, Path | None], Workspace]
 _NO_SERVER = "No model server found on this machine."
 
 
@@ -41,12 +43,19 @@ class _Ended(BaseException):
 
 
 def converse(
-    profile: Profile, *, profile_path: Path | None, words: str = "", resume: str | None = None
+    profile: Profile,
+    *,
+    profile_path: Path | None,
+    words: str = "",
+    resume: str | None = None,
+    open_workspace: OpenWorkspace = Workspace,
 ) -> int:
     """Hold a conversation in plain lines. Returns the exit code."""
 
     def work(stack: ExitStack) -> int:
-        workspace, conversation = _begin(profile, profile_path, stack, notes=_say, reads=True)
+        workspace, conversation = _begin(
+            profile, profile_path, stack, notes=_say, reads=True, open_workspace=open_workspace
+        )
         workspace.warm_up()
         workspace.look_for_key()
         _greet(conversation, workspace)
@@ -86,13 +95,14 @@ def _begin(
     *,
     notes: Callable[[str], None],
     reads: bool,
+    open_workspace: OpenWorkspace = Workspace,
 ) -> tuple[Workspace, PlainConversation]:
     log.begin()
     log.print_lines(profile.verbose or profile.debug)
     stack.callback(log.print_lines, False)
     if profile.local and not endpoint.is_this_machine(endpoint.server(profile)):
         profile = _served_here(profile, notes)
-    workspace = Workspace(profile, profile_path)
+    workspace = open_workspace(profile, profile_path)
     stack.callback(workspace.close)
     alarm = Wakeup()
     stack.callback(alarm.close)

@@ -27,7 +27,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"app"}),
     frozenset({"api", "cli"}),
     frozenset({"start"}),
-    frozenset({"__main__"}),
+    frozenset({"__main__", "interpreter_module"}),
 )
 RANK = {part: rank for rank, parts in enumerate(LEVELS) for part in parts}
 #: Where a package from elsewhere may be imported at all; elsewhere than here it may not.

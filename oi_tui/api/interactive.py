@@ -1,0 +1,75 @@
+"""An interactive session that a script starts: the full screen on a terminal, else plain lines."""
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from oi_tui.engine.llm.base import Llm
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.journal import Journal
+from oi_tui.messages import Message
+from oi_tui.runtimes.computer import Computer
+from oi_tui.workspace import Workspace
+
+#: What a person types to end a conversation where ctrl+d is not at hand, as in a notebook.
+_LEAVING = ("exit", "exit()", "quit", "quit()")
+
+
+def is_possible() -> bool:
+    """Whether standard input and output are files of the system, and signals can be handled."""
+    try:
+        sys.stdin.fileno()
+        sys.stdout.fileno()
+    except (AttributeError, OSError, ValueError):
+        return False
+    return threading.current_thread() is threading.main_thread()
+
+
+def run(
+    profile: Profile,
+    llm: Llm | None,
+    computer: Computer,
+    conversation: tuple[Journal, Sequence[Message]],
+) -> tuple[Message, ...]:
+    """Hold the conversation until the person leaves. Returns its messages; the languages stay alive."""
+    from oi_tui import app
+    from oi_tui.plain.run import converse
+
+    made: list[Workspace] = []
+
+    def open_workspace(profile: Profile, path: Path | None) -> Workspace:
+        made.append(
+            Workspace(profile, path, llm=llm, computer=computer, lent=True, conversation=conversation)
+        )
+        return made[0]
+
+    screen = sys.stdin.isatty() and sys.stdout.isatty()
+    with _signals_kept((signal.SIGINT, *app.ENDING)):
+        (app.run if screen else converse)(profile, profile_path=None, open_workspace=open_workspace)
+    return made[0].session.messages if made else tuple(conversation[1])
+
+
+def lines() -> Iterator[str]:
+    """What a person types where there is only `input`, as in a notebook, until they leave."""
+    while True:
+        try:
+            words = input("> ").strip()
+        except (EOFError, OSError, RuntimeError, ValueError):
+            return
+        if words in _LEAVING:
+            return
+        if words:
+            yield words
+
+
+@contextlib.contextmanager
+def _signals_kept(numbers: Sequence[int]) -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

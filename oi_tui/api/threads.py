@@ -1,0 +1,56 @@
+"""Turns in threads: for asyncio, and for scripts that go on meanwhile."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Generator
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+class BackgroundTurn:
+    """Work in a thread, and its result or error for whoever waits."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        self._error: BaseException | None = None
+        self._work = work
+        self._thread = threading.Thread(target=self._run, name="oi-tui-chat", daemon=True)
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Wait for the end. Raises what the work raised."""
+        self._thread.join()
+        if self._error:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException as error:  # noqa: BLE001  # raised again by `wait`
+            self._error = error
+
+
+async def iterate(items: Generator[_T, None, None], stop: Callable[[], None]) -> AsyncIterator[_T]:
+    """Iterate a blocking generator without blocking the event loop.
+
+    `stop` is called from the event loop when the task is cancelled while an item is produced; it must make
+    the generator return soon.
+    """
+    loop = asyncio.get_running_loop()
+    step: asyncio.Future[list[_T]] | None = None
+
+    def take() -> list[_T]:
+        return [item for _, item in zip((None,), items, strict=False)]
+
+    try:
+        while True:
+            step = loop.run_in_executor(None, take)
+            found = await asyncio.shield(step)
+            if not found:
+                return
+            yield found[0]
+    finally:
+        if step is not None and not step.done():
+            stop()
+            await asyncio.wait([step])
+        await loop.run_in_executor(None, items.close)

@@ -1,0 +1,472 @@
+"""The promises of Open Interpreter's Python package, kept with a model that is reached over HTTP."""
+
+import asyncio
+import doctest
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oi_tui import OpenInterpreter, interpreter_module, paths
+from oi_tui.api import chunks, computer
+from oi_tui.api import interpreter as api_interpreter
+from oi_tui.api.interpreter import TurnError
+from oi_tui.api.shared_model import POOL, ModelPool
+from oi_tui.engine.events import ApprovalRequested, TurnEnded
+from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.engine.storage.store import Store
+from tests import fakes
+from tests.servers import openai_server as server
+
+Make = Callable[..., OpenInterpreter]
+
+
+def calls(code: str, language: str = "python") -> server.Answer:
+    return server.spoken(server.Call(json.dumps({"language": language, "code": code})))
+
+
+def says(text: str) -> server.Answer:
+    return server.spoken(server.Say(text))
+
+
+@pytest.fixture
+def make(models: ModelProcess, served: server.ModelServer) -> Iterator[Make]:
+    """Make interpreters that ask the server; they are closed at the end."""
+    made: list[OpenInterpreter] = []
+
+    def interpreter(*arguments: Any, **settings: Any) -> OpenInterpreter:
+        found = OpenInterpreter(*arguments, llm=models, model="openai/m", api_key="k", **settings)
+        found.llm.api_base = served.base
+        found.llm.supports_functions = True
+        made.append(found)
+        return found
+
+    yield interpreter
+    for each in made:
+        each.close()
+
+
+def contents(messages: list[dict[str, Any]]) -> list[str]:
+    return [str(message["content"]).strip() for message in messages if message["role"] != "system"]
+
+
+# ---- What chat takes and returns
+
+
+def test_a_list_of_messages_replaces_the_conversation(make: Make, served: server.ModelServer) -> None:
+    interpreter = make()
+    interpreter.chat("before", display=False)
+    history = [
+        {"role": "user", "type": "message", "content": "one"},
+        {"role": "assistant", "type": "message", "content": "two"},
+        {"role": "user", "type": "message", "content": "three"},
+    ]
+    answer = interpreter.chat(history, display=False)
+    assert contents(served.requests[-1]["messages"]) == ["one", "two", "three"]
+    assert [each["content"] for each in answer] == ["Hello there"]
+    assert interpreter.last_messages_count == 3
+    assert interpreter.messages == [*history, *answer]
+
+
+def test_two_agents_talk_as_in_the_documentation(make: Make) -> None:
+    agents = [make(system_message=f"You are agent {name}.") for name in "AB"]
+    messages: list[dict[str, Any]] = [{"role": "user", "type": "message", "content": "Begin"}]
+    for turn in range(4):
+        for message in messages if turn else ():
+            message["role"] = {"user": "assistant", "assistant": "user"}[message["role"]]
+        agents[turn % 2].chat(messages, display=False)
+        messages = [
+            {key: message[key] for key in ("role", "type", "content")}
+            for message in agents[turn % 2].messages
+        ]
+    assert [message["content"] for message in messages] == ["Begin", *["Hello there"] * 4]
+
+
+def test_messages_of_version_0_1_reach_the_model(make: Make, served: server.ModelServer) -> None:
+    interpreter = make()
+    interpreter.messages = [
+        {"role": "user", "message": "add"},
+        {"role": "assistant", "message": "So:", "language": "python", "code": "1+1", "output": "2"},
+    ]
+    interpreter.chat("go on", display=False)
+    said = served.requests[0]["messages"]
+    assert contents(said)[0] == "add"
+    assert "1+1" in json.dumps(said)
+    assert "2" in contents(said)[-1]
+    assert contents(said)[-1].endswith("go on")
+    assert [message["type"] for message in interpreter.messages[:4]] == [
+        "message",
+        "message",
+        "code",
+        "console",
+    ]
+
+
+def test_return_messages_returns_the_whole_conversation(make: Make) -> None:
+    assert len(make().chat("hello", display=False, return_messages=True)) == 2
+
+
+@pytest.mark.parametrize("wrong", [5, b"hello", {1}])
+def test_what_is_no_message_is_refused(wrong: Any, make: Make) -> None:
+    with pytest.raises(TypeError, match="a text, a message or a list of messages"):
+        make().chat(wrong, display=False)
+
+
+def test_code_at_the_end_runs_before_the_model_is_asked(make: Make, served: server.ModelServer) -> None:
+    interpreter = make(auto_run=True)
+    code = {"role": "assistant", "type": "code", "format": "python", "content": "print(6 * 7)"}
+    interpreter.chat([{"role": "user", "type": "message", "content": "go"}, code], display=False)
+    assert [each["content"] for each in interpreter.messages[2:]] == ["42\n", "Hello there"]
+    assert len(served.requests) == 1
+    interpreter.chat(None, display=False)
+    assert len(served.requests) == 2, "what ran does not run again"
+
+
+def test_load_extend_config_and_display_message(
+    make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interpreter = make()
+    interpreter.load([{"role": "user", "type": "message", "content": "one"}])
+    assert interpreter.messages[0]["content"] == "one"
+    (tmp_path / "more.yaml").write_text("max_budget: 0.5\n")
+    with pytest.warns(UserWarning, match="older version"):
+        interpreter.extend_config(tmp_path / "more.yaml")
+    assert interpreter.max_budget == 0.5
+    assert interpreter.llm.model == "openai/m"
+    interpreter.display_message("> Hello")
+    assert capsys.readouterr().out == "> Hello\n"
+
+
+# ---- Threads and asyncio
+
+
+def test_a_turn_in_the_background_can_be_waited_for(make: Make, served: server.ModelServer) -> None:
+    go = threading.Event()
+
+    def late(exchange: server.Exchange) -> None:
+        assert go.wait(60)
+        says("At last")(exchange)
+
+    served.answer(late)
+    interpreter = make()
+    assert interpreter.chat("hello", display=False, blocking=False) is None
+    served.exchange()
+    assert interpreter.responding
+    with pytest.raises(TurnError, match="Another chat"):
+        interpreter.chat("me too", display=False)
+    go.set()
+    assert [each["content"] for each in interpreter.wait()] == ["At last"]
+    assert not interpreter.responding
+
+
+def test_waiting_raises_what_the_turn_raised(make: Make, served: server.ModelServer) -> None:
+    served.answer(server.error(401, "wrong key"))
+    interpreter = make()
+    interpreter.chat("hello", display=False, blocking=False)
+    with pytest.raises(TurnError, match="key"):
+        interpreter.wait()
+
+
+def test_asyncio_gets_the_same_chunks(make: Make) -> None:
+    async def turn(interpreter: OpenInterpreter) -> list[dict[str, Any]]:
+        return [chunk async for chunk in interpreter.achat("hello")]
+
+    async def both() -> list[list[dict[str, Any]]]:
+        return await asyncio.gather(turn(make()), turn(make()))
+
+    expected = list(make().chat("hello", stream=True))
+    assert asyncio.run(both()) == [expected, expected]
+
+
+def test_cancelling_a_task_stops_the_turn(make: Make, served: server.ModelServer) -> None:
+    served.answer(server.silent)
+    interpreter = make()
+
+    async def cancelled() -> None:
+        async def turn() -> None:
+            async for _ in interpreter.achat("hello"):
+                pass
+
+        task = asyncio.create_task(turn())
+        await asyncio.to_thread(served.exchange)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert served.exchange().client_gone.wait(60)
+    assert not interpreter.responding
+
+
+def test_interpreters_share_a_model_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = ModelPool()
+    first = pool.lease("a")
+    assert pool.lease("b") is first
+    monkeypatch.setenv("SOME_API_KEY", "new")
+    second = pool.lease("a")
+    assert second is not first, "a key that is set later counts"
+    pool.release("a")
+    pool.release("b")
+    assert pool.lease("c") is not second
+
+
+def test_closing_the_last_interpreter_ends_the_model_process() -> None:
+    one, two = OpenInterpreter(model="demo"), OpenInterpreter(model="demo")
+    one.chat("hello", display=False)
+    two.chat("hello", display=False)
+    process = POOL.lease(id(one))
+    assert process.pid
+    one.close()
+    assert process.pid
+    two.close()
+    assert process.pid is None
+
+
+# ---- Questions
+
+
+@pytest.mark.parametrize(
+    ("decide", "output", "told"),
+    [
+        (lambda request: request.run(), "1\n", "1"),
+        (lambda request: True, "1\n", "1"),
+        (lambda request: request.edit("print(2)"), "2\n", "2"),
+        (lambda request: request.reject("too risky"), None, "too risky"),
+        (lambda request: False, None, "rejected"),
+    ],
+)
+def test_a_function_decides_about_code(
+    decide: Callable[[ApprovalRequested], object],
+    output: str | None,
+    told: str,
+    make: Make,
+    served: server.ModelServer,
+) -> None:
+    served.answer(calls("print(1)"), says("Done."))
+    interpreter = make()
+    interpreter.on_approval = decide
+    chunks = list(interpreter.chat("go", stream=True))
+    assert "confirmation" not in {chunk["type"] for chunk in chunks}
+    printed = [each["content"] for each in interpreter.messages if each["type"] == "console"]
+    assert printed == ([output] if output else [])
+    [result] = [each for each in served.requests[1]["messages"] if each["role"] == "tool"]
+    assert told in result["content"]
+
+
+@pytest.mark.parametrize("decide", [lambda request: None, lambda request: 1 / 0])
+def test_a_function_that_does_not_decide_runs_nothing(decide: Any, make: Make, served: Any) -> None:
+    served.answer(calls("print(1)"), says("Done."))
+    interpreter = make()
+    interpreter.on_approval = decide
+    with pytest.raises((TurnError, ZeroDivisionError)):
+        interpreter.chat("go", display=False)
+    assert interpreter.messages[-1]["state"] == "skipped"
+
+
+def test_events_are_typed_and_answered_by_their_methods(make: Make, served: server.ModelServer) -> None:
+    served.answer(calls("print(1)"), says("Done."))
+    interpreter = make()
+    events = []
+    for event in interpreter.events("go"):
+        events.append(event)
+        if isinstance(event, ApprovalRequested):
+            assert event.edit("print(3)")
+            assert not event.run(), "the first answer counts"
+    assert events[-1] == TurnEnded("done")
+    assert any(each["content"] == "3\n" for each in interpreter.messages)
+
+
+def test_events_with_a_question_that_is_not_answered_are_an_error(
+    make: Make, served: server.ModelServer
+) -> None:
+    served.answer(calls("print(1)"))
+    with pytest.raises(TurnError, match="was not answered"):
+        list(make().events("go"))
+
+
+@pytest.mark.parametrize(("typed", "output"), [("Ada", "Hello Ada"), (None, "EOFError")])
+def test_a_function_answers_programs_that_ask(
+    typed: str | None, output: str, make: Make, served: server.ModelServer
+) -> None:
+    served.answer(calls("print('Hello', input('Name? '))"), says("Done."))
+    interpreter = make(auto_run=True)
+    asked = []
+    interpreter.on_input = lambda request: asked.append(request.prompt) or typed  # type: ignore[func-returns-value]
+    interpreter.chat("go", display=False)
+    [printed] = [each["content"] for each in interpreter.messages if each["type"] == "console"]
+    assert output in printed
+    assert asked == ["Name? "]
+
+
+def test_the_last_chunk_of_a_run_says_how_it_ended(make: Make, served: server.ModelServer) -> None:
+    served.answer(calls("1 / 0"), says("Oh."))
+    chunks = list(make(auto_run=True).chat("go", stream=True))
+    assert [chunk["state"] for chunk in chunks if chunk["type"] == "console" and chunk.get("end")] == [
+        "failed"
+    ]
+
+
+# ---- Profiles and conversations
+
+
+def test_the_default_profile_is_read() -> None:
+    paths.profiles().mkdir(parents=True)
+    (paths.profiles() / "default.yaml").write_text("custom_instructions: Be brief.\nllm.temperature: 0\n")
+    (paths.profiles() / "work.yaml").write_text("llm.model: demo\n")
+    llm = fakes.Llm()
+    with OpenInterpreter(llm=llm) as made:
+        made.chat("hello", display=False)
+    assert "Be brief." in str(llm.requests[0].messages[0])
+    with OpenInterpreter("work") as made:
+        assert (made.llm.model, made.custom_instructions) == ("demo", "")
+    with OpenInterpreter(paths.profiles() / "work.yaml") as made:
+        assert made.llm.model == "demo"
+    with pytest.raises(ProfileError, match="did you mean work"):
+        OpenInterpreter("wrok")
+    (paths.profiles() / "default.yaml").write_text("max_budget: much\n")
+    with pytest.raises(ProfileError, match="max_budget: expected a number"):
+        OpenInterpreter()
+
+
+def test_what_a_profile_has_without_effect_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "odd.yaml").write_text("nonsense: 1\n")
+    with pytest.warns(UserWarning, match="nonsense is not a setting"):
+        OpenInterpreter(tmp_path / "odd.yaml").close()
+
+
+def stored() -> list[list[str]]:
+    store = Store(paths.conversations())
+    return [[each.content for each in store.read(item.id)] for item in store.summaries()]
+
+
+def test_conversations_are_saved_for_the_navigator() -> None:
+    with OpenInterpreter(llm=fakes.Llm()) as made:
+        assert made.conversation_filename is None
+        made.chat("hello", display=False)
+        made.chat("again", display=False)
+        assert stored() == [["hello", "Done.", "again", "Done."]]
+        made.messages = made.messages[:2]
+        made.chat("otherwise", display=False)
+        assert stored() == [["hello", "Done.", "otherwise", "Done."]]
+        made.reset()
+        made.conversation_filename = "my talk.json"
+        made.chat("new", display=False)
+        assert made.conversation_filename == "my talk"
+    assert sorted(stored()) == [["hello", "Done.", "otherwise", "Done."], ["new", "Done."]]
+    titles = {item.title for item in Store(paths.conversations()).summaries()}
+    assert titles == {"hello", "my talk"}
+
+
+def test_conversations_are_not_saved_where_that_is_off(tmp_path: Path) -> None:
+    with OpenInterpreter(llm=fakes.Llm(), conversation_history=False) as made:
+        made.chat("hello", display=False)
+        assert stored() == []
+        made.conversation_history = True
+        made.conversation_history_path = str(tmp_path / "here")
+        made.chat("again", display=False)
+    assert [item.title for item in Store(tmp_path / "here").summaries()] == ["hello"]
+
+
+# ---- Python of the script, the module, the end of the process
+
+
+def test_python_runs_in_the_interpreter_of_the_script(make: Make) -> None:
+    [message] = make().computer.run("python", "import sys; print(sys.executable)")
+    assert message["content"].strip() == sys.executable
+
+
+SCRIPT = """
+import oi_tui.interpreter_module
+from interpreter import interpreter, OpenInterpreter
+from interpreter.core.core import OpenInterpreter as original
+
+assert original is OpenInterpreter and isinstance(interpreter, OpenInterpreter)
+interpreter.auto_run = True
+interpreter.llm.completions = lambda messages: iter(["```python\\nx = 5\\n```"])
+interpreter.llm.supports_functions = False
+for chunk in interpreter.chat("go", stream=True):
+    if chunk.get("format") == "output":
+        break
+print(interpreter.computer.run("python", "print(x + 1)")[0]["content"])
+"""
+
+
+def test_an_old_script_runs_and_ends_without_close(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "6", "")
+
+
+def test_an_installed_original_is_found_first(tmp_path: Path) -> None:
+    (tmp_path / "interpreter.py").write_text("name = 'the original'\n")
+    code = "import oi_tui.interpreter_module, interpreter; print(interpreter.name)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True, cwd=tmp_path
+    )
+    assert done.stdout.strip() == "the original"
+
+
+SESSION = """
+from oi_tui import OpenInterpreter
+interpreter = OpenInterpreter()
+interpreter.llm.completions = lambda messages: iter(["Hello."])
+interpreter.computer.run("python", "kept = 41")
+interpreter.chat()
+print("after:", [each["content"] for each in interpreter.messages if each["role"] == "user"])
+print(interpreter.computer.run("python", "print(kept + 1)")[0]["content"])
+"""
+
+
+def test_chat_alone_is_an_interactive_session(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SESSION)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"],
+        input="Say hello\n%info\n",
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert "plain mode" in done.stdout, done.stderr
+    assert "after: ['Say hello']" in done.stdout
+    assert done.stdout.rstrip().endswith("42")
+    assert done.returncode == 0
+
+
+def test_chat_alone_in_a_notebook_asks_line_by_line(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = iter(["hello", "", "exit"])
+    monkeypatch.setattr("builtins.input", lambda _="": next(lines))
+    monkeypatch.setattr("oi_tui.api.interactive.is_possible", lambda: False)
+    interpreter = make()
+    answer = interpreter.chat()
+    assert [each["content"] for each in answer] == ["hello", "Hello there"]
+
+
+@pytest.mark.parametrize("action", ["install", "remove"])
+def test_the_hook_for_old_scripts_is_written_and_removed(
+    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = tmp_path / "oi_tui_interpreter.pth"
+    hook.touch()
+    monkeypatch.setattr("sysconfig.get_paths", lambda: {"purelib": str(tmp_path)})
+    assert str(hook) in interpreter_module.main([action])
+    assert hook.exists() == (action == "install")
+    assert action == "remove" or hook.read_text() == "import oi_tui.interpreter_module\n"
+
+
+def test_the_examples_of_the_docstrings_run() -> None:
+    POOL.lease("examples")
+    try:
+        for module in (api_interpreter, computer, chunks):
+            result = doctest.testmod(module, verbose=False)
+            assert result.failed == 0
+    finally:
+        POOL.release("examples")
