@@ -3,12 +3,13 @@
 import sys
 from typing import TYPE_CHECKING
 
+from oi_tui.version import __version__
+
 if TYPE_CHECKING:
     from oi_tui.api.interpreter import OpenInterpreter
 
     interpreter: OpenInterpreter
 
-__version__ = "0.1.0"
 #: Code runs on pseudo-terminals, which Windows does not have.
 _WINDOWS = (
     "oi-tui runs on Linux and macOS, not on Windows itself: install WSL (wsl --install) and start it there."

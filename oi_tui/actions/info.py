@@ -3,11 +3,12 @@
 import platform
 import sys
 
-from oi_tui import __version__, log, paths
+from oi_tui import log, paths
 from oi_tui.engine.credentials.key_source import key_place
 from oi_tui.engine.credentials.keys import ORDER
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.text import one_line
+from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
 
 

@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 
-from oi_tui import __version__
+from oi_tui.version import __version__
 
 #: The width of the page where there is no terminal, and the widest that still reads well, in columns.
 USUAL, WIDEST = 80, 100

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-from oi_tui import __version__, paths, profiles
+from oi_tui import paths, profiles
 from oi_tui.actions import confirm_trust
 from oi_tui.cli import compat
 from oi_tui.cli.help_page import page
@@ -23,6 +23,7 @@ from oi_tui.engine.settings.setting import ProfileError, Setting, Value, nearest
 from oi_tui.engine.settings.templates import starter
 from oi_tui.opener import open_folder
 from oi_tui.text import one_line
+from oi_tui.version import __version__
 
 #: The exit code for a command line, profile or terminal that cannot be used.
 USAGE = 2

@@ -9,10 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oi_tui import __version__, paths
+from oi_tui import paths
 from oi_tui.doctor.examination import checks, examine
 from oi_tui.doctor.finding import Finding
 from oi_tui.text import visible
+from oi_tui.version import __version__
 
 if TYPE_CHECKING:
     from oi_tui.doctor.in_use import InUse

@@ -7,8 +7,8 @@ import urllib.request
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from oi_tui import __version__
 from oi_tui.doctor.finding import Finding
+from oi_tui.version import __version__
 
 if TYPE_CHECKING:
     from oi_tui.engine.settings.profile import Profile

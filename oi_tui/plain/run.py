@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 
-from oi_tui import __version__, log
+from oi_tui import log
 from oi_tui.engine.events import TurnEnded
 from oi_tui.engine.llm import endpoint
 from oi_tui.engine.models import local_servers
@@ -20,6 +20,7 @@ from oi_tui.plain.event_handler import INDENT, PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
 from oi_tui.plain.wakeup import Wakeup
 from oi_tui.text import one_line
+from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
 
 #: Exit codes, beside 0 for "done" and 2 for a command line that cannot be used.

@@ -71,7 +71,7 @@ def test_a_second_chat_at_the_same_time_is_refused() -> None:
         first.start()
         try:
             assert arrived.wait(10)
-            with pytest.raises(TurnError, match="in progress"):
+            with pytest.raises(TurnError, match="is running"):
                 interpreter.chat("two", display=False)
         finally:
             leave.set()
