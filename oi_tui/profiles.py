@@ -68,8 +68,10 @@ def find(name: str) -> Path:
         for candidate in (name, f"{name}.yaml", f"{name}.yml", f"{name}.py"):
             if (folder / candidate).is_file():
                 return folder / candidate
-        stem = name.removesuffix(".yaml")
-        if stem in presets.names():
+        stem = name.removesuffix(".yaml").removesuffix(".yml").removesuffix(".py")
+        if gone := presets.why_gone(stem):
+            raise ProfileError(f"the profile {stem} of Open Interpreter {gone}")
+        if stem in presets.names() or stem in presets.packaged():
             return folder / f"{stem}.yaml"
         if stem == "default":
             return folder / "default.yaml"
@@ -145,8 +147,9 @@ def open_profile(
         _ask_once(shown, ask)
         return made_of(shown), None
     if path.suffix == ".json":
-        raise ProfileError("JSON profiles are not read; YAML takes the same text: rename it", path=path)
-    if name is not None:
+        # YAML takes the same text. Changes would be written as YAML, so they are not saved.
+        return load(path, write=False), None
+    if name is not None and path != paths.profiles() / "default.yaml":
         return load(path, write=write), path
     try:
         return (load(path, write=write) if _ready(path, write=write) else Profile()), path

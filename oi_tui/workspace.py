@@ -75,6 +75,9 @@ class Languages(protocols.Computer, Protocol):
     def why_no_sandbox(self) -> str | None:
         """Return why the sandbox would not work if it were turned on; may take a moment."""
 
+    def use_startup(self, startup: Sequence[tuple[str, str]]) -> None:
+        """Run this code, each piece with its language, when languages start."""
+
     def use_sandbox(self, on: bool, private: Sequence[Path]) -> None:
         """Hold programs there from now on, where nothing of ours can be seen, or do not."""
 
@@ -135,6 +138,7 @@ class Workspace:
                 profile.sandbox_disk,
                 profile.sandbox_time,
             ),
+            startup=profile.startup,
         )
         #: Whoever made the workspace brought the model along, and no profile brings another.
         self._brought = llm is not None
@@ -152,6 +156,7 @@ class Workspace:
         #: What was said and run before the languages last forgot everything, by id.
         self.forgotten: frozenset[str] = frozenset()
         self._earlier = EarlierCode()
+        self._note_startup()
         journal, messages = conversation or (None, ())
         self.session = self._session(messages, journal)
 
@@ -198,6 +203,7 @@ class Workspace:
         """Let the languages forget."""
         self.computer.reset()
         self._earlier.forget()
+        self._note_startup()
         self._forget()
 
     def _forget(self) -> None:
@@ -302,6 +308,13 @@ class Workspace:
         request_log.set_levels(verbose=profile.verbose, debug=profile.debug)
         self._journal.use_model(profile.model)
         self.computer.use_sandbox(profile.sandbox, self._private)
+        self.computer.use_startup(profile.startup)
+        self._note_startup()
+
+    def _note_startup(self) -> None:
+        """Have the review know what the profile's own code changes in the languages."""
+        for language, code in self.profile.startup:
+            self._earlier.note(self.computer.resolve(language) or language, code, self.computer.cwd)
 
     @property
     def _private(self) -> tuple[Path, ...]:
@@ -367,6 +380,7 @@ class Workspace:
         self.session.close()
         self.computer.reset()
         self._earlier = EarlierCode()
+        self._note_startup()
         self._close_journal()
 
     def _close_journal(self) -> None:

@@ -54,6 +54,7 @@ class ApiComputer(SettingGroup):
                 hidden=() if profile.share_keys else held_back(profile.pass_environment),
                 active_line=profile.highlight_active_line,
                 declared=self._declared(LANGUAGES),
+                startup=profile.startup,
                 sandbox=profile.sandbox,
                 passed=profile.pass_environment,
                 writable=profile.sandbox_writable,

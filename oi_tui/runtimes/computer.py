@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from oi_tui import paths
-from oi_tui.messages import Loss, Printed, Report, RunEnded
+from oi_tui.messages import InputRequested, Loss, Printed, Report, RunEnded, Starting
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.installing import how_to_get
 from oi_tui.runtimes.language import Choices, Language, Runtime
@@ -22,6 +22,9 @@ from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.text import one_line
 
+#: So much of the output of startup code is shown if it fails, in characters.
+_STARTUP_OUTPUT = 2000
+_END_OF_INPUT = "\x04"
 #: What the model should know.
 _ENCLOSED = (
     "Code runs in a sandbox: only files of the working directory can be read and written, beside temporary "
@@ -66,7 +69,12 @@ class Computer:
         writable: Sequence[str] = (),
         limits: Limits = USUAL,
         hosts: Sequence[str] = (),
+        startup: Sequence[tuple[str, str]] = (),
     ) -> None:
+        """`startup` is code, with its language, that runs when the language starts."""
+        self._startup = tuple(startup)
+        #: The languages whose startup code ran since they started.
+        self._prepared: set[str] = set()
         self._cwd = paths.typed(cwd).absolute() if cwd else Path.cwd()
         self._choices = Choices(python, shell)
         self._hidden = frozenset(hidden)
@@ -115,6 +123,7 @@ class Computer:
             self._declared = tuple(languages)
             gone = [name for name, each in self._runtimes.items() if each.language not in self._declared]
             ended = [self._runtimes.pop(name) for name in gone]
+            self._prepared.difference_update(gone)
             self._programs.clear()
         for runtime in ended:
             runtime.close()
@@ -200,6 +209,7 @@ class Computer:
         """
         with self._lock:
             self._enclosed, self._private = on, tuple(private)
+            self._prepared.clear()
         for runtime in self._all():
             if isinstance(runtime, PtyRuntime):
                 runtime.use_sandbox(self._walls())
@@ -260,14 +270,43 @@ class Computer:
             yield RunEnded("failed", 0.0, "The computer was closed.")
             return
         try:
+            yield from self._prepare(declared.name, runtime)
             with contextlib.closing(runtime.run(code, self._stopped)) as reports:
                 watched = self._watched(reports)
-                if declared.translate is None:
-                    yield from watched
-                else:
-                    yield from chain.from_iterable(map(declared.translate, watched))
+                if declared.translate is not None:
+                    watched = chain.from_iterable(map(declared.translate, watched))
+                for report in watched:
+                    if isinstance(report, RunEnded) and report.state == "lost":
+                        self._prepared.discard(declared.name)
+                    yield report
         finally:
             self._running = None
+
+    def use_startup(self, startup: Sequence[tuple[str, str]]) -> None:
+        """Run this code, each piece with its language, when languages start; now in those that are there."""
+        if self._startup != tuple(startup):
+            self._startup = tuple(startup)
+            self._prepared.clear()
+
+    def _prepare(self, name: str, runtime: Runtime) -> Iterator[Report]:
+        """Run the startup code of a language that has started anew. Its output is shown if it fails."""
+        codes = [code for language, code in self._startup if self.resolve(language) == name]
+        if not codes or name in self._prepared:
+            return
+        self._prepared.add(name)
+        for code in codes:
+            output = ""
+            for report in runtime.run(code, self._stopped):
+                match report:
+                    case Starting():
+                        yield report
+                    case Printed(text):
+                        output = (output + text)[-_STARTUP_OUTPUT:]
+                    case InputRequested():
+                        runtime.send_input(_END_OF_INPUT)
+                    case RunEnded(state, _, reason) if state != "finished":
+                        why = f" ({reason})" if reason else ""
+                        yield Printed(f"oi-tui: the startup code of the profile failed{why}:\r\n{output}")
 
     def _refused_hosts(self) -> str | None:
         """Say which hosts programs could not reach, since the last time; None for none."""
@@ -375,6 +414,7 @@ class Computer:
         for runtime in self._all():
             runtime.reset()
         self._losses.clear()
+        self._prepared.clear()
 
     def close(self) -> None:
         """End for good; leaves no process behind."""
@@ -382,6 +422,10 @@ class Computer:
             self._closed = True
         for runtime in self._all():
             runtime.close()
+
+    def _note_loss(self, loss: Loss) -> None:
+        self._prepared.discard(loss.language)
+        self._losses.append(loss)
 
     def _runtime(self, language: Language, program: str) -> Runtime:
         runtime = self._runtimes.get(language.name)
@@ -396,7 +440,7 @@ class Computer:
                 active_line=self._active_line,
                 size=self._size,
                 sandbox=self._walls(),
-                on_loss=self._losses.append,
+                on_loss=self._note_loss,
             )
         return runtime
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from oi_tui import paths
 from oi_tui.engine.credentials import private_file
 from oi_tui.engine.credentials.redaction import learn
-from oi_tui.engine.models.model_names import family
+from oi_tui.engine.models.model_names import family, resolve
 
 _log = logging.getLogger(__name__)
 # Where nobody keeps a log, nothing is printed.
@@ -80,7 +80,7 @@ def name_for(model: str, api_base: str | None = None) -> str | None:
 
 def provider_of(model: str) -> str | None:
     """The provider of a model by LiteLLM's name for it; None where the name does not say."""
-    prefix, slash, _ = model.partition("/")
+    prefix, slash, _ = resolve(model).partition("/")
     if slash:
         return prefix.lower()
     if model in _KEYLESS:

@@ -23,7 +23,7 @@ from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.chunk_repair import error_words
 from oi_tui.engine.llm.error_table import CONNECTION, MISSING_MODULE, TROUBLES, Attempt
 from oi_tui.engine.llm.urls import shown
-from oi_tui.engine.models.model_names import advice
+from oi_tui.engine.models.model_names import advice, why_gone
 
 #: Longest piece of a provider's own words that is kept.
 _DETAIL = 600
@@ -300,6 +300,8 @@ def not_an_address(base: str, wanted: str) -> ErrorInfo:
 
 def no_provider(model: str) -> ErrorInfo:
     """The name of a model does not say, or not rightly, whose model it is."""
+    if gone := why_gone(model):
+        return ErrorInfo("model", gone, "model")
     return ErrorInfo("model", f"The provider of “{model}” is unknown. {advice(model)}", "model")
 
 

@@ -35,7 +35,7 @@ from oi_tui.engine.llm import errors, redirects, urls
 from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.error_table import Attempt
 from oi_tui.engine.llm.raw_stream import RawReply, pieces
-from oi_tui.engine.models.model_names import COMPATIBLE, family
+from oi_tui.engine.models.model_names import COMPATIBLE, family, resolve, why_gone
 from oi_tui.environment import close_to_others
 
 #: LiteLLM reads these when it is imported: no prices from the network, no `.env` file of whatever folder.
@@ -99,6 +99,7 @@ class Provider:
         model, base, key = request["model"], request.get("api_base"), request.get("api_key")
         if model == "demo":
             return "openai/demo", *self._demo_server()
+        model = model if base else resolve(model)
         prefix = model.partition("/")[0]
         known = "/" in model and prefix in self.litellm.provider_list
         if base and prefix.lower() in COMPATIBLE and "/" in model:
@@ -119,6 +120,9 @@ class Provider:
 
     def misnamed(self, model: str) -> ErrorInfo | None:
         """Return why a name without a provider is wrong or ambiguous; else None."""
+        model = resolve(model)
+        if why_gone(model) or model.partition("/")[0].lower() in COMPATIBLE:
+            return errors.no_provider(model)
         if "/" in model or model == "demo":
             return None
         try:
@@ -146,7 +150,7 @@ class Provider:
             # LiteLLM would ask the Ollama server of its own choice, and wait for it.
             return {}
         try:
-            info: Mapping[str, Any] = self.litellm.get_model_info(model)
+            info: Mapping[str, Any] = self.litellm.get_model_info(resolve(model))
         except Exception:  # noqa: BLE001  (an unknown model raises a bare Exception)
             return {}
         return {

@@ -24,6 +24,42 @@ COMPATIBLE = frozenset(
     }
 )
 
+#: Names that Open Interpreter took for a model, and what they stand for.
+_ALIASES = {
+    "claude": "anthropic/claude-sonnet-4-5",
+    "claude-3.5": "anthropic/claude-3-5-sonnet-20240620",
+    "claude-3.5-sonnet": "anthropic/claude-3-5-sonnet-20240620",
+}
+#: Makers whose models nobody else serves under a name without a provider.
+_ONLY_SERVED_BY = ("anthropic", "gemini")
+_CHOOSE = "Choose another model with %model or --model."
+#: Models and providers that Open Interpreter documented and that no longer exist.
+_GONE = {
+    "i": f"The hosted model “i” of Open Interpreter no longer exists. {_CHOOSE}",
+    "anyscale": f"Anyscale no longer serves models. {_CHOOSE}",
+    "palm": f"Google replaced PaLM by Gemini. Use gemini/gemini-2.5-flash, for example. {_CHOOSE}",
+    "petals": f"Petals cannot be used: its Python package does not work with LiteLLM any more. {_CHOOSE}",
+}
+
+
+def resolve(model: str) -> str:
+    """Return the name with its provider, where only one can be meant; else the name as it is.
+
+    >>> resolve("claude-2"), resolve("@cf/meta/llama"), resolve("llama3")
+    ('anthropic/claude-2', 'cloudflare/@cf/meta/llama', 'llama3')
+    """
+    if model in _ALIASES:
+        return _ALIASES[model]
+    if model.startswith("@cf/"):
+        return f"cloudflare/{model}"
+    maker = family(model)
+    return f"{maker}/{model}" if maker in _ONLY_SERVED_BY and "/" not in model else model
+
+
+def why_gone(model: str) -> str | None:
+    """Return what became of a model of Open Interpreter's that no longer exists; None for another."""
+    return _GONE.get(model.partition("/")[0])
+
 
 def family(model: str) -> str | None:
     """Return the provider that makes models of this name; None where nobody can tell."""
@@ -33,7 +69,9 @@ def family(model: str) -> str | None:
 
 def advice(model: str) -> str:
     """Return what to write instead of a name without a provider."""
-    _, _, name = model.rpartition("/")
+    name = model.rpartition("/")[2]
+    if model.partition("/")[0].lower() in COMPATIBLE:
+        return f"Set api_base to the address of your server, such as http://localhost:8000/v1, for {model}."
     if provider := family(name):
         return f"Put the provider before the name: {provider}/{name}."
     return (

@@ -5,6 +5,14 @@ from pathlib import Path
 from oi_tui.engine.settings import yaml_file
 
 _FOLDER = Path(__file__).parent / "preset_profiles"
+#: Counterparts of further profiles of Open Interpreter 0.4.3. They work by name and are not listed.
+_PACKAGED = Path(__file__).parent / "packaged_profiles"
+#: Those that have no counterpart, and why.
+_GONE = {
+    "e2b": "ran code on the servers of E2B. Declare its class as a language instead "
+    "(computer.custom_languages: [e2b.py])",
+    "template_profile": "was a template to copy. The settings (f2) and --profiles make and list profiles",
+}
 
 
 def names() -> list[str]:
@@ -14,7 +22,18 @@ def names() -> list[str]:
 
 def text(name: str) -> str | None:
     """The YAML text of a ready-made profile; None where there is none of that name."""
-    return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8") if name in names() else None
+    folder = _FOLDER if name in names() else _PACKAGED if name in packaged() else None
+    return (folder / f"{name}.yaml").read_text(encoding="utf-8") if folder else None
+
+
+def packaged() -> list[str]:
+    """The names of further profiles of Open Interpreter 0.4.3 that work here."""
+    return sorted(path.stem for path in _PACKAGED.glob("*.yaml"))
+
+
+def why_gone(name: str) -> str | None:
+    """Return what a profile of Open Interpreter's did that has no counterpart; None for another."""
+    return _GONE.get(name)
 
 
 def summary(name: str) -> str:

@@ -34,6 +34,8 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
     unknown: tuple[str, ...] = field(default=(), compare=False)
     #: The text and the place of a trusted program that brings a function as its model.
     completions: tuple[str, str] | None = field(default=None, compare=False, repr=False)
+    #: Code of a trusted program, with its language, that runs when the language starts.
+    startup: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
     #: For each setting that is not at its default: where its value comes from.
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False, repr=False)
 

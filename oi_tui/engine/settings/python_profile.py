@@ -16,6 +16,8 @@ from oi_tui.text import one_line
 
 #: The name by which a language is listed here, the one that Open Interpreter gives it, and its aliases.
 KnownLanguage = tuple[str, str, tuple[str, ...]]
+#: A call of the program: what, in which line, and with which texts.
+_Call = tuple[str, int | None, list[str], dict[str, str]]
 #: Longer than this no profile takes to set its values, in seconds.
 PATIENCE = 30.0
 #: What stands between the program and us: an object that notes what is set. It reads a JSON object from the
@@ -61,8 +63,10 @@ class Part:
         if isinstance(value, Part) and object.__getattribute__(value, "_path") == path:
             return
         values[path], lines[path] = value, line_now()
-    def __call__(self, *_, **__):
-        calls.append([object.__getattribute__(self, "_path"), line_now()])
+    def __call__(self, *positional, **named):
+        told = {key: value for key, value in named.items() if isinstance(value, str)}
+        words = [value for value in positional if isinstance(value, str)]
+        calls.append([object.__getattribute__(self, "_path"), line_now(), words, told])
         return Part(object.__getattribute__(self, "_path"))
     def __iter__(self):
         return iter(())
@@ -122,21 +126,26 @@ _FAULTS = {
     "SystemExit": "the profile ends the program",
     "EOFError": "the profile asks for input, which it cannot get",
 }
+#: Calls of Open Interpreter that need nothing here: models are loaded when they are first asked.
+_NEEDLESS_CALLS = frozenset({"llm.load", "computer.vision.load"})
 
 
 def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
     """Return the profile that the program makes. Whoever calls has seen to it that the text is trusted.
 
     `interpreter` is there as in Open Interpreter, and takes what is assigned to it and its parts. `languages`
-    are what its `computer.languages` holds at first. What has no effect is named in `unknown`. A function as
+    are what its `computer.languages` holds at first. Code that it runs with `computer.run` is noted in
+    `startup`. What has no effect is named in `unknown`. A function as
     `llm.completions` is noted in `completions`. Raises ProfileError, with the line, also where a limit that
     the program sets is not understood.
     """
     found = _executed(shown, languages)
     if found["fault"]:
         kind, words, line = found["fault"]
-        raise ProfileError(one_line(f"{kind}: {_FAULTS.get(kind, words)}", 200), path=shown.place, line=line)
-    profile = Profile(unknown=tuple(_called(found["calls"])))
+        raise ProfileError(_explain(kind, words, found["calls"]), path=shown.place, line=line)
+    profile = Profile(unknown=tuple(_called(found["calls"])), startup=tuple(_startup(found["calls"])))
+    if any(path == "local_setup" for path, *_ in found["calls"]):
+        profile = profile.with_changes("profile", local=True)
     for path, kind, value, line in found["values"]:
         try:
             profile = _with(profile, path, kind, value, shown)
@@ -166,10 +175,40 @@ def _executed(shown: Shown, languages: Sequence[KnownLanguage]) -> dict[str, Any
     return found
 
 
-def _called(calls: Sequence[tuple[str, int | None]]) -> Iterator[str]:
-    for path, line in calls:
+def _explain(kind: str, words: str, calls: Sequence[_Call]) -> str:
+    """Describe a fault in the program, with the last text that it displayed before."""
+    if kind == "ModuleNotFoundError":
+        words += f"; install it for the Python of oi-tui, {sys.executable}"
+    shown = [each for path, _, each, _ in calls if path == "display_message" and each]
+    last = f" (it says: {one_line(' '.join(shown[-1][0].split()), 200)})" if shown else ""
+    return one_line(f"{kind}: {_FAULTS.get(kind, words)}{last}", 400)
+
+
+def _called(calls: Sequence[_Call]) -> Iterator[str]:
+    """Describe the calls that have no effect, and what the program displays."""
+    for path, line, words, named in calls:
+        if path in _NEEDLESS_CALLS or path == "local_setup" or _code_of(path, words, named):
+            continue
         place = f"line {line}: " if line else ""
-        yield one_line(f"{place}{path}() has no effect in a profile", 200)
+        if path == "display_message" and words:
+            yield one_line(f"{place}the profile says: {' '.join(words[0].split())}", 300)
+        else:
+            yield one_line(f"{place}{path}() has no effect in a profile", 200)
+
+
+def _startup(calls: Sequence[_Call]) -> Iterator[tuple[str, str]]:
+    """The code that the program runs, with its language."""
+    for path, _, words, named in calls:
+        if found := _code_of(path, words, named):
+            yield found
+
+
+def _code_of(path: str, words: Sequence[str], named: Mapping[str, str]) -> tuple[str, str] | None:
+    """The language and the code of a call of `computer.run`; None for another call."""
+    if path not in ("computer.run", "computer.terminal.run"):
+        return None
+    given = {**dict(zip(("language", "code"), words, strict=False)), **named}
+    return (given["language"], given["code"]) if {"language", "code"} <= given.keys() else None
 
 
 def _with(profile: Profile, path: str, kind: str, value: Any, shown: Shown) -> Profile:

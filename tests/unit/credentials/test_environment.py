@@ -165,9 +165,9 @@ LOOK = (
 APPLICATION = (
     "import ctypes, json, os, sys\n"
     "from oi_tui import OpenInterpreter\n"
-    "from oi_tui.engine.llm.client import ModelProcess\n"
+    "from oi_tui.api.shared_model import POOL\n"
     "with OpenInterpreter() as interpreter:\n"
-    "    interpreter._process.start()\n"
+    "    POOL.lease('test').start()\n"
     "    (told,) = interpreter.computer.run('python', os.environ['LOOK'])\n"
     "    (shell,) = interpreter.computer.run('shell', 'env; echo over')\n"
     "getenv = ctypes.CDLL(None).getenv\n"

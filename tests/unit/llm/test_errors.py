@@ -300,8 +300,6 @@ def test_the_provider_is_missing(models: ModelProcess) -> None:
 @pytest.mark.parametrize(
     ("name", "advice"),
     [
-        ("claude-2", "anthropic/claude-2"),
-        ("gemini-pro", "gemini/gemini-pro"),
         ("deepseek-chat", "deepseek/deepseek-chat"),
         ("mistral-large-latest", "mistral/mistral-large-latest"),
         ("codestral-9", "mistral/codestral-9"),
@@ -315,6 +313,38 @@ def test_the_right_provider_is_proposed(models: ModelProcess, name: str, advice:
     _, fault = fails(models, model=name)
     assert (fault.kind, fault.setting, fault.retryable) == ("model", "model", False)
     assert fault.sentence.endswith(f"Put the provider before the name: {advice}.")
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("claude-2", "ANTHROPIC_API_KEY"),
+        ("claude-3.5", "ANTHROPIC_API_KEY"),
+        ("claude", "ANTHROPIC_API_KEY"),
+        ("gemini-pro", "GEMINI_API_KEY"),
+        ("@cf/meta/llama-2-7b-chat-int8", "CLOUDFLARE_API_KEY"),
+    ],
+)
+def test_names_of_open_interpreter_find_their_provider(models: ModelProcess, name: str, key: str) -> None:
+    _, fault = fails(models, model=name)
+    assert fault.kind == "no_key"
+    assert key in fault.sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("i", "no longer exists"),
+        ("palm/chat-bison", "gemini/"),
+        ("anyscale/meta-llama/Llama-2", "no longer serves"),
+        ("petals/x", "cannot be used"),
+        ("vllm/facebook/opt", "Set api_base to the address of your server"),
+    ],
+)
+def test_models_that_are_gone_say_so_in_a_sentence(models: ModelProcess, name: str, says: str) -> None:
+    _, fault = fails(models, model=name)
+    assert (fault.kind, fault.setting, fault.retryable) == ("model", "model", False)
+    assert says in fault.sentence
 
 
 @pytest.mark.parametrize("prefix", ["vllm", "LMStudio", "llamacpp", "localai", "text-generation-webui"])

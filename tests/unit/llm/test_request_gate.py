@@ -32,6 +32,8 @@ REPLIERS = {
     ("engine/llm/request_log.py", "self._llm"),
     ("engine/models/function_process.py", "FunctionModel(self._function)"),
     ("api/interpreter.py", "event"),
+    ("api/interpreter.py", "question"),
+    ("engine/events.py", "self"),
     ("plain/conversation.py", "request"),
     ("screens/chat/view.py", "event.request"),
     ("demo/scripts.py", "task"),

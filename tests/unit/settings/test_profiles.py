@@ -224,10 +224,7 @@ def test_a_program_is_run_only_after_it_was_trusted(folder: Path) -> None:
     assert profile.system_message == Profile().system_message + " Be brief."
     assert profile.loop_breakers == ("The task is done.",)
     assert profile.completions is not None
-    assert profile.unknown == (
-        "line 11: computer.run() has no effect in a profile",
-        "nothing_known is not a setting",
-    )
+    assert profile.unknown == ("nothing_known is not a setting",)
     assert profiles.open_profile("mine", no)[0] == profile
     path.write_text(path.read_text() + "\n")
     with pytest.raises(ProfileError, match="not trusted"):

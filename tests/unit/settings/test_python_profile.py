@@ -190,7 +190,26 @@ PACKAGED = {
 }  # fmt: skip
 
 
-WITHOUT_CALLS = {"bedrock-anthropic", "cerebras", "groq", "obsidian", "template_profile"}
+@pytest.mark.parametrize("name", [*PACKAGED, "default", "fast", "vision", "snowpark"])
+def test_the_packaged_profiles_work_by_name_or_say_what_is_gone(name: str) -> None:
+    paths.profiles().mkdir(parents=True)
+    if name in ("e2b", "template_profile"):
+        with pytest.raises(ProfileError, match=f"the profile {name} of Open Interpreter (ran|was)"):
+            profiles.open_profile(name, write=False)
+        return
+    for written in (name, f"{name}.yaml", f"{name}.py"):
+        profile, _ = profiles.open_profile(written, write=False)
+        assert profile.unknown == ()
+        assert not profile.auto_run
+        assert profile.os == ("os" in name.split("-"))
+    if name != "default":
+        assert profile.origins
+
+
+def test_a_json_profile_is_read(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text('{"llm": {"model": "demo"}, "auto_run": true}\n')
+    profile, place = profiles.open_profile(str(tmp_path / "mine.json"))
+    assert (profile.model, profile.auto_run, place) == ("demo", True, None)
 
 
 @pytest.mark.parametrize("name", PACKAGED)
@@ -200,14 +219,14 @@ def test_the_profiles_of_open_interpreter_are_used_or_refused_with_a_reason(name
         assert words in refused(_IMPORT + statements)
         return
     profile = made(_IMPORT + statements)
-    # What it sets counts; what is called has no effect, and that is said.
+    # What it sets counts; what has no effect is told.
     assert profile.offline == ("offline = True" in statements)
     assert profile.auto_run == ("auto_run = True" in statements)
     assert (profile.execution_instructions == "") == ("execution_instructions = False" in statements)
-    assert all("has no effect" in each or "is not a setting" in each for each in profile.unknown)
-    assert any("()" in each for each in profile.unknown) == (
-        "()" in statements or ".run(" in statements or "_message(" in statements
-    )
+    told = ("has no effect", "is not a setting", "the profile says")
+    assert all(any(words in each for words in told) for each in profile.unknown)
+    assert bool(profile.startup) == (".run(" in statements)
+    assert profile.local == ("local_setup()" in statements)
 
 
 def test_a_program_that_prints_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
@@ -236,3 +255,37 @@ def test_a_yaml_profile_with_older_keys_counts_wherever_it_is(tmp_path: Path) ->
     path.write_text("max_budget: a lot\n")
     with pytest.raises(ProfileError, match="max_budget: expected a number"):
         profiles.open_profile(str(path))
+
+
+def test_code_that_a_program_runs_is_startup_code() -> None:
+    profile = made(
+        f"{_IMPORT}run = interpreter.computer.run\n"
+        "run('python', 'def look(): return 7')\n"
+        "output = run(language='shell', code='A=1', display=True)\n"
+        "interpreter.computer.terminal.run('python', code='x = 1')\n"
+    )
+    assert profile.startup == (
+        ("python", "def look(): return 7"),
+        ("shell", "A=1"),
+        ("python", "x = 1"),
+    )
+    assert profile.unknown == ()
+
+
+def test_what_a_program_displays_is_told_and_loading_needs_nothing() -> None:
+    profile = made(
+        f"{_IMPORT}interpreter.llm.load()\ninterpreter.display_message('> Model\\nset')\n"
+        "interpreter.local_setup()\ninterpreter.computer.mouse.move('x')\n"
+    )
+    assert profile.local
+    assert profile.unknown == (
+        "line 3: the profile says: > Model set",
+        "line 5: computer.mouse.move() has no effect in a profile",
+    )
+
+
+def test_a_program_that_ends_says_what_it_displayed() -> None:
+    ends = f"{_IMPORT}interpreter.display_message('No Ollama here.')\nexit()\n"
+    assert refused(ends).endswith("the profile ends the program (it says: No Ollama here.)")
+    missing = refused("import nowhere_at_all\n")
+    assert "No module named 'nowhere_at_all'; install it for the Python of oi-tui" in missing

@@ -1,0 +1,47 @@
+"""Code of a profile that runs when a language starts."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.messages import Printed, RunEnded, Starting
+from oi_tui.runtimes.computer import Computer
+
+
+@pytest.fixture
+def computer() -> Iterator[Computer]:
+    made = Computer(startup=(("python", "print('quiet')\ntool = 20"), ("py", "tool += 1"), ("shell", "A=5")))
+    yield made
+    made.close()
+
+
+def run(computer: Computer, language: str, code: str) -> str:
+    reports = list(computer.run(language, code))
+    assert isinstance(reports[-1], RunEnded)
+    return "".join(report.text for report in reports if isinstance(report, Printed)).strip()
+
+
+def test_it_runs_once_before_the_first_code_and_silently(computer: Computer) -> None:
+    assert run(computer, "python", "print(tool)") == "21"
+    assert run(computer, "python", "print(tool)") == "21"
+    assert run(computer, "bash", "echo $A") == "5"
+
+
+def test_it_runs_again_after_a_reset_and_after_a_loss(computer: Computer) -> None:
+    run(computer, "python", "tool = 0")
+    computer.reset()
+    assert run(computer, "python", "print(tool)") == "21"
+    run(computer, "python", "import os; os._exit(3)")
+    assert run(computer, "python", "print(tool)").endswith("21")
+
+
+def test_what_fails_is_shown_with_its_output(computer: Computer) -> None:
+    computer.use_startup((("python", "print('before')\n1 / 0"), ("python", "input()")))
+    reports = list(computer.run("python", "print('mine')"))
+    said = "".join(report.text for report in reports if isinstance(report, Printed))
+    assert said.startswith("oi-tui: the startup code of the profile failed")
+    assert "before" in said
+    assert "ZeroDivisionError" in said
+    assert "EOFError" in said
+    assert said.rstrip().endswith("mine")
+    assert isinstance(reports[0], Starting)
