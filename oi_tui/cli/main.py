@@ -116,6 +116,12 @@ def parser() -> _Parser:
         help="reset a profile to its original state",
     )
     made.add_argument(
+        "--import",
+        dest="import_all",
+        action="store_true",
+        help="bring in the profiles, conversations and models of Open Interpreter on this machine",
+    )
+    made.add_argument(
         "--import-profiles", action="store_true", help="copy the profiles of Open Interpreter on this machine"
     )
     made.add_argument("-pl", "--plain", action="store_true", help="plain lines instead of a screen")
@@ -191,6 +197,8 @@ def _started(arguments: list[str]) -> int:
         return _list_profiles()
     if "reset_profile" in given:
         return _reset_profile(given.reset_profile)
+    if "import_all" in given:
+        return _import_all()
     if "import_profiles" in given:
         return _import_profiles()
     for secret in (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", ""))):
@@ -283,9 +291,23 @@ def _reset_profile(name: str) -> int:
 def _import_profiles() -> int:
     from oi_tui.engine.open_interpreter import profiles as original_profiles
 
+    results = list(original_profiles.bring_in(original_profiles.found(), paths.profiles()))
     source = original_profiles.folder()
-    results = list(original_profiles.bring_in(source, paths.profiles()))
     _print("\n".join(map(str, results)) or f"There are no profiles in {one_line(paths.short(source))}.")
+    return 0
+
+
+def _import_all() -> int:
+    """Bring in everything of Open Interpreter; its default profile becomes the default one."""
+    from oi_tui.engine.open_interpreter import setup
+    from oi_tui.engine.storage.store import Store
+
+    imported = setup.bring_in(Store(paths.conversations()))
+    lines = [str(imported)] if str(imported) else ["Nothing of Open Interpreter was found that is not here."]
+    if imported.default:
+        profiles.make_default(imported.default)
+        lines.append(f"{imported.default.stem} is the default profile now.")
+    _print("\n".join(lines))
     return 0
 
 

@@ -13,6 +13,7 @@ from oi_tui import log
 from oi_tui.engine.events import TurnEnded
 from oi_tui.engine.llm import endpoint
 from oi_tui.engine.models import local_servers
+from oi_tui.engine.open_interpreter import setup
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.environment import close_to_others
 from oi_tui.plain.conversation import PlainConversation
@@ -151,6 +152,8 @@ def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
         + (f"The model is {model}. Code {asks}." if workspace.has_model else "")
         + "\n%help lists the commands; ctrl+d quits."
     )
+    if workspace.is_new and setup.look(workspace.store):
+        conversation.story.note("Open Interpreter was found on this machine. oi-tui --import brings it in.")
     if not workspace.has_model:
         conversation.story.note(
             "No model is set: %model chooses one. ! runs a shell command, %python CODE runs Python."

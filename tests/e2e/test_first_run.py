@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui import paths
+from oi_tui import paths, profiles
 from oi_tui.engine.credentials.keys import Secrets
+from oi_tui.engine.open_interpreter import profiles as original_profiles
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program, messages
 from tests.servers.openai_server import Call, Exchange, ModelServer, Say, refused, spoken
@@ -175,3 +176,29 @@ def test_a_key_that_was_kept_before_is_a_model(start: Start) -> None:
     program.wait_for("OPENAI_API_KEY is saved in", 60)
     assert "No model is set" not in program.screen
     assert "canary" not in program.screen
+
+
+def test_what_open_interpreter_left_is_brought_in_with_one_key(start: Start) -> None:
+    folder = original_profiles.folder()
+    folder.mkdir(parents=True)
+    (folder / "default.yaml").write_text("llm:\n  model: demo\nauto_run: true\n")
+    program = start("--no-auto-run", env=nobody(), rows=40)
+    screen = program.wait_for("It was found on this machine", 60)
+    assert "Bring in your settings of Open Interpreter?" in screen
+    assert "1 profile: default.yaml" in screen
+    assert "without asking" in screen
+    program.wait_for("y yes · n no")
+    program.press("y")
+    program.wait_for("Switched to profile oi-default; the model is demo", 60)
+    assert profiles.default_path().name == "oi-default.yaml"
+
+
+def test_without_a_yes_nothing_is_brought_in(start: Start) -> None:
+    folder = original_profiles.folder()
+    folder.mkdir(parents=True)
+    (folder / "default.yaml").write_text("llm:\n  model: demo\n")
+    program = start("--no-auto-run", env=nobody(), rows=40)
+    program.wait_for("It was found on this machine", 60)
+    program.press("n")
+    program.wait_for(WELCOME)
+    assert not (paths.profiles() / "oi-default.yaml").exists()

@@ -1,6 +1,6 @@
-"""Profiles that Open Interpreter 0.4.3 left on this machine, copied into our folder of profiles."""
+"""Profiles that Open Interpreter (0.1 to 0.4.3) left on this machine, copied into our folder of profiles."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,10 @@ from oi_tui.engine.settings import migration, yaml_file
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.text import one_line
+
+_YAML = (".yaml", ".yml", ".json")
+#: Where the settings of versions before 0.2.5 are, below the folder of the version.
+_OLD_SETTINGS = "config.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,49 +24,84 @@ class ImportedProfiles:
     problem: str | None = None
     #: Keys that have no effect here, in words; they stay in the file.
     unknown: tuple[str, ...] = ()
+    #: Whether it runs code without asking.
+    auto_run: bool = False
 
     def __str__(self) -> str:
         source = one_line(self.source.name, 80)
         if self.name is None:
             return f"{source}: not imported: {self.problem}"
         lines = [f"{source}: imported; use it with --profile {one_line(self.name, 80)}"]
+        if self.auto_run:
+            lines.append("  It sets auto_run: code from the model runs without asking.")
         return "\n".join([*lines, *(f"  {one_line(line, 200)}" for line in self.unknown)])
+
+
+def configurations() -> list[Path]:
+    """The folders of Open Interpreter's settings on this platform, those of the newest version first."""
+    import platformdirs
+
+    names = ("open-interpreter", "Open Interpreter Terminal", "Open Interpreter")
+    return [Path(platformdirs.user_config_dir(name)) for name in names]
 
 
 def folder() -> Path:
     """The folder where Open Interpreter keeps its profiles on this platform."""
-    import platformdirs
-
-    return Path(platformdirs.user_config_dir("open-interpreter")) / "profiles"
+    return configurations()[0] / "profiles"
 
 
-def bring_in(source: Path, target: Path) -> Iterator[ImportedProfiles]:
-    """Copy the original's YAML profiles, each as `oi-NAME`; one that is here already is left as it is.
+def found() -> list[Path]:
+    """The profiles that Open Interpreter left, the settings of old versions last."""
+    listed = folder().glob("*") if folder().is_dir() else ()
+    profiles = [path for path in sorted(listed) if path.suffix in (*_YAML, ".py")]
+    old = (place / _OLD_SETTINGS for place in configurations())
+    return [*profiles, *(path for path in old if path.is_file())]
 
-    Nothing of ours is replaced, nothing becomes the default, and Python profiles are not run. Raises
-    OSError when our folder cannot be written to.
+
+def bring_in(sources: Sequence[Path], target: Path) -> Iterator[ImportedProfiles]:
+    """Copy the original's profiles; one whose name is taken here is left as it is.
+
+    A profile keeps its name, but `default` becomes `oi-default`, and the settings of old versions
+    `oi-config`. Nothing of ours is replaced, and Python profiles are not run. Raises OSError when our folder
+    cannot be written to.
     """
-    for path in sorted(source.glob("*")) if source.is_dir() else ():
-        if path.suffix in (".yaml", ".yml", ".json"):
+    for path in sources:
+        if path.suffix == ".py":
+            yield _copied_program(path, target)
+        else:
             yield _copied(path, target)
-        elif path.suffix == ".py":
-            yield ImportedProfiles(
-                path, None, f"it is a program: use it with --profile {path}; you review it first"
-            )
+
+
+def new_name(path: Path) -> str:
+    """The name under which a profile is imported."""
+    return f"oi-{path.stem}" if path.stem in ("default", "config") else path.stem
 
 
 def _copied(path: Path, target: Path) -> ImportedProfiles:
     try:
         text, changes = migration.brought_up_to_date(yaml_file.read_text(path), path.name)
-        found = Profile.from_entries(yaml_file.parse(text, path.name), path.name)
+        profile = Profile.from_entries(yaml_file.parse(text, path.name), path.name)
     except ProfileError as error:
         return ImportedProfiles(path, None, str(error))
     except OSError as error:
         return ImportedProfiles(path, None, error.strerror or str(error))
-    name = f"oi-{path.stem}"
+    name = new_name(path)
     place = target / f"{name}.yaml"
     if place.exists():
         return ImportedProfiles(path, None, f"the profile {name} already exists")
     paths.make_private(target)
     yaml_file.replace_file(place, text)
-    return ImportedProfiles(path, name, None, (*changes, *found.unknown))
+    return ImportedProfiles(path, name, None, (*changes, *profile.unknown), profile.auto_run)
+
+
+def _copied_program(path: Path, target: Path) -> ImportedProfiles:
+    try:
+        text = yaml_file.read_text(path)
+    except (ProfileError, OSError) as error:
+        return ImportedProfiles(path, None, str(error))
+    place = target / path.name
+    if place.exists():
+        return ImportedProfiles(path, None, f"the profile {path.name} already exists")
+    paths.make_private(target)
+    yaml_file.replace_file(place, text)
+    return ImportedProfiles(path, path.name, None, ("It is a program; you review it before its first use.",))

@@ -5,8 +5,11 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from oi_tui import paths
+from oi_tui import paths, profiles
 from oi_tui.engine.events import Event
+from oi_tui.engine.open_interpreter import setup
+from oi_tui.engine.storage.store import Store
+from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.models import ModelChoice, ModelsScreen
 from oi_tui.screens.themes import ThemesScreen
 from oi_tui.widgets.idle import last_key
@@ -26,6 +29,7 @@ _BEFORE = (
     "Code from a model always appears like this. Nothing runs until you approve it. "
     "Try it with this harmless code: y runs it, e edits it, n rejects it, escape skips this step."
 )
+_LATER = "Nothing was brought in. oi-tui --import does it later."
 _AFTER = (
     "Done. Nothing runs without your approval. %sandbox on also limits code to this folder. "
     "Now type a request; f1 shows keys and commands."
@@ -51,6 +55,17 @@ def due(workspace: "Workspace") -> bool:
     return True
 
 
+def _imported(store: Store) -> setup.Imported | str:
+    """Bring everything in. Returns why that failed, if it did."""
+    try:
+        imported = setup.bring_in(store)
+        if imported.default:
+            profiles.make_default(imported.default)
+    except OSError as error:
+        return f"It could not be brought in: {error.strerror or error}."
+    return imported
+
+
 class FirstRun:
     """Leads through the questions, one after the other, on top of the working screen."""
 
@@ -59,6 +74,35 @@ class FirstRun:
         self._view = view
 
     def begin(self) -> None:
+        """Offer to bring in what Open Interpreter left; where there is nothing, ask for a model."""
+        store = self._view.workspace.store
+        self._ui.aside(lambda: setup.look(store), self._offer)
+
+    def _offer(self, found: setup.Setup) -> None:
+        if not found:
+            self._ask_for_model()
+            return
+        question = "Bring in your settings of Open Interpreter?"
+        dialog = ConfirmDialog(question, ["It was found on this machine:", *found.describe()])
+        self._view.app.push_screen(dialog, self._bring_in)
+
+    def _bring_in(self, wanted: bool | None) -> None:
+        if not wanted:
+            self._ui.tell(_LATER)
+            self._ask_for_model()
+            return
+        store = self._view.workspace.store
+        self._ui.aside(lambda: _imported(store), self._take)
+
+    def _take(self, result: setup.Imported | str) -> None:
+        self._ui.tell(str(result), warning=isinstance(result, str))
+        if isinstance(result, str) or result.default is None:
+            self._ask_for_model()
+            return
+        self._ui.switch_profile(result.default.stem)
+        self._ui.tell(_AFTER)
+
+    def _ask_for_model(self) -> None:
         """Ask for a model; what was found is chosen already."""
         models = ModelsScreen(self._view.workspace.profile.model, self._view.workspace.secrets, welcome=True)
         self._view.app.push_screen(models, self._explain)

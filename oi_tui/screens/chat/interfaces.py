@@ -43,5 +43,11 @@ class UserInterface(Protocol):
     def keep_theme(self, name: str) -> None:
         """Use a theme, now and at the next start."""
 
+    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
+        """Do what takes its time in a thread, and call `then` with its result."""
+
+    def switch_profile(self, name: str) -> None:
+        """Go on with the profile of that name."""
+
     def use_first_model(self, choice: ModelChoice | None) -> None:
         """Use a new user's first model, now and at the next start."""

@@ -36,7 +36,7 @@ def theirs(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_profile_comes_over_whole_and_what_has_no_effect_is_told(theirs: Path) -> None:
-    (found,) = profiles.bring_in(theirs, paths.profiles())
+    (found,) = profiles.bring_in(profiles.found(), paths.profiles())
     assert found.name == "oi-default"
     assert found.unknown == (
         "llm.custom_instructions is now custom_instructions",
@@ -60,11 +60,11 @@ def test_what_cannot_be_taken_says_why_and_nothing_of_ours_is_replaced(theirs: P
     mine = paths.profiles() / "oi-default.yaml"
     paths.make_private(mine.parent)
     mine.write_text("llm.model: mine\n")
-    told = {each.source.name: each.problem for each in profiles.bring_in(theirs, paths.profiles())}
+    told = {each.source.name: each.problem for each in profiles.bring_in(profiles.found(), paths.profiles())}
     assert told == {
         "bad.yaml": "bad.yaml, line 1: auto_run: expected true or false, not 'yes'",
         "default.yaml": "the profile oi-default already exists",
-        "local.py": f"it is a program: use it with --profile {theirs / 'local.py'}; you review it first",
+        "local.py": None,
         "pipe.yml": f"{theirs / 'pipe.yml'}: not a regular file",
     }
     assert mine.read_text() == "llm.model: mine\n"

@@ -1,0 +1,143 @@
+"""Everything that Open Interpreter left on this machine, and how to bring it in at once.
+
+The old folders are only read.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine.models import llamafile
+from oi_tui.engine.open_interpreter import conversations, profiles
+from oi_tui.engine.open_interpreter.profiles import ImportedProfiles
+from oi_tui.engine.settings import migration, yaml_file
+from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.engine.storage.store import Store
+from oi_tui.text import one_line
+
+_MOST_NAMES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The files of Open Interpreter that were not brought in yet."""
+
+    profiles: tuple[Path, ...]
+    conversations: int
+    llamafiles: tuple[Path, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.profiles or self.conversations or self.llamafiles)
+
+    def describe(self) -> list[str]:
+        """Say what there is and what bringing it in changes, in lines."""
+        return [*self._listed(), "", *self._changes(), "Nothing in the old folders is changed."]
+
+    @property
+    def default(self) -> Path | None:
+        """The profile that becomes the default one."""
+        named = {profiles.new_name(path): path for path in reversed(self.profiles)}
+        return named.get("oi-default") or named.get("oi-config")
+
+    def _listed(self) -> Iterator[str]:
+        if self.profiles:
+            names = [one_line(path.name, 40) for path in self.profiles[:_MOST_NAMES]]
+            more = ", ..." if len(self.profiles) > _MOST_NAMES else ""
+            yield f"{_count(len(self.profiles), 'profile')}: {', '.join(names)}{more}"
+        if self.conversations:
+            yield _count(self.conversations, "conversation")
+        if self.llamafiles:
+            yield f"{_count(len(self.llamafiles), 'llamafile')}, used where they are"
+
+    def _changes(self) -> Iterator[str]:
+        """Describe the profile that becomes the default one."""
+        if self.default is None:
+            return
+        try:
+            profile = _read(self.default)
+        except (ProfileError, OSError) as error:
+            yield f"Its default profile cannot be used: {error}"
+            return
+        yield f"Its default profile becomes yours. The model is {one_line(profile.model, 80)}. It sets:"
+        for setting in settings():
+            if setting.name in profile.origins and setting.name != "model":
+                value = setting.show(getattr(profile, setting.name))
+                yield f"  {setting.key}: {one_line(value, 80)}"
+        if profile.auto_run:
+            yield (
+                "It turns auto_run on: code from the model would run on this machine without asking. "
+                "%auto_run off turns it off."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The result of bringing everything in."""
+
+    profiles: tuple[ImportedProfiles, ...]
+    lines: tuple[str, ...]
+    #: The profile that should be the default one now; None where none was imported.
+    default: Path | None
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.profiles), *self.lines])
+
+
+def look(store: Store) -> Setup:
+    """Find what Open Interpreter left and what is not here yet."""
+    ours = paths.profiles()
+    waiting = tuple(path for path in profiles.found() if not _is_here(path, ours))
+    count = len(conversations.waiting(store, conversations.folders()))
+    return Setup(waiting, count, tuple(_llamafiles()))
+
+
+def bring_in(store: Store) -> Imported:
+    """Bring everything in. Raises OSError where our folders cannot be written to."""
+    setup, target = look(store), paths.profiles()
+    # Of two old versions, the settings of the newer one count.
+    taken = tuple(profiles.bring_in(setup.profiles, target))
+    lines = []
+    if setup.conversations:
+        lines.append(str(conversations.bring_in(store, conversations.folders())))
+    linked = sum(map(_link, setup.llamafiles))
+    if linked:
+        lines.append(f"{_count(linked, 'llamafile')} can be chosen with %model.")
+    names = {each.name for each in taken}
+    default = next((name for name in ("oi-default", "oi-config") if name in names), None)
+    return Imported(taken, tuple(lines), target / f"{default}.yaml" if default else None)
+
+
+def _is_here(path: Path, ours: Path) -> bool:
+    suffix = ".py" if path.suffix == ".py" else ".yaml"
+    return (ours / f"{profiles.new_name(path)}{suffix}").exists()
+
+
+def _read(path: Path) -> Profile:
+    text, _ = migration.brought_up_to_date(yaml_file.read_text(path), path.name)
+    return Profile.from_entries(yaml_file.parse(text, path.name), path.name)
+
+
+def _llamafiles() -> Iterator[Path]:
+    """The models in the original's own folder that are not in ours."""
+    for place in profiles.configurations():
+        with contextlib.suppress(OSError):
+            for path in sorted((place / "models").iterdir()):
+                fits = path.name.endswith(llamafile.SUFFIX) and path.is_file()
+                if fits and not os.path.lexists(llamafile.folder() / path.name):
+                    yield path
+
+
+def _link(path: Path) -> bool:
+    try:
+        (paths.make_private(llamafile.folder()) / path.name).symlink_to(path)
+    except OSError:
+        return False
+    return True
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'s' * (number != 1)}"

@@ -1,0 +1,85 @@
+"""Everything of Open Interpreter on this machine, found and brought in at once."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from oi_tui import paths, profiles
+from oi_tui.cli import main
+from oi_tui.engine.models import llamafile
+from oi_tui.engine.open_interpreter import profiles as theirs
+from oi_tui.engine.open_interpreter import setup
+from oi_tui.engine.storage.store import Store
+
+DEFAULT = "llm:\n  model: demo\n  api_key: sk-1234567890\nauto_run: True\nmax_budget: 2\nversion: 0.2.5\n"
+
+
+@pytest.fixture
+def original() -> Path:
+    """The folders of somebody who used Open Interpreter since 0.1."""
+    new, _, old = theirs.configurations()
+    for folder in (new / "profiles", new / "conversations", new / "models", old / "conversations"):
+        folder.mkdir(parents=True)
+    (new / "profiles" / "default.yaml").write_text(DEFAULT)
+    (new / "profiles" / "work.yaml").write_text("llm.temperature: 0.5\n")
+    (new / "profiles" / "data.json").write_text('{"llm": {"model": "demo"}}')
+    (new / "profiles" / "mine.py").write_text(
+        "from interpreter import interpreter\ninterpreter.loop = True\n"
+    )
+    (new / "models" / "tiny.llamafile").write_text("x")
+    said = [{"role": "user", "type": "message", "content": "hello"}]
+    for place in (new, old):
+        (place / "conversations" / f"hello__{place.name}.json").write_text(json.dumps(said * len(place.name)))
+    (old / "config.yaml").write_text("model: gpt-4\ntemperature: 0.2\n")
+    return new.parent
+
+
+def digest(folder: Path) -> str:
+    """A sum over all names, times and contents."""
+    found = [
+        (str(path), path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else b"")
+        for path in sorted(folder.rglob("*"))
+        if "interpreter" in str(path).lower()
+    ]
+    return hashlib.sha256(repr(found).encode()).hexdigest()
+
+
+def test_what_is_there_is_described_with_what_it_would_change(original: Path) -> None:
+    found = setup.look(Store(paths.conversations()))
+    text = "\n".join(found.describe())
+    assert "5 profiles: data.json, default.yaml, mine.py, work.yaml, config.yaml" in text
+    assert "2 conversations" in text
+    assert "1 llamafile" in text
+    assert "The model is demo." in text
+    assert "llm.max_budget: 2" in text
+    assert "auto_run on: code from the model would run on this machine without asking" in text
+    assert "sk-1234567890" not in text
+
+
+def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
+    original: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = digest(original)
+    assert main.main(["--import"]) == 0
+    said = capsys.readouterr().out
+    assert "default.yaml: imported; use it with --profile oi-default\n  It sets auto_run" in said
+    assert "oi-default is the default profile now." in said
+    profile, path = profiles.open_profile(None)
+    assert path == paths.profiles() / "oi-default.yaml"
+    assert (profile.model, profile.max_budget, profile.auto_run) == ("demo", 2.0, True)
+    assert profiles.open_profile("work")[0].temperature == 0.5
+    assert profiles.open_profile("data")[0].model == "demo"
+    assert profiles.open_profile("oi-config")[0].model == "gpt-4"
+    for name in ("mine", "mine.py"):
+        assert profiles.open_profile(name, lambda _: True)[0].loop
+    assert len(Store(paths.conversations()).summaries()) == 2
+    assert [path.name for path in llamafile.kept()] == ["tiny.llamafile"]
+    assert digest(original) == before
+    assert main.main(["--import"]) == 0
+    assert capsys.readouterr().out == "Nothing of Open Interpreter was found that is not here.\n"
+
+
+def test_without_open_interpreter_there_is_nothing_to_offer() -> None:
+    assert not setup.look(Store(paths.conversations()))
