@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Literal
 
 from oi_tui.engine.reply.code_text import CodeText
@@ -76,51 +78,102 @@ def is_tool(name: str, resolve: Resolve) -> bool:
     return name in _TOOL or resolve(name) is not None
 
 
+class Source(Enum):
+    """What the text that comes next is read as."""
+
+    JSON = auto()
+    #: The arguments are no JSON, but the code itself.
+    CODE = auto()
+    #: The arguments are neither; they are collected to be shown.
+    UNREADABLE = auto()
+    #: The value was read to its end.
+    OVER = auto()
+
+
+class Verdict(Enum):
+    """What the value has turned out to be."""
+
+    OPEN = auto()
+    CALL = auto()
+    OTHER = auto()
+
+
+@dataclass
+class _CurrentCall:
+    """What is known of the call that is being read."""
+
+    language: str | None = None
+    #: Where the code stands; None until its key came.
+    path: Path | None = None
+    #: The code as long as it cannot be given out: the language may follow it.
+    held: list[str] = field(default_factory=list)
+    text: CodeText = field(default_factory=CodeText)
+    #: Code that is a list: its lines are joined, the words of a command are quoted.
+    line_breaks: int = 0
+    words: list[str] = field(default_factory=list)
+    #: Whether the code is itself a call; None until that can be said.
+    is_call: bool | None = None
+    started: bool = False
+    closed: bool = False
+
+
+@dataclass
+class _StringArgument:
+    """Arguments that are a string: it holds a call in JSON, or just the code; blanks do not tell which."""
+
+    kind: Literal["call", "code"] | None = None
+    blanks: str = ""
+    inner: PartialJsonParser | None = None
+
+
 class ToolCallParser:
     """Reads one JSON value that is, or may be, a call or several.
 
     A native call is known to be one: what cannot be understood is `UnreadableCall`. Text may be other JSON:
     `decided` says when it is a call, `refused` that it is none; nothing is given out before.
+
+    What the text is read as, and how far a call in it has got::
+
+        JSON ──complete──────────────────> OVER      (nothing) ──language and code known──> started
+          ├──not JSON, named a language──> CODE          ^                                     │
+          └──not JSON otherwise──────────> UNREADABLE    └──── its bracket closes: CodeEnded ──┘
     """
 
     def __init__(self, resolve: Resolve, *, name: str = "", call: str | None = None, native: bool) -> None:
-        self.decided = native
-        self.refused = False
         self.found = 0
         self._resolve = resolve
         self._native = native
         self._given_name = self._name = name
-        self._call = call
+        self._call_id = call
+        self._source = Source.JSON
+        self._verdict = Verdict.CALL if native else Verdict.OPEN
         # Only what is known to be a call is read with patience: prose holds many braces and quotes.
         self._json = PartialJsonParser(_FOLLOWING, self._event, alone=native, patient=native)
-        #: Arguments that are a string hold a call in JSON, or just the code.
-        self._argument: Literal["call", "code"] | None = None
-        self._blanks = ""
-        self._inner: PartialJsonParser | None = None
+        self._call = _CurrentCall()
+        self._argument = _StringArgument()
         self._parts: list[Part] = []
+        #: All that was read before the first code, to be shown where there is none.
         self._raw: list[str] = []
-        #: Arguments that are no JSON: the code itself, or a riddle.
-        self._raw_code = self._lost = False
+        #: Characters that were read before the verdict.
         self._undecided = 0
-        self._over = False
+        #: The string that is being read, where it is neither code nor an argument.
         self._string = ""
-        self._reset()
 
-    def _reset(self) -> None:
-        self._language: str | None = None
-        self._code = CodeText()
-        self._code_path: Path | None = None
-        self._held: list[str] = []
-        self._line_breaks = 0
-        self._command: list[str] = []
-        #: Whether the code is itself a call; None until that can be said.
-        self._is_call: bool | None = None
-        self._started = self._ended = self._code_closed = False
+    @property
+    def decided(self) -> bool:
+        """It is a call."""
+        return self._verdict is Verdict.CALL
+
+    @property
+    def refused(self) -> bool:
+        """It is no call."""
+        return self._verdict is Verdict.OTHER
 
     @property
     def done(self) -> bool:
         """The value is complete, or cannot be one."""
-        return not (self._raw_code or self._lost) and (self._json.done or self._json.failed)
+        reading = self._source not in (Source.CODE, Source.UNREADABLE)
+        return reading and (self._json.done or self._json.failed)
 
     @property
     def rest(self) -> str:
@@ -130,16 +183,16 @@ class ToolCallParser:
     @property
     def open(self) -> bool:
         """Code has begun and not ended."""
-        return self._started and not self._ended
+        return self._call.started
 
     def feed(self, text: str) -> list[Part]:
         """Read on; returns what is certain."""
-        if self._raw_code:
+        if self._source is Source.CODE:
             self._take_code(text)
             return self._give()
-        if not self._started:
+        if not self._call.started:
             self._raw.append(text)
-        if self._lost:
+        if self._source is Source.UNREADABLE:
             return []
         self._json.feed(text)
         self._read()
@@ -147,14 +200,13 @@ class ToolCallParser:
 
     def finish(self, *, whole: bool) -> list[Part]:
         """The end of the text. `whole`: the reply came to its end, so that missing brackets do not matter."""
-        if self._over:
-            return []
-        if not (self._raw_code or self._lost):
+        if self._source is Source.JSON:
             self._json.finish()
             self._read()
-        if not self._over:
-            self._close_call(whole and (self._raw_code or self._code_closed))
-            self._over = True
+        if self._source is Source.OVER:
+            return self._give()
+        self._close_call(whole and (self._source is Source.CODE or self._call.closed))
+        self._source = Source.OVER
         return self._give()
 
     def _give(self) -> list[Part]:
@@ -165,20 +217,23 @@ class ToolCallParser:
 
     def _refuse(self) -> None:
         if not self.decided:
-            self.refused = True
+            self._verdict = Verdict.OTHER
             self._json.stop()
 
     # -- what the JSON says -------------------------------------------------------------------
 
     def _read(self) -> None:
         """See how far the JSON has got."""
-        if self._json.done and not self._over:
-            self._top_closed()
-        elif self._json.failed and not self._over:
+        if self._source is not Source.JSON:
+            return
+        if self._json.done:
+            self._close_call(True)
+            self._source = Source.OVER
+        elif self._json.failed:
             self._gave_up()
 
     def _event(self, event: JsonEvent) -> None:
-        if self.refused or self._over:
+        if self.refused or self._source is Source.OVER:
             return
         path = event.path
         key = path[-1] if path else ""
@@ -188,13 +243,13 @@ class ToolCallParser:
                 self._command_word(event)
                 return
             if event.kind == "string":
-                self._line_breaks += 1
+                self._call.line_breaks += 1
                 return
-            if self._line_breaks:
-                self._take_code("\n" * self._line_breaks)
-                self._line_breaks = 0
+            if self._call.line_breaks:
+                self._take_code("\n" * self._call.line_breaks)
+                self._call.line_breaks = 0
         if event.kind == "close":
-            if self._command and key in _COMMAND:
+            if self._call.words and key in _COMMAND:
                 self._command_ended(path)
             self._closed()
             return
@@ -219,10 +274,10 @@ class ToolCallParser:
 
     def _scalar(self, event: JsonEvent, path: Path, key: str) -> None:
         if key in _CODE:
-            if self._code_path is None:
-                self._code_path = path
+            if self._call.path is None:
+                self._call.path = path
                 self._settle(path)
-            if path == self._code_path and not self._code_closed:
+            if path == self._call.path and not self._call.closed:
                 if event.kind == "text":
                     self._take_code(event.text)
                 elif event.path == path:
@@ -240,8 +295,8 @@ class ToolCallParser:
 
     def _named(self, key: str, value: str, path: Path) -> None:
         if key in _LANGUAGE:
-            if self._language is None:
-                self._language = clean_word(value)
+            if self._call.language is None:
+                self._call.language = clean_word(value)
             self._settle(path)
             self._start()
         elif key in _NAME or key in ("function", "action"):
@@ -256,40 +311,43 @@ class ToolCallParser:
             return
         named = bool(self._name) and is_tool(self._name, self._resolve)
         inside = any(item in _ARGUMENTS for item in path)
-        both = self._code_path is not None and bool(self._resolve(self._language or ""))
-        if both or (named and (inside or self._code_path is not None)):
-            self.decided = self._json.patient = True
+        has_code = self._call.path is not None
+        if (has_code and self._resolve(self._call.language or "")) or (named and (inside or has_code)):
+            self._verdict = Verdict.CALL
+            self._json.patient = True
             self._start()
 
     # -- arguments that are a string, and code that is a call -----------------------------------
 
     def _argument_text(self, text: str, path: Path) -> None:
-        if self._argument is None:
-            text, self._blanks = self._blanks + text, ""
+        argument = self._argument
+        if argument.kind is None:
+            text, argument.blanks = argument.blanks + text, ""
             if not text.strip():
-                self._blanks = text
+                argument.blanks = text
                 return
-            self._argument = "call" if text.lstrip()[0] == "{" else "code"
+            argument.kind = "call" if text.lstrip()[0] == "{" else "code"
             self._settle(path or ("arguments",))
-        if self._argument == "code":
+        if argument.kind == "code":
             self._take_code(text)
             return
-        if self._inner is None:
+        if argument.inner is None:
             within = path or ("arguments",)
 
-            def tell(event: JsonEvent) -> None:
+            def report(event: JsonEvent) -> None:
                 self._event(event._replace(path=within + event.path))
 
-            self._inner = PartialJsonParser(_CODE | _LANGUAGE, tell, patient=self.decided)
-        self._inner.feed(text)
+            argument.inner = PartialJsonParser(_CODE | _LANGUAGE, report, patient=self.decided)
+        argument.inner.feed(text)
 
     def _argument_ended(self) -> None:
-        if self._inner is not None:
-            self._inner.finish()
-            self._inner = None
-        elif self._argument == "code":
+        argument = self._argument
+        if argument.inner is not None:
+            inner, argument.inner = argument.inner, None
+            inner.finish()
+        elif argument.kind == "code":
             self._code_string_ended()
-        self._argument, self._blanks = None, ""
+        self._argument = _StringArgument()
 
     # -- the code ---------------------------------------------------------------------------------
 
@@ -298,110 +356,105 @@ class ToolCallParser:
         if event.kind == "text":
             self._string += event.text
         elif event.kind == "string":
-            self._command.append(self._string)
+            self._call.words.append(self._string)
             self._string = ""
 
     def _command_ended(self, path: Path) -> None:
-        words, self._command = self._command, []
-        if self._code_path is None:
-            self._code_path = path
+        call = self._call
+        words, call.words = call.words, []
+        if call.path is None:
+            call.path = path
             self._settle(path)
-            if self._language is None:
-                self._language = self._spoken() or "shell"
-            self._take_code(command_line(words) if self._language != "python" else "\n".join(words))
+            if call.language is None:
+                call.language = self._language_so_far() or "shell"
+            self._take_code(command_line(words) if call.language != "python" else "\n".join(words))
             self._code_string_ended()
 
-    def _spoken(self) -> str | None:
-        """The language as far as it is known: said outright, or by the function's name."""
-        if self._language is not None:
-            return self._language
+    def _language_so_far(self) -> str | None:
+        """The language as far as it is known: from its own key, or by the function's name."""
+        if self._call.language is not None:
+            return self._call.language
         name = tool_name(self._name)
         return name if name and self._resolve(name) is not None else None
 
     def _take_code(self, text: str) -> None:
-        if self._ended:
-            return
-        if self._started:
-            self._emit(self._code.feed(text))
+        if self._call.started:
+            self._emit(self._call.text.feed(text))
         else:
-            self._held.append(text)
+            self._call.held.append(text)
             self._start()
 
     def _start(self) -> None:
         """Give the code out as soon as the language is known, and it is known to be code."""
-        if self._started or not self._held or self._language is None:
+        call = self._call
+        if call.started or not call.held or call.language is None:
             return
-        if self._is_call is None:
-            held = "".join(self._held).lstrip()
-            if _CALL_PERHAPS.fullmatch(held) and len(held) < 80 and not self._code_closed:
+        if call.is_call is None:
+            held = "".join(call.held).lstrip()
+            if _CALL_PERHAPS.fullmatch(held) and len(held) < 80 and not call.closed:
                 return
-            self._is_call = _CALL.match(held) is not None
-        if not self._is_call or (self._code_closed and not self._unwrapped()):
-            self._begin(self._language)
+            call.is_call = _CALL.match(held) is not None
+        if not call.is_call or (call.closed and not self._unwrap()):
+            self._begin(call.language)
 
-    def _unwrapped(self) -> bool:
+    def _unwrap(self) -> bool:
         """Take the code for what it is: a further call. False if it is none."""
-        text = "".join(self._held).strip().removeprefix("functions.execute(")
-        inner = ToolCallParser(self._resolve, call=self._call, native=False)
+        text = "".join(self._call.held).strip().removeprefix("functions.execute(")
+        inner = ToolCallParser(self._resolve, call=self._call_id, native=False)
         parts = inner.feed(text) + inner.finish(whole=True)
         if not inner.found:
             return False
         self._parts += parts
         self.found += inner.found
-        self._held, self._call = [], None
+        self._call.held, self._call_id = [], None
         return True
 
     def _begin(self, language: str) -> None:
-        held, self._held = "".join(self._held), []
-        self._started = True
+        held, self._call.held = "".join(self._call.held), []
+        self._call.started = True
         self._raw.clear()
         self.found += 1
-        self._parts.append(CodeStarted(language, self._call))
-        self._call = None
-        self._emit(self._code.feed(held))
+        self._parts.append(CodeStarted(language, self._call_id))
+        self._call_id = None
+        self._emit(self._call.text.feed(held))
 
     def _emit(self, text: str) -> None:
         if text:
             self._parts.append(CodeGrew(text))
 
     def _code_string_ended(self) -> None:
-        named = "".join(self._held).strip().lower()
-        if self._code_path and self._code_path[-1] in _COMMAND and named in ("execute", "execute_code"):
+        call = self._call
+        named = "".join(call.held).strip().lower()
+        if call.path and call.path[-1] in _COMMAND and named in ("execute", "execute_code"):
             # The command is the tool; the code is still to come.
             self._name = self._name or named
-            self._held, self._code_path = [], None
+            call.held, call.path = [], None
             return
-        self._code_closed = True
-        if not self._held and not self._started:
-            self._held.append("")
+        call.closed = True
+        if not call.held and not call.started:
+            call.held.append("")
         self._start()
 
     def _closed(self) -> None:
         """A bracket closed: the call is over once its code and language are there."""
-        if self._code_path is not None and self._started and not self._ended:
+        if self._call.path is not None and self._call.started:
             self._close_call(True)
-
-    def _top_closed(self) -> None:
-        if not self._over:
-            self._close_call(True)
-            self._over = True
 
     def _close_call(self, complete: bool) -> None:
-        if not self._started and self._held and not self.refused:
-            key = self._code_path[-1] if self._code_path else ""
+        call = self._call
+        if not call.started and call.held and not self.refused:
+            key = call.path[-1] if call.path else ""
             name = tool_name(self._name)
-            meant = language_of("".join(self._held), self._language, name, key, self._resolve)
-            if meant is not None and (self.decided or self._native):
+            meant = language_of("".join(call.held), call.language, name, key, self._resolve)
+            if meant is not None and self.decided:
                 self._begin(meant.language)
-        if self._started and not self._ended:
-            self._emit(self._code.finish())
+        if call.started:
+            self._emit(call.text.finish())
             self._parts.append(CodeEnded(complete))
-            self._reset()
+            self._call = _CurrentCall()
             if not self._native:
                 self._name = self._given_name
-            self._ended = False
-            return
-        if not self.found and self.decided:
+        elif not self.found and self.decided:
             self._parts.append(UnreadableCall(self._shown()))
         elif not self.found:
             self._refuse()
@@ -413,21 +466,18 @@ class ToolCallParser:
 
     def _gave_up(self) -> None:
         """It is not JSON. The arguments of a function that is a language are then the code itself."""
-        if self._over:
-            return
         word = tool_name(self._name)
+        nothing_found = not self._call.started and not self.found
         if not self._native:
             self._refuse()
-        elif not self._started and not self.found and (self._resolve(word) or word == "functions"):
-            raw = "".join(self._raw)
-            self._reset()
-            self._held = [raw]
-            self._raw_code = True
+        elif nothing_found and (self._resolve(word) or word == "functions"):
+            self._call = _CurrentCall(held=["".join(self._raw)])
+            self._source = Source.CODE
             self._begin(word if self._resolve(word) else "python")
             return
-        elif not self._started and not self.found and not self._held:
-            self._lost = True
+        elif nothing_found and not self._call.held:
+            self._source = Source.UNREADABLE
             return
-        if not self.refused and self.decided:
-            self._close_call(self._code_closed)
-        self._over = True
+        if self.decided:
+            self._close_call(self._call.closed)
+        self._source = Source.OVER
