@@ -94,7 +94,7 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (LINE_RULES, "_LONGEST = 4_000", "4000 => 4001"): "pieces overlap; their length only bounds the time",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 19999"): "pieces overlap; their length only bounds the time",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 20001"): "pieces overlap; their length only bounds the time",
-    (CHECKER, "self.bound[each.id] = _UNKNOWN", "removed: self.bound[each.id] = _UNKNOWN"): (
+    (CHECKER, "self.bound[item.id] = _UNKNOWN", "removed: self.bound[item.id] = _UNKNOWN"): (
         "a statement that is not known makes all names unclear anyway"
     ),
     (FILES, "_MOST_MATCHES = 2_000", "2000 => 2001"): "a rough bound on the time",

@@ -155,7 +155,7 @@ class ApplicationSettings:
     # ---- Of Open Interpreter, without work here
     disable_telemetry: bool = setting(
         False,
-        "oi-tui has no telemetry: it sends nothing except requests to your model.",
+        "There is no telemetry: oi-tui sends nothing except requests to your model.",
         key="disable_telemetry",
         section="Application",
         flags=("-dt",),

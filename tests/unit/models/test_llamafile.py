@@ -83,7 +83,7 @@ def test_what_was_stopped_goes_on_the_next_time(served: FileServer, tmp_path: Pa
     while next(steps).done < 400_000:
         pass
     stopped.set()
-    with pytest.raises(DownloadError, match=r"bytes of tiny\.llamafile are kept"):
+    with pytest.raises(DownloadError, match=r"bytes of tiny\.llamafile are saved"):
         list(steps)
     assert not (tmp_path / "tiny.llamafile").exists()
     get(served, tmp_path)
@@ -243,7 +243,7 @@ def test_it_ends_with_the_application_even_after_a_kill(stand_in: Path) -> None:
     [
         ("#!/bin/sh\necho no such instruction >&2\nexit 3\n", "no such instruction"),
         ("#!/nowhere/at/all\n", "No such file"),
-        ("\0\0\0\0", "tiny.llamafile ended at once"),
+        ("\0\0\0\0", "tiny.llamafile ended immediately"),
         ("", "It printed nothing"),
     ],
 )
@@ -263,7 +263,7 @@ def test_one_that_never_answers_is_given_up_and_ended(tmp_path: Path) -> None:
         write(tmp_path / "slow.llamafile", "#!/bin/sh\ntrap '' TERM\necho loading\nsleep 60\n")
     )
     assert processes.wait_until(lambda: "loading" in running._log.read_text(), 40)
-    with pytest.raises(LlamafileError, match=r"did not answer within 0\.3 s\. It said: loading"):
+    with pytest.raises(LlamafileError, match=r"did not answer within 0\.3 s\. Its last output: loading"):
         running.wait(threading.Event(), 0.3)
     assert not running.running
 
