@@ -8,13 +8,14 @@ from oi_tui.version import __version__
 if TYPE_CHECKING:
     from oi_tui.api.interpreter import OpenInterpreter
 
+    AsyncInterpreter = OpenInterpreter
     interpreter: OpenInterpreter
 
 #: Code runs on pseudo-terminals, which Windows does not have.
 _WINDOWS = (
     "oi-tui runs on Linux and macOS, not on Windows itself: install WSL (wsl --install) and start it there."
 )
-__all__ = ["OpenInterpreter", "__version__", "interpreter"]
+__all__ = ["AsyncInterpreter", "OpenInterpreter", "__version__", "interpreter"]
 
 
 def system_problem() -> str | None:
@@ -26,8 +27,9 @@ def __getattr__(name: str) -> object:
     """Import the Python API when it is first asked for, so that `oi-tui --help` stays quick.
 
     `interpreter` is one OpenInterpreter for the whole program, made when it is first asked for.
+    `AsyncInterpreter` is what Open Interpreter calls one with a server; each has one here.
     """
-    if name in ("OpenInterpreter", "interpreter"):
+    if name in ("AsyncInterpreter", "OpenInterpreter", "interpreter"):
         if problem := system_problem():
             raise ImportError(problem)
         from oi_tui.api.interpreter import OpenInterpreter

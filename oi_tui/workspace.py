@@ -98,9 +98,10 @@ class Workspace:
         computer: Languages | None = None,
         lent: bool = False,
         conversation: tuple[Journal, Sequence[Message]] | None = None,
+        models: ModelProcess | None = None,
     ) -> None:
         """With `lent`, the languages belong to somebody else and are not closed. `conversation` is where to
-        go on.
+        go on. `models` is a model process that several workspaces share; whoever made it ends it.
         """
         self._lent = lent
         self.profile = profile
@@ -111,7 +112,8 @@ class Workspace:
         #: The llamafile that was started here, if one was.
         self.llamafile: Llamafile | None = None
         self._functions: list[ModelProcess] = []
-        self.model_process = ModelProcess(keys=self.secrets.key_for)
+        self._shares_models = models is not None
+        self.model_process = models or ModelProcess(keys=self.secrets.key_for)
         self.store = Store(conversations(profile))
         #: The names of the variables in our environment that programs do not get.
         self.held_back = () if profile.share_keys else held_back(profile.pass_environment)
@@ -370,7 +372,8 @@ class Workspace:
         if not self._lent:
             self.computer.close()
         self._close_journal()
-        self.model_process.close()
+        if not self._shares_models:
+            self.model_process.close()
         self.run_llamafile(None)
         for function in self._functions:
             function.close()

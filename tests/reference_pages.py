@@ -18,11 +18,12 @@ from typing import Literal
 
 import oi_tui.app  # noqa: F401  # the keys of the application itself are on the page of keys
 from oi_tui import messages
-from oi_tui.api import chunks, computer, interpreter
+from oi_tui.api import computer, interpreter
 from oi_tui.cli import help_page
 from oi_tui.cli import main as cli
 from oi_tui.commands import COMMANDS
 from oi_tui.engine import events
+from oi_tui.engine.open_interpreter import chunks
 from oi_tui.engine.settings.profile import settings
 from oi_tui.engine.settings.setting import Setting
 from oi_tui.engine.storage import records

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from oi_tui.api.chunks import Chunk, from_messages, read_chunk
+from oi_tui.engine.open_interpreter.chunks import Chunk, from_messages, read_chunk
 from oi_tui.engine.settings.profile import Profile, conversations
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.records import title_of

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from oi_tui.api.chunks import Chunk, ChunkWriter, confirmation
 from oi_tui.api.terminal import ProgramInput
 from oi_tui.engine.events import (
     ApprovalRequested,
@@ -14,6 +13,7 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
+from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, confirmation
 from oi_tui.messages import InputRequested, LineReached, Message
 
 

@@ -6,12 +6,10 @@ import weakref
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 from oi_tui import log, profiles
 from oi_tui.api import interactive
-from oi_tui.api.chunks import Chunk, to_message
-from oi_tui.api.chunks import display as show
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.conversation_file import ConversationFile
 from oi_tui.api.event_chunks import EventChunks
@@ -28,12 +26,17 @@ from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.function_model import Completions, FunctionModel
 from oi_tui.engine.models.model_info import KnownModels, ModelInfo
+from oi_tui.engine.open_interpreter.chunks import Chunk, to_message
+from oi_tui.engine.open_interpreter.chunks import display as show
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.speech import Voice
 from oi_tui.messages import InputRequested
 
 #: What `chat` accepts: words, one message, or a whole conversation that replaces the one so far.
+if TYPE_CHECKING:
+    from oi_tui.api.server import Server
+
 Prompt = str | Chunk | Sequence[Chunk] | None
 #: Decides about code: by calling `run`, `edit` or `reject` of the question, or by returning True or False.
 OnApproval = Callable[[ApprovalRequested], object]
@@ -284,6 +287,24 @@ class OpenInterpreter(SettingGroup):
         """
         return self._guarded(lambda: self._events(message))
 
+    def open_events(self, message: Prompt = None) -> Generator[Event, None, None]:
+        """Like `events`, but nothing is answered: that may be done later, from another thread."""
+        return self._guarded(lambda: self._turn_events(message))
+
+    def propose(self, language: str, code: str) -> Generator[Event, None, None]:
+        """Ask for code that another program wrote, and run it; the model does not see it."""
+        return self._guarded(lambda: self._worked(lambda session: session.propose(language, code)))
+
+    @property
+    def server(self) -> "Server":
+        """The server for this interpreter. Needs the extra `server`: `pip install "oi-tui[server]"`."""
+        from oi_tui.api.server import Server
+
+        found: Server | None = vars(self).get("_server")
+        if found is None:
+            found = vars(self)["_server"] = Server(self)
+        return found
+
     def wait(self) -> list[Chunk]:
         """Wait for the turn that `chat(blocking=False)` started. Returns its new messages.
 
@@ -424,8 +445,11 @@ class OpenInterpreter(SettingGroup):
     def _turn_events(self, message: Prompt) -> Generator[Event, None, None]:
         """Work on a turn; its questions are put to `on_approval`. Raises TurnError where it fails."""
         prompt = self._prompt(message)
+        return self._worked(lambda session: session.turn(prompt, run_last=prompt is None))
+
+    def _worked(self, work: Callable[[Session], Iterator[Event]]) -> Generator[Event, None, None]:
         session = self._begin()
-        turn = session.turn(prompt, run_last=prompt is None)
+        turn = work(session)
         try:
             for event in turn:
                 if isinstance(event, ApprovalRequested) and self.on_approval:

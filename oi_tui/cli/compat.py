@@ -23,15 +23,8 @@ _NEEDLESS = {
     "--llama3-vision": "--llama3-vision has no effect: use --llama3 and --vision.",
     "--llama3-os": "--llama3-os has no effect: oi-tui does not control mouse and screen.",
 }
-_NO_SERVER = (
-    "oi-tui: --server is not supported; from Python, use oi_tui.OpenInterpreter, or run one request with "
-    "oi-tui --stdin"
-)
-
-
 #: Flags that ask for what is not here, and what to use instead.
 _REFUSED = {
-    "--server": _NO_SERVER,
     "--config": "oi-tui: --config is not supported; --profiles lists the profiles and opens their folder",
     "--use-containers": "oi-tui: containers are not supported; --sandbox limits programs to this folder",
     "--tools": "oi-tui: --tools is not supported; --languages lists the only languages that may be used",

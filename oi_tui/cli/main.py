@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from oi_tui import paths, profiles
 from oi_tui.actions import confirm_trust
-from oi_tui.cli import compat
+from oi_tui.cli import compat, server_options
 from oi_tui.cli.help_page import page
 from oi_tui.engine.credentials.redaction import learn_address
 from oi_tui.engine.settings import migration, presets, yaml_file
@@ -135,6 +135,7 @@ def parser() -> _Parser:
         metavar="FILE",
         help="check machine, terminal and installation; write the report to FILE",
     )
+    server_options.add(made)
     made.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
     groups: dict[str, argparse._ArgumentGroup] = {}
     for setting in settings():
@@ -204,10 +205,15 @@ def _started(arguments: list[str]) -> int:
     for secret in (getattr(given, "api_key", ""), *learn_address(getattr(given, "api_base", ""))):
         if not _hide_argument(secret):
             notes.append(_SEEN)
+    if problem := server_options.misplaced(given):
+        raise _UsageError(problem)
     profile, path = read_profile(given)
     _refuse_contradiction(profile)
     profile = replace(profile, unknown=(*profile.unknown, *notes))
     resume = _conversation(given.resume, profile) if "resume" in given else None
+    if "server" in given:
+        gc.enable()
+        return _serve(given, profile, path)
     without_screen = "stdin" in given or "plain" in given or not _has_screen()
     if without_screen:
         gc.enable()
@@ -223,6 +229,14 @@ def _started(arguments: list[str]) -> int:
     from oi_tui.app import run
 
     return run(profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given)
+
+
+def _serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int:
+    """Run the server. Raises _UsageError where its flags or its packages are wrong."""
+    try:
+        return server_options.serve(given, profile, path)
+    except ValueError as error:
+        raise _UsageError(str(error)) from None
 
 
 def _refuse_contradiction(profile: Profile) -> None:

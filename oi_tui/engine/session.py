@@ -35,6 +35,8 @@ from oi_tui.text import duration
 UNATTENDED_ROUNDS = 30
 #: The same code with the same result, this often in a row, is a loop.
 SAME_RESULTS = 3
+#: What a turn begins with: words, messages, a function that returns the words, or nothing.
+Prompt = str | Message | Sequence[Message] | Callable[[], str] | None
 
 
 class Session:
@@ -97,9 +99,7 @@ class Session:
             if witness and message.id in known and (step := witness.snapshots.step(message.id)):
                 yield FilesChanged(message.id, step)
 
-    def turn(
-        self, prompt: str | Message | Callable[[], str] | None, *, run_last: bool = False
-    ) -> Iterator[Event]:
+    def turn(self, prompt: Prompt, *, run_last: bool = False) -> Iterator[Event]:
         """Work on what the person said until there is nothing left to run; `TurnEnded` comes last.
 
         None goes on with the conversation as it stands; a function is asked for the words within the turn.
@@ -107,9 +107,7 @@ class Session:
         """
         self._begin()
         yield TurnStarted()
-        if prompt is not None:
-            said = prompt() if callable(prompt) else prompt
-            message = Message(role="user", type="message", content=said) if isinstance(said, str) else said
+        for message in _messages_of(prompt):
             yield from self._log.record(message)
             words = message.content if message.type == "message" else ""
             for path in images.named_in(words, self._computer.cwd):
@@ -195,6 +193,17 @@ class Session:
         )
         yield from self._execution.run(message)
         yield TurnEnded("done")
+
+    def propose(self, language: str, code: str) -> Iterator[Event]:
+        """Ask for and run code that another program wrote; the model does not see it."""
+        self._begin()
+        yield TurnStarted()
+        message = Message(
+            role="assistant", type="code", format=language, content=code, recipient="user", state="queued"
+        )
+        yield from self._log.record(message)
+        state, _ = yield from self._execution.cell(message, self.profile)
+        yield TurnEnded("rejected" if state == "rejected" else "done")
 
     def rehearse(self, language: str, code: str) -> Iterator[Event]:
         """Ask for and run a piece of the application's own, as if a model had written it; nothing is kept."""
@@ -362,3 +371,12 @@ class Session:
         asked = self._exchange.ask(self.messages, self.profile, languages, cwd, self._computer.notes)
         codes: list[Message] = yield from self._log.note(asked)
         return codes
+
+
+def _messages_of(prompt: Prompt) -> Sequence[Message]:
+    said = prompt() if callable(prompt) else prompt
+    if said is None:
+        return ()
+    if isinstance(said, str):
+        return (Message(role="user", type="message", content=said),)
+    return (said,) if isinstance(said, Message) else said

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from oi_tui.api.chunks import from_messages, to_message
 from oi_tui.api.interpreter import OpenInterpreter, TurnError
 from oi_tui.engine.llm import request
+from oi_tui.engine.open_interpreter.chunks import from_messages, to_message
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage import records
 from oi_tui.messages import Message

@@ -369,9 +369,34 @@ def test_flags_without_work_here_are_accepted_and_say_so(flag: str, started: lis
     assert "has no effect" in started[0][0].unknown[-1]
 
 
-def test_there_is_no_server_and_that_is_said(capsys: pytest.CaptureFixture[str], started: list[Any]) -> None:
-    assert "--server is not supported" in refused(capsys, "--server")
+def test_flags_of_the_server_need_it(capsys: pytest.CaptureFixture[str], started: list[Any]) -> None:
+    assert refused(capsys, "--open") == "--open needs --server"
+    assert refused(capsys, "--allow-settings", "--port", "1") == "--port needs --server"
     assert started == []
+
+
+def test_a_server_whose_packages_are_missing_says_how_to_get_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "oi_tui.server.serve", raising=False)
+    monkeypatch.delattr("oi_tui.server.serve", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert 'pip install "oi-tui[server]"' in refused(capsys, "--server")
+
+
+@pytest.mark.parametrize(
+    ("flags", "problem"),
+    [
+        (("--port", "x"), "--port must be a number, not x"),
+        (("--port", "70000"), "--port must be between 0 and 65535, not 70000"),
+        (("--allow-origin", "*"), "--allow-origin must look like https://example.org, not *"),
+        (("--tls-key", "k.pem"), "--tls-cert and --tls-key can only be used together"),
+    ],
+)
+def test_flags_of_the_server_that_cannot_be_used_are_refused(
+    flags: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(capsys, "--server", *flags) == problem
 
 
 @pytest.mark.parametrize("flag", ["--config", "--use_containers", "--tools=interpreter"])

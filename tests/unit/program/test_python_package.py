@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from oi_tui import OpenInterpreter, interpreter_module, paths
-from oi_tui.api import chunks, computer
+from oi_tui.api import computer
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
 from oi_tui.engine.events import ApprovalRequested, TurnEnded
 from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.open_interpreter import chunks
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import Store
 from tests import fakes

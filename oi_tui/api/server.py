@@ -1,0 +1,205 @@
+"""The server of an interpreter: `interpreter.server.run()`, as in Open Interpreter."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, TurnEnded
+from oi_tui.engine.open_interpreter.chunks import from_message, to_message
+from oi_tui.engine.review.findings import Findings
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.session import Prompt
+from oi_tui.engine.settings.profile import settings
+from oi_tui.messages import Message
+from oi_tui.server import serve
+from oi_tui.server.application import Application
+from oi_tui.server.backend import PRIVATE, flat
+from oi_tui.server.options import ServerOptions, from_environment
+from oi_tui.workspace import Languages
+
+_KEYS = frozenset(setting.key for setting in settings())
+
+
+class Hosted(Protocol):
+    """What the server needs of an interpreter."""
+
+    messages: Any
+    computer: Any
+    auto_run: bool
+
+    def open_events(self, message: Any = None) -> Iterator[Event]:
+        """Work on a message."""
+
+    def propose(self, language: str, code: str) -> Iterator[Event]:
+        """Ask for code, and run it."""
+
+    def stop(self) -> None:
+        """Stop the turn."""
+
+    def close(self) -> None:
+        """End everything."""
+
+
+class InterpreterBackend:
+    """An interpreter as the server's conversation. `own` says that the server made it, and closes it."""
+
+    def __init__(self, interpreter: Hosted, *, own: bool) -> None:
+        self._interpreter = interpreter
+        self._own = own
+        #: The messages of the turn in progress, as they stand.
+        self._before: list[Message] = []
+        self._recorded: dict[str, Message] | None = None
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The conversation so far."""
+        if (recorded := self._recorded) is not None:
+            return [*self._before, *recorded.values()]
+        return [to_message(chunk) for chunk in self._interpreter.messages]
+
+    @property
+    def title(self) -> str:
+        """The first words of the conversation."""
+        return next((m.content for m in self.messages if m.role == "user" and m.type == "message"), "")
+
+    @property
+    def computer(self) -> Languages:
+        """The languages."""
+        runtimes: Languages = self._interpreter.computer.runtimes
+        return runtimes
+
+    def turn(self, prompt: Prompt) -> Iterator[Event]:
+        """Work on a message, or on several."""
+        if isinstance(prompt, Message):
+            prompt = [prompt]
+        if isinstance(prompt, Sequence) and not isinstance(prompt, str):
+            *earlier, last = map(from_message, prompt)
+            self._interpreter.messages = [*self._interpreter.messages, *earlier]
+            return self._answerable(self._interpreter.open_events(last))
+        return self._answerable(self._interpreter.open_events(prompt() if callable(prompt) else prompt))
+
+    def propose(self, language: str, code: str) -> Iterator[Event]:
+        """Ask for code of another program, and run it."""
+        return self._answerable(self._interpreter.propose(language, code))
+
+    def _answerable(self, events: Iterator[Event]) -> Iterator[Event]:
+        """The events; a question is waited for, and what ended the turn is told once."""
+        self._before, self._recorded = list(self.messages), {}
+        ended = False
+        try:
+            for event in events:
+                ended = isinstance(event, TurnEnded)
+                if isinstance(event, MessageRecorded):
+                    self._recorded[event.message.id] = event.message
+                yield event
+                if isinstance(event, ApprovalRequested):
+                    event.answer.wait()
+        except RuntimeError:
+            if not ended:
+                raise
+        finally:
+            self._recorded = None
+
+    def findings(self, language: str, code: str) -> Findings:
+        """What the scan finds in code."""
+        return look_through(self.computer.resolve(language) or language, code, self.computer.cwd)
+
+    def interrupt(self) -> None:
+        """Stop what goes on."""
+        self._interpreter.stop()
+
+    def send_input(self, text: str) -> None:
+        """Type to the running program."""
+        self.computer.send_input(text)
+
+    def setting(self, name: str) -> Any:
+        """Return a setting. Raises KeyError."""
+        if name == "messages":
+            return self._interpreter.messages
+        if name not in _KEYS or name in PRIVATE:
+            raise KeyError(name)
+        place, attribute = self._place(name)
+        try:
+            return getattr(place, attribute)
+        except AttributeError:
+            raise KeyError(name) from None
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Change settings. Raises KeyError, ValueError or AttributeError."""
+        for key, value in flat(changes).items():
+            if key not in _KEYS:
+                raise KeyError(key)
+            place, attribute = self._place(key)
+            setattr(place, attribute, value)
+
+    def _place(self, key: str) -> tuple[Any, str]:
+        group, dot, attribute = key.rpartition(".")
+        return (getattr(self._interpreter, group) if dot else self._interpreter), attribute
+
+    def close(self) -> None:
+        """End everything that the server made."""
+        if self._own:
+            self._interpreter.close()
+
+
+class Server:
+    """Serves an interpreter, on this machine only and with a token unless told otherwise.
+
+    `app` is a Starlette application, to which routes can be added, and which other web servers can run. The
+    check of token, Host and Origin is a part of it.
+    """
+
+    def __init__(self, interpreter: Hosted) -> None:
+        self._interpreter = interpreter
+        self._used = False
+        self.options = ServerOptions(**from_environment())
+        #: Every route of the application, also one that is added, needs the token.
+        self.app = Application(self._make, self.options)
+        self.app.announce = self._announce
+
+    @property
+    def token(self) -> str:
+        """What clients send as `Authorization: Bearer TOKEN` or `X-API-KEY: TOKEN`."""
+        return self.options.token
+
+    @property
+    def host(self) -> str:
+        """The address at which `run` listens."""
+        return self.options.host
+
+    @host.setter
+    def host(self, host: str) -> None:
+        self.options = replace(self.options, host=host)
+
+    @property
+    def port(self) -> int:
+        """The port at which `run` listens."""
+        return self.options.port
+
+    @port.setter
+    def port(self, port: int) -> None:
+        self.options = replace(self.options, port=port)
+
+    def __call__(self, host: str | None = None, port: int | None = None) -> None:
+        """The same as `run`."""
+        self.run(host, port)
+
+    def run(self, host: str | None = None, port: int | None = None) -> None:
+        """Serve until ctrl+c. Raises ValueError for an address that cannot be used."""
+        changes = {"host": host, "port": port}
+        chosen: Any = {name: value for name, value in changes.items() if value is not None}
+        options = replace(self.options, **chosen)
+        listening = serve.listen(options)
+        options = self.options = serve.with_port(options, listening)
+        self.app.use(options)
+        serve.serve(self.app, options, listening)
+
+    def _announce(self) -> None:
+        print(serve.greeting(self.options, auto_run=self._interpreter.auto_run), flush=True)  # noqa: T201
+
+    def _make(self) -> InterpreterBackend:
+        """The interpreter for the first session, another one with defaults for each session after it."""
+        if not self._used:
+            self._used = True
+            return InterpreterBackend(self._interpreter, own=False)
+        return InterpreterBackend(type(self._interpreter)(), own=True)

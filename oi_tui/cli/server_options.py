@@ -1,0 +1,78 @@
+"""The flags of the server."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from oi_tui.engine.settings.profile import Profile
+
+#: The flags that only mean something beside --server: name, metavar (None for a switch) and help.
+_FLAGS: tuple[tuple[str, str | None, str], ...] = (
+    ("--open", None, "open the server's page in the browser"),
+    ("--host", "ADDRESS", "listen at this address (default: 127.0.0.1)"),
+    ("--port", "NUMBER", "listen at this port (default: 8000; 0 for any)"),
+    ("--socket", "PATH", "listen at a Unix socket instead"),
+    ("--allow-host", "NAME", "let clients call the server by this name; can be repeated"),
+    ("--allow-origin", "ORIGIN", "let pages of this origin use the server; can be repeated"),
+    ("--allow-settings", None, "let clients change settings, auto_run too"),
+    ("--tls-cert", "FILE", "serve HTTPS with this certificate"),
+    ("--tls-key", "FILE", "the certificate's private key"),
+)
+_REPEATED = ("--allow-host", "--allow-origin")
+_MISSING = 'the server needs more packages: pip install "oi-tui[server]" ({} is missing)'
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the server."""
+    group = parser.add_argument_group("Server")
+    group.add_argument(
+        "--server", action="store_true", help="serve HTTP and WebSocket clients and a web page"
+    )
+    for flag, metavar, told in _FLAGS:
+        if metavar is None:
+            group.add_argument(flag, action="store_true", help=told)
+        elif flag in _REPEATED:
+            group.add_argument(flag, action="append", metavar=metavar, help=told)
+        else:
+            group.add_argument(flag, metavar=metavar, help=told)
+
+
+def misplaced(given: argparse.Namespace) -> str:
+    """Return what is wrong with flags of the server that are given without it; "" for nothing."""
+    if "server" in given:
+        return ""
+    flags = [flag for flag, _, _ in _FLAGS if _name(flag) in given]
+    return f"{flags[0]} needs --server" if flags else ""
+
+
+def serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int:
+    """Run the server. Raises ValueError for flags that cannot be used, or packages that are missing."""
+    from oi_tui.server.options import OptionError, ServerOptions, from_environment
+
+    options = ServerOptions(**{**from_environment(), **_chosen(given)})
+    try:
+        from oi_tui.server import serve as server
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("starlette", "uvicorn", "websockets", "h11"):
+            raise
+        raise OptionError(_MISSING.format(missing.name)) from None
+    return server.run(profile, path, options, open_page="open" in given)
+
+
+def _chosen(given: argparse.Namespace) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    if "host" in given:
+        chosen["host"] = given.host
+    if "port" in given:
+        if not (given.port.isascii() and given.port.isdigit()):
+            raise ValueError(f"--port must be a number, not {given.port}")
+        chosen["port"] = int(given.port)
+    paths = {"socket": "socket", "tls_cert": "certificate", "tls_key": "key"}
+    chosen |= {name: Path(getattr(given, flag)) for flag, name in paths.items() if flag in given}
+    several = {"allow_host": "hosts", "allow_origin": "origins"}
+    chosen |= {name: tuple(getattr(given, flag)) for flag, name in several.items() if flag in given}
+    return chosen | ({"allow_settings": True} if "allow_settings" in given else {})
+
+
+def _name(flag: str) -> str:
+    return flag[2:].replace("-", "_")

@@ -1,0 +1,131 @@
+"""The routes of the server, behind the guard."""
+
+import inspect
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from oi_tui.server import completions, native, original, page
+from oi_tui.server.backend import Backend
+from oi_tui.server.context import ServerContext, read_object
+from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send
+from oi_tui.server.hosted_session import ConflictError
+from oi_tui.server.options import ServerOptions
+from oi_tui.server.sessions import NoRoomError, Sessions, UnknownSessionError
+
+_log = logging.getLogger(__name__)
+#: A function behind a route of somebody else's.
+Endpoint = Callable[..., Any]
+
+
+def routes() -> list[BaseRoute]:
+    """Every route of the server."""
+    session = "/v1/sessions/{id}"
+    return [
+        Route("/", page.index, methods=["GET"]),
+        Route("/page/{name}", page.file, methods=["GET"]),
+        Route("/heartbeat", original.heartbeat, methods=["GET"]),
+        WebSocketRoute("/", original.chat),
+        Route("/settings", original.change_settings, methods=["POST"]),
+        Route("/settings/{name}", original.read_setting, methods=["GET"]),
+        Route("/openai/chat/completions", completions.chat_completions, methods=["POST"]),
+        Route("/openai/models", completions.models, methods=["GET"]),
+        Route("/v1/sessions", native.list_sessions, methods=["GET"]),
+        Route("/v1/sessions", native.create_session, methods=["POST"]),
+        Route(session, native.show_session, methods=["GET"]),
+        Route(session, native.delete_session, methods=["DELETE"]),
+        Route(f"{session}/events", native.stream_events, methods=["GET"]),
+        WebSocketRoute(f"{session}/events", native.watch),
+        Route(f"{session}/images/{{image}}", native.show_image, methods=["GET"]),
+        Route(f"{session}/{{action}}", native.take_action, methods=["POST"]),
+    ]
+
+
+class Application(Starlette):
+    """The server's application. The guard is a part of it, whichever web server runs it."""
+
+    def __init__(self, make: Callable[[], Backend], options: ServerOptions) -> None:
+        handlers = {
+            ConflictError: _conflict,
+            NoRoomError: _no_room,
+            UnknownSessionError: _unknown,
+            RefusedError: _refused,
+            500: _failed,
+        }
+        super().__init__(routes=routes(), lifespan=self._while_running, exception_handlers=handlers)
+        self._sessions = Sessions(make, options.limits)
+        #: Called at the start, where somebody else's web server runs the application.
+        self.announce: Callable[[], None] = _nothing
+        self.use(options)
+
+    def use(self, options: ServerOptions) -> None:
+        """Serve with these options from now on."""
+        self._guard = Guard(super().__call__, options)
+        self.state.context = ServerContext(options, self._sessions, self._guard)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the guard see each request first."""
+        await self._guard(scope, receive, send)
+
+    def get(self, path: str) -> Callable[[Endpoint], Endpoint]:
+        """Add a route for GET; what the function returns is sent as JSON unless it is a Response."""
+        return self._adder(path, "GET")
+
+    def post(self, path: str) -> Callable[[Endpoint], Endpoint]:
+        """Add a route for POST; the function is called with the body, a JSON object."""
+        return self._adder(path, "POST")
+
+    def _adder(self, path: str, method: str) -> Callable[[Endpoint], Endpoint]:
+        def add(function: Endpoint) -> Endpoint:
+            async def endpoint(request: Request) -> Response:
+                given = (await read_object(request),) if method == "POST" else ()
+                made = function(*given, **request.path_params)
+                result = await made if inspect.isawaitable(made) else made
+                return result if isinstance(result, Response) else JSONResponse(result)
+
+            # Before the routes that have a name in them.
+            self.router.routes.insert(0, Route(path, endpoint, methods=[method]))
+            return function
+
+        return add
+
+    @asynccontextmanager
+    async def _while_running(self, _app: Starlette) -> AsyncIterator[None]:
+        self.announce()
+        yield
+        await self._sessions.close()
+
+
+def _nothing() -> None:
+    """There is nothing to say."""
+
+
+def _error(status: int, problem: object) -> Response:
+    return JSONResponse({"error": {"message": str(problem)}}, status)
+
+
+async def _conflict(_request: Request, problem: Exception) -> Response:
+    return _error(409, problem)
+
+
+async def _no_room(_request: Request, problem: Exception) -> Response:
+    return _error(503, problem)
+
+
+async def _unknown(_request: Request, problem: Exception) -> Response:
+    return _error(404, problem)
+
+
+async def _refused(_request: Request, problem: Exception) -> Response:
+    return _error(problem.status if isinstance(problem, RefusedError) else 400, problem)
+
+
+async def _failed(request: Request, problem: Exception) -> Response:
+    _log.error("A request failed: %s", request.url.path, exc_info=problem)
+    return _error(500, f"The server failed: {type(problem).__name__}. The details are in its log.")

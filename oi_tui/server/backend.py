@@ -1,0 +1,167 @@
+"""What a session of the server works with: a conversation, its model and its languages."""
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from oi_tui.engine.events import Event
+from oi_tui.engine.llm import images
+from oi_tui.engine.open_interpreter.chunks import from_messages
+from oi_tui.engine.review.findings import Findings
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.session import Prompt
+from oi_tui.engine.settings.migration import MOVED
+from oi_tui.engine.settings.profile import Profile, settings
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.messages import Message
+from oi_tui.workspace import Languages, Workspace
+
+#: Settings whose values no client gets to see.
+PRIVATE = frozenset({"llm.api_key", "llm.api_base"})
+
+
+class Backend(Protocol):
+    """A conversation at work. All but `turn`, `run` and `propose` may be called from any thread."""
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The conversation so far."""
+
+    @property
+    def title(self) -> str:
+        """What the conversation is called; "" where it has no title."""
+
+    @property
+    def computer(self) -> Languages:
+        """The languages."""
+
+    def turn(self, prompt: Prompt) -> Iterator[Event]:
+        """Work on a message."""
+
+    def propose(self, language: str, code: str) -> Iterator[Event]:
+        """Ask for code of another program, and run it."""
+
+    def findings(self, language: str, code: str) -> Findings:
+        """What the scan finds in code."""
+
+    def interrupt(self) -> None:
+        """Stop what goes on."""
+
+    def send_input(self, text: str) -> None:
+        """Type to the running program."""
+
+    def setting(self, name: str) -> Any:
+        """Return a setting, or a group of them. Raises KeyError."""
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Change settings. Raises KeyError or ValueError."""
+
+    def close(self) -> None:
+        """End everything."""
+
+
+class WorkspaceBackend:
+    """A conversation of the application's own, saved where those of the screen are."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The conversation so far."""
+        return self._workspace.session.messages
+
+    @property
+    def title(self) -> str:
+        """What the conversation is called."""
+        words = next((m.content for m in self.messages if m.role == "user" and m.type == "message"), "")
+        return self._workspace.title or words
+
+    @property
+    def computer(self) -> Languages:
+        """The languages."""
+        return self._workspace.computer
+
+    def turn(self, prompt: Prompt) -> Iterator[Event]:
+        """Work on a message."""
+        return self._workspace.session.turn(prompt)
+
+    def propose(self, language: str, code: str) -> Iterator[Event]:
+        """Ask for code of another program, and run it."""
+        return self._workspace.session.propose(language, code)
+
+    def findings(self, language: str, code: str) -> Findings:
+        """What the scan finds in code."""
+        computer, earlier = self._workspace.computer, self._workspace.session.earlier
+        return look_through(computer.resolve(language) or language, code, computer.cwd, earlier)
+
+    def interrupt(self) -> None:
+        """Stop what goes on."""
+        self._workspace.session.interrupt()
+
+    def send_input(self, text: str) -> None:
+        """Type to the running program."""
+        self._workspace.session.send_input(text)
+
+    def setting(self, name: str) -> Any:
+        """Return a setting, or a group of them. Raises KeyError."""
+        if name == "messages":
+            return from_messages(self.messages)
+        return read_setting(self._workspace.profile, name)
+
+    def change(self, changes: Mapping[str, Any]) -> None:
+        """Change settings. Raises KeyError or ValueError."""
+        profile = changed(self._workspace.profile, changes)
+        self._workspace.use(profile)
+        self._workspace.session.auto_run = profile.auto_run
+
+    def close(self) -> None:
+        """End everything; the conversation is saved."""
+        self._workspace.close()
+
+
+def read_setting(profile: Profile, name: str) -> Any:
+    """Return a setting by its key, or those of `llm` or `computer` together. Raises KeyError."""
+    values = {item.key: getattr(profile, item.name) for item in settings() if item.key not in PRIVATE}
+    group = {
+        key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(name + ".")
+    }
+    return group or values[MOVED.get(name, name)]
+
+
+def changed(profile: Profile, changes: Mapping[str, Any]) -> Profile:
+    """Return the profile with settings changed by their keys. Raises KeyError or ProfileError."""
+    names = {item.key: item.name for item in settings()}
+    found = {}
+    for key, value in flat(changes).items():
+        known = MOVED.get(key, key)
+        if known not in names:
+            raise KeyError(key)
+        found[names[known]] = value
+    try:
+        return profile.with_changes(**found)
+    except TypeError as error:
+        raise ProfileError(str(error)) from None
+
+
+def flat(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested settings by their whole keys: {"llm": {"model": …}} as {"llm.model": …}."""
+    found: dict[str, Any] = {}
+    for key, value in changes.items():
+        if key in ("llm", "computer") and isinstance(value, Mapping):
+            found |= {f"{key}.{name}": item for name, item in value.items()}
+        else:
+            found[key] = value
+    return found
+
+
+def picture(message: Message) -> tuple[bytes, str] | None:
+    """Return the bytes and the type of a message's image; None where it has none that can be read."""
+    address = images.data_url(message.format, message.content) if message.type == "image" else None
+    if not address:
+        return None
+    head, _, data = address.partition(";base64,")
+    try:
+        return base64.b64decode(data), head.removeprefix("data:")
+    except ValueError:
+        return None

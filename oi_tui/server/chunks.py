@@ -1,0 +1,97 @@
+"""The events of a session as Open Interpreter's server sends them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from oi_tui.engine.events import (
+    MessageGrew,
+    MessageRecorded,
+    MessageStarted,
+    Noticed,
+    RunReported,
+    TurnEnded,
+)
+from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter
+from oi_tui.messages import InputRequested, LineReached, Message
+from oi_tui.server.event_log import LogItem, Question
+
+#: The answer to a message is complete, or waits for "go". The documentation of Open Interpreter shows both
+#: forms, the program itself sent the second one.
+COMPLETE: tuple[dict[str, Any], ...] = (
+    {"role": "assistant", "type": "status", "content": "complete"},
+    {"role": "server", "type": "status", "content": "complete"},
+)
+#: The review of code in which nothing was found.
+SAFE = "<SAFE>"
+
+
+def error(text: str) -> Chunk:
+    """A chunk that says what is wrong."""
+    return {"role": "server", "type": "error", "content": text}
+
+
+class EventChunks:
+    """Turns events into chunks, for one client."""
+
+    def __init__(self) -> None:
+        self._writer = ChunkWriter()
+        self._started: dict[str, Message] = {}
+        #: Turns whose end is not told, because the client has begun another one.
+        self.superseded = 0
+
+    def of(self, item: LogItem) -> Iterator[Chunk]:
+        """The chunks of one event."""
+        writer = self._writer
+        match item:
+            case MessageStarted(message):
+                self._started[message.id] = message
+            case MessageGrew(id, text) if known := self._started.get(id):
+                yield from self._growth(known, text)
+            case MessageRecorded(Message(type="image", role="computer") as message):
+                yield from writer.piece("computer", "image", message.format, message.content)
+            case Question():
+                yield from writer.end()
+                yield _review(item)
+                yield from COMPLETE
+            case RunReported(_, InputRequested(prompt)):
+                yield from writer.notice(f"The program waits for input: {prompt}".rstrip())
+            case MessageRecorded(Message(type="code", state="running")):
+                yield from writer.end()
+                yield from writer.start("computer", "console", None)
+            case RunReported(_, LineReached(int() as line)):
+                yield from writer.piece("computer", "console", "active_line", line)
+            case MessageRecorded(Message(type="code", seconds=float())):
+                yield from writer.piece("computer", "console", "active_line", None)
+                yield from writer.end()
+            case Noticed(text):
+                yield from writer.notice(text)
+            case TurnEnded():
+                yield from writer.end()
+                yield from self._end(item)
+
+    def _growth(self, message: Message, text: str) -> Iterator[Chunk]:
+        if message.type == "console":
+            yield from self._writer.output(text)
+        elif message.type != "reasoning":
+            yield from self._writer.piece(message.role, message.type, message.format, text)
+
+    def _end(self, ended: TurnEnded) -> Iterator[Chunk]:
+        self._started.clear()
+        if self.superseded:
+            self.superseded -= 1
+            return
+        if ended.outcome in ("failed", "paused"):
+            setting = f" (setting {ended.setting})" if ended.setting else ""
+            yield error(f"{ended.reason or 'The turn ended early.'}{setting}")
+        yield from COMPLETE
+
+
+def _review(question: Question) -> Chunk:
+    content = SAFE if question.harmless else "; ".join(question.findings)
+    caution = question.request.caution
+    return {
+        "role": "assistant",
+        "type": "review",
+        "content": f"{caution} {content}" if caution else content,
+        "hash": question.hash,
+    }

@@ -1,0 +1,74 @@
+"""What every route needs: the sessions, the options, and small helpers for requests."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import HTTPConnection, Request
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from oi_tui.server.guard import PROTOCOL, Guard, RefusedError
+from oi_tui.server.options import ServerOptions
+from oi_tui.server.sessions import Sessions
+
+_log = logging.getLogger(__name__)
+#: How sending to a client ends that has left, or takes nothing any more.
+_LEFT = (WebSocketDisconnect, TimeoutError, OSError)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerContext:
+    """The parts of a running server."""
+
+    options: ServerOptions
+    sessions: Sessions
+    guard: Guard
+
+
+def context_of(connection: HTTPConnection) -> ServerContext:
+    """The context of the server that got the request."""
+    context: ServerContext = connection.app.state.context
+    return context
+
+
+async def read_object(request: Request) -> Mapping[str, Any]:
+    """Return the body, a JSON object. Raises RefusedError."""
+    try:
+        body = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        raise RefusedError(400, "The body is not JSON.") from None
+    if not isinstance(body, dict):
+        raise RefusedError(400, "The body must be a JSON object.")
+    return body
+
+
+def text_of(body: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """Return a text of the body. Raises RefusedError where it is missing or no text."""
+    value = body.get(name, default)
+    if not isinstance(value, str):
+        raise RefusedError(400, f"{name} must be text.")
+    return value
+
+
+async def while_connected(socket: WebSocket, *work: Coroutine[Any, Any, None]) -> None:
+    """Do the work side by side until a part of it ends; then end the rest and close the connection."""
+    tasks = [asyncio.create_task(each) for each in work]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(result, Exception) and not isinstance(result, _LEFT):
+                _log.error("A connection failed", exc_info=result)
+    with suppress(RuntimeError, *_LEFT):
+        await socket.close()
+
+
+def subprotocol(socket: WebSocket) -> str | None:
+    """The subprotocol to agree on; a browser that offers its token as one insists on another."""
+    return PROTOCOL if PROTOCOL in socket.scope["subprotocols"] else None

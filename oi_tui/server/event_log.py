@@ -1,0 +1,166 @@
+"""The newest events of a session, numbered, for any number of readers at their own speed."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Literal
+
+from oi_tui.engine.events import ApprovalRequested, Event, MessageGrew, MessageRecorded
+
+#: What an event takes in memory besides its text, in bytes.
+_OVERHEAD = 400
+#: Events that a reader gets at once.
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Asks whether code may run. An answer names the id and the hash of the code that was shown."""
+
+    id: str
+    request: ApprovalRequested = field(repr=False)
+    hash: str
+    #: What would run it, where, and what the scan of the code found.
+    program: str
+    folder: str
+    findings: tuple[str, ...]
+    harmless: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionAnswered:
+    """The question is closed; `withdrawn` where nobody answered it."""
+
+    id: str
+    decision: Literal["run", "edit", "reject", "withdrawn"]
+
+
+#: What a log holds.
+LogItem = Event | Question | QuestionAnswered
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An event and its number, counted from 1."""
+
+    number: int
+    item: LogItem
+
+
+class GapError(Exception):
+    """The events that a reader wants next are no longer there; it needs the whole state instead."""
+
+
+class EventLog:
+    """Keeps so many bytes of the newest events. Written by threads, read by tasks of an event loop."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._lock = threading.Lock()
+        self._entries: deque[tuple[Entry, int]] = deque()
+        self._bytes = 0
+        self._last = 0
+        self._readers: set[EventReader] = set()
+
+    @property
+    def last(self) -> int:
+        """The number of the newest event; 0 before the first."""
+        return self._last
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the kept events take, about."""
+        return self._bytes
+
+    @property
+    def readers(self) -> int:
+        """How many readers there are."""
+        return len(self._readers)
+
+    def append(self, item: LogItem) -> None:
+        """Add an event and wake the readers; the oldest events give way."""
+        with self._lock:
+            self._last += 1
+            size = _OVERHEAD + _size(item)
+            self._entries.append((Entry(self._last, item), size))
+            self._bytes += size
+            while self._bytes > self._most and len(self._entries) > 1:
+                self._bytes -= self._entries.popleft()[1]
+            readers = list(self._readers)
+        for reader in readers:
+            reader.wake()
+
+    def after(self, number: int) -> Sequence[Entry]:
+        """Return some events that follow `number`. Raises GapError where the next one is gone."""
+        with self._lock:
+            if number >= self._last:
+                return ()
+            first = self._entries[0][0].number
+            if number + 1 < first:
+                raise GapError
+            start = number + 1 - first
+            stop = min(start + _BATCH, len(self._entries))
+            return [self._entries[place][0] for place in range(start, stop)]
+
+    def add(self, reader: "EventReader") -> None:
+        """Wake this reader from now on."""
+        with self._lock:
+            self._readers.add(reader)
+
+    def remove(self, reader: "EventReader") -> None:
+        """Wake it no longer."""
+        with self._lock:
+            self._readers.discard(reader)
+
+
+class EventReader:
+    """One reader of a log, in the event loop in which it is made. Use it as a context manager."""
+
+    def __init__(self, log: EventLog, after: int | None = None) -> None:
+        self._log = log
+        self._loop = asyncio.get_running_loop()
+        self._ready = asyncio.Event()
+        self.number = log.last if after is None else after
+
+    def __enter__(self) -> "EventReader":
+        self._log.add(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._log.remove(self)
+
+    def wake(self) -> None:
+        """Tell the reader that there is more; from any thread."""
+        if not self._ready.is_set():
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._ready.set)
+
+    def skip(self) -> None:
+        """Go on behind the newest event."""
+        self.number = self._log.last
+
+    async def next(self, timeout: float | None = None) -> Sequence[Entry]:
+        """Return the next events, at least one; none after `timeout` seconds. Raises GapError."""
+        while True:
+            self._ready.clear()
+            if found := self._log.after(self.number):
+                self.number = found[-1].number
+                return found
+            try:
+                await asyncio.wait_for(self._ready.wait(), timeout)
+            except TimeoutError:
+                return ()
+
+
+def _size(item: LogItem) -> int:
+    match item:
+        case MessageGrew(_, text):
+            return len(text)
+        case MessageRecorded(message):
+            return len(message.content)
+        case Question(request=request):
+            return len(request.message.content)
+    return 0

@@ -1,0 +1,259 @@
+"""The one gate in front of everything: who may ask at all, and how much they may send."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from http import HTTPStatus
+from typing import Any
+
+from oi_tui.server.options import ServerOptions
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+#: The subprotocol that pages agree on.
+PROTOCOL = "oi-tui"
+#: What stands before the token where a browser offers it as another subprotocol.
+SUBPROTOCOL = "oi-tui.token."
+#: Paths that need no token: they hold nothing of the person's.
+PUBLIC = frozenset({"/", "/heartbeat", "/favicon.ico"})
+PUBLIC_FOLDER = "/page/"
+#: Names of parameters that must not carry a secret in an address.
+_SECRET_PARAMETERS = (b"token=", b"auth=", b"api_key=", b"key=", b"x-api-key=")
+_METHODS = ("GET", "HEAD", "POST", "DELETE", "OPTIONS")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+
+
+class RefusedError(Exception):
+    """A request that goes no further."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.why = why
+
+
+class Guard:
+    """Checks Host, Origin and token of each request before anything else sees it.
+
+    A WebSocket is refused before it is accepted. The body of a request is limited in bytes and in time.
+    """
+
+    def __init__(self, app: App, options: ServerOptions) -> None:
+        self._app = app
+        self._options = options
+        self._digest = _digest(options.token.encode())
+
+    def is_token(self, given: bytes) -> bool:
+        """Compare with the token, in a time that does not depend on where they differ."""
+        return hmac.compare_digest(_digest(given), self._digest)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request through, or answer why not."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = _Headers(scope["headers"])
+        try:
+            cors = self._check(scope, headers)
+        except RefusedError as refusal:
+            await _refuse(scope, send, refusal)
+            return
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+            return
+        guarded = _Sender(send, cors)
+        if scope["method"] == "OPTIONS":
+            await _answer(guarded, 204, b"")
+            return
+        body = _Body(receive, self._options.limits.message_bytes, self._options.limits.request_seconds)
+        try:
+            await self._app(scope, body, guarded)
+        except RefusedError as refusal:
+            if not guarded.begun:
+                await _refuse(scope, guarded, refusal)
+
+    def _check(self, scope: Scope, headers: "_Headers") -> list[tuple[bytes, bytes]]:
+        """Raise RefusedError for what must not pass. Returns the headers that let a foreign page read on."""
+        self._check_host(scope, headers)
+        origin = self._check_origin(scope, headers)
+        if scope["type"] == "http":
+            self._check_method(scope, headers)
+        query = scope["query_string"].lower()
+        if any(part.startswith(_SECRET_PARAMETERS) for part in query.split(b"&")):
+            raise RefusedError(400, "The token must not be part of the address: send it in a header.")
+        preflight = scope["type"] == "http" and scope["method"] == "OPTIONS" and origin is not None
+        if not preflight and not _is_public(scope) and not self._has_token(headers):
+            raise RefusedError(401, "Send the token that oi-tui --server printed: Authorization: Bearer …")
+        return _cors(origin) if origin in self._options.origins else []
+
+    def _check_host(self, scope: Scope, headers: "_Headers") -> None:
+        host = headers.only(b"host", 400).decode("latin-1").lower()
+        name, separator, port = host.rpartition(":")
+        if not separator or host.endswith("]"):
+            name, port = host, ""
+        server = scope.get("server") or (None, None)
+        here = str(server[1]) if server[1] else None
+        usual = {"https": "443", "wss": "443"}.get(scope["scheme"], "80")
+        if name not in self._options.names or (here is not None and (port or usual) != here):
+            raise RefusedError(421, "This host name is not allowed; --allow-host NAME allows it.")
+
+    def _check_origin(self, scope: Scope, headers: "_Headers") -> str | None:
+        given = headers.all(b"origin")
+        if len(given) > 1:
+            raise RefusedError(400, "There is more than one Origin header.")
+        if not given:
+            if b"cross-site" in headers.all(b"sec-fetch-site") and not _is_public(scope):
+                raise RefusedError(403, "Requests from pages of other servers are not allowed.")
+            return None
+        origin = given[0].decode("latin-1")
+        scheme = {"ws": "http", "wss": "https"}.get(scope["scheme"], scope["scheme"])
+        own = f"{scheme}://{headers.only(b'host', 400).decode('latin-1').lower()}"
+        if origin != own and origin not in self._options.origins:
+            raise RefusedError(403, "This origin is not allowed; --allow-origin ORIGIN allows it.")
+        return origin
+
+    def _check_method(self, scope: Scope, headers: "_Headers") -> None:
+        method = scope["method"]
+        if method not in _METHODS:
+            raise RefusedError(405, "This method is not allowed.")
+        lengths = headers.all(b"content-length")
+        try:
+            length = int(lengths[0]) if lengths else 0
+        except ValueError:
+            raise RefusedError(400, "Content-Length is not a number.") from None
+        if length > self._options.limits.message_bytes:
+            raise RefusedError(413, f"A request may have {self._options.limits.message_bytes:,} bytes.")
+        kind = b"".join(headers.all(b"content-type")).split(b";")[0].strip().lower()
+        if method == "POST" and kind != b"application/json":
+            raise RefusedError(415, "The body must be JSON, with Content-Type: application/json.")
+
+    def _has_token(self, headers: "_Headers") -> bool:
+        return any(self.is_token(given) for given in _tokens(headers))
+
+
+class _Headers:
+    """The headers of a request; a name may come more than once."""
+
+    def __init__(self, items: Iterable[tuple[bytes, bytes]]) -> None:
+        self._items = [(name.lower(), value) for name, value in items]
+
+    def all(self, name: bytes) -> list[bytes]:
+        """Every value of a header."""
+        return [value for other, value in self._items if other == name]
+
+    def only(self, name: bytes, status: int) -> bytes:
+        """The value of a header that must come exactly once."""
+        found = self.all(name)
+        if len(found) != 1:
+            raise RefusedError(status, f"There must be one {name.decode().title()} header.")
+        return found[0]
+
+
+class _Body:
+    """Receives a request's body, limited in bytes and in time."""
+
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
+        self._receive = receive
+        self._left = most
+        self._seconds = seconds
+        self._whole = False
+
+    async def __call__(self) -> MutableMapping[str, Any]:
+        if self._whole:
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), self._seconds)
+        except TimeoutError:
+            raise RefusedError(408, "The request did not arrive in time.") from None
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            raise RefusedError(413, "The request is too large.")
+        self._whole = not message.get("more_body", False)
+        return message
+
+
+class _Sender:
+    """Sends an answer with the headers that every answer has."""
+
+    def __init__(self, send: Send, extra: list[tuple[bytes, bytes]]) -> None:
+        self._send = send
+        self._extra = extra
+        self.begun = False
+
+    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            given = {name.lower() for name, _ in message.get("headers", ())}
+            added = [item for item in (*_HEADERS, *self._extra) if item[0] not in given]
+            message = {**message, "headers": [*message.get("headers", ()), *added]}
+        await self._send(message)
+
+
+def _is_public(scope: Scope) -> bool:
+    """Whether the request only reads what holds nothing of the person's."""
+    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+        return False
+    path: str = scope["path"]
+    return path in PUBLIC or path.startswith(PUBLIC_FOLDER)
+
+
+def _cors(origin: str | None) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"access-control-allow-origin", (origin or "").encode("latin-1")),
+        (b"access-control-allow-headers", b"authorization, content-type, x-api-key"),
+        (b"access-control-allow-methods", b"GET, POST, DELETE"),
+        (b"cross-origin-resource-policy", b"cross-origin"),
+        (b"vary", b"origin"),
+    ]
+
+
+def _tokens(headers: _Headers) -> list[bytes]:
+    """Every token that the request offers."""
+    found = list(headers.all(b"x-api-key"))
+    for value in headers.all(b"authorization"):
+        kind, _, token = value.partition(b" ")
+        if kind.lower() in (b"bearer", b"token"):
+            found.append(token.strip())
+    for value in headers.all(b"sec-websocket-protocol"):
+        offered = (item.strip() for item in value.split(b","))
+        found += [item[len(SUBPROTOCOL) :] for item in offered if item.startswith(SUBPROTOCOL.encode())]
+    return found
+
+
+def _digest(token: bytes) -> bytes:
+    return hashlib.sha256(token).digest()
+
+
+async def _refuse(scope: Scope, send: Send, refusal: RefusedError) -> None:
+    body = json.dumps({"error": {"message": refusal.why, "type": HTTPStatus(refusal.status).phrase}}).encode()
+    if scope["type"] == "http":
+        await _answer(send, refusal.status, body)
+    elif "websocket.http.response" in scope.get("extensions", {}):
+        await _answer(send, refusal.status, body, "websocket.http.response")
+    else:
+        await send({"type": "websocket.close", "code": 1008, "reason": ""})
+
+
+async def _answer(send: Send, status: int, body: bytes, kind: str = "http.response") -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    # What was refused may still be sending; nothing more of it is read.
+    headers += [(b"connection", b"close")] if status >= 400 else []
+    await send({"type": f"{kind}.start", "status": status, "headers": [*headers, *_HEADERS]})
+    await send({"type": f"{kind}.body", "body": body})

@@ -1,0 +1,220 @@
+"""A session of the server: one conversation, worked on in a thread, watched by any number of clients."""
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from oi_tui.engine.events import (
+    ApprovalRequested,
+    Event,
+    MessageGrew,
+    MessageRecorded,
+    MessageStarted,
+    Reject,
+    Run,
+    RunReported,
+    TurnEnded,
+)
+from oi_tui.engine.session import Prompt
+from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
+from oi_tui.server.backend import Backend
+from oi_tui.server.event_log import EventLog, LogItem, Question, QuestionAnswered
+from oi_tui.server.options import Limits
+from oi_tui.text import one_line
+from oi_tui.turn_worker import TurnWorker
+
+_NOBODY = "Nobody was connected who could approve it."
+
+
+class ConflictError(Exception):
+    """What is asked for does not fit to what goes on; the message says why."""
+
+
+def code_hash(code: str) -> str:
+    """The hash by which an answer names the code that was shown."""
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class HostedSession:
+    """All methods may be called from any thread."""
+
+    def __init__(self, id: str, backend: Backend, limits: Limits) -> None:
+        self.id = id
+        self.backend = backend
+        self.log = EventLog(limits.history_bytes)
+        self.created = self.used = time.time()
+        self.question: Question | None = None
+        self.waits_for: InputRequested | None = None
+        self._lock = threading.RLock()
+        self._idle = threading.Event()
+        self._idle.set()
+        self._ended: TurnEnded | None = None
+        self._closed = False
+        #: Messages that are being written, with their text so far.
+        self._writing: dict[str, tuple[Message, list[str]]] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is in progress."""
+        return not self._idle.is_set()
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The conversation so far."""
+        return self.backend.messages
+
+    def snapshot(self) -> tuple[int, list[Message]]:
+        """Return the number of the newest event, and the messages at that moment, unfinished ones too."""
+        with self._lock:
+            messages = {message.id: message for message in self.messages}
+            for message, texts in self._writing.values():
+                messages.setdefault(message.id, message.but(content="".join(texts)))
+            return self.log.last, list(messages.values())
+
+    def say(self, prompt: Prompt) -> None:
+        """Begin a turn. Raises ConflictError while another one goes on."""
+        self._begin(lambda: self.backend.turn(prompt))
+
+    def propose(self, language: str, code: str) -> None:
+        """Ask for code of another program, and run it. Raises ConflictError while a turn goes on."""
+        self._begin(lambda: self.backend.propose(language, code))
+
+    def answer(
+        self, id: str, hash: str, decision: str, *, code: str = "", reason: str = "", stop: bool = False
+    ) -> None:
+        """Answer the open question: "run", "edit" with other code, or "reject". Raises ConflictError.
+
+        The hash is that of the code as it was shown, so that nothing else can be meant.
+        """
+        with self._lock:
+            question = self.question
+            if question is None or not secrets.compare_digest(question.id.encode(), id.encode()):
+                raise ConflictError("This question is not open any more.")
+            if not secrets.compare_digest(question.hash.encode(), hash.encode()):
+                raise ConflictError("The hash is not that of the code in question.")
+            if decision == "run":
+                self._close_question(question, Run(question.request.message.content), "run")
+            elif decision == "edit":
+                self._close_question(question, Run(code), "edit")
+            else:
+                self._close_question(question, Reject(reason, stop=stop), "reject")
+
+    def send_input(self, text: str) -> None:
+        """Type a line to the program that waits for it. Raises ConflictError when none does."""
+        if self.waits_for is None:
+            raise ConflictError("No program is waiting for input.")
+        self.waits_for = None
+        self.backend.send_input(text)
+
+    def stop(self) -> None:
+        """Stop the reply, the question or the run; a second time, the run's language."""
+        if self.busy:
+            self.backend.interrupt()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until no turn goes on. Return False when it takes longer."""
+        return self._idle.wait(timeout)
+
+    def give_up_question(self) -> None:
+        """Reject the open question, because nobody is there to answer it."""
+        with self._lock:
+            if self.question:
+                self._close_question(self.question, Reject(_NOBODY, stop=True, by_person=False), "withdrawn")
+
+    def close(self) -> None:
+        """End everything."""
+        with self._lock:
+            self._closed = True
+        self.backend.interrupt()
+        self.wait(10)
+        self.backend.close()
+
+    def _begin(self, work: Callable[[], Iterator[Event]]) -> None:
+        with self._lock:
+            if self._closed:
+                raise ConflictError("This session is closed.")
+            if self.busy:
+                raise ConflictError("The session is busy. Wait for its end, or stop it first.")
+            self._idle.clear()
+            self._ended = None
+            self.used = time.time()
+        threading.Thread(target=self._work, args=(work,), name=f"session-{self.id}", daemon=True).start()
+
+    def _work(self, work: Callable[[], Iterator[Event]]) -> None:
+        worker = TurnWorker(_started(work), self._take)
+        worker.run()
+        # The end is told once the session is free, so that a client can go on at once.
+        self.waits_for = None
+        self._withdraw()
+        self.used = time.time()
+        ended = self._ended or TurnEnded("done")
+        self._idle.set()
+        self._append(ended)
+
+    def _take(self, worker: TurnWorker) -> None:
+        for event in worker.take():
+            self._withdraw()
+            match event:
+                case ApprovalRequested():
+                    self._ask(event)
+                    continue
+                case TurnEnded():
+                    self._ended = event
+                    continue
+                case RunReported(_, InputRequested() as request):
+                    self.waits_for = request
+                case RunReported(_, InputReceived() | RunEnded()):
+                    self.waits_for = None
+            self._append(event)
+
+    def _append(self, item: LogItem) -> None:
+        with self._lock:
+            match item:
+                case MessageStarted(message):
+                    self._writing[message.id] = (message, [])
+                case MessageGrew(id, text) if id in self._writing:
+                    self._writing[id][1].append(text)
+                case MessageRecorded(message):
+                    self._writing.pop(message.id, None)
+                case TurnEnded():
+                    self._writing.clear()
+            self.log.append(item)
+
+    def _ask(self, request: ApprovalRequested) -> None:
+        message = request.message
+        language, computer = message.format or "", self.backend.computer
+        found = self.backend.findings(language, message.content)
+        question = Question(
+            secrets.token_urlsafe(16),
+            request,
+            code_hash(message.content),
+            one_line(computer.describe(language)),
+            str(computer.cwd),
+            tuple(one_line(words) for words in (*found.sentences, found.conclusion) if words),
+            found.nothing_listed,
+        )
+        with self._lock:
+            self.question = question
+            self.log.append(question)
+
+    def _close_question(self, question: Question, answer: Run | Reject, decision: str) -> None:
+        self.question = None
+        if not question.request.reply(answer):
+            decision = "withdrawn"
+        self.log.append(QuestionAnswered(question.id, decision))  # type: ignore[arg-type]
+        if decision == "withdrawn" and not (isinstance(answer, Reject) and not answer.by_person):
+            raise ConflictError("This question is not open any more.")
+
+    def _withdraw(self) -> None:
+        """Close a question that the turn itself has answered, because it was stopped."""
+        with self._lock:
+            if self.question:
+                question, self.question = self.question, None
+                self.log.append(QuestionAnswered(question.id, "withdrawn"))
+
+
+def _started(work: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+    """Begin the work within the turn's thread, so that its errors end the turn."""
+    yield from work()

@@ -1,0 +1,189 @@
+"""Today's protocol: sessions and their events as JSON, over WebSocket and server-sent events."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from oi_tui.server import wire
+from oi_tui.server.backend import picture
+from oi_tui.server.completions import content_messages
+from oi_tui.server.context import context_of, read_object, subprotocol, text_of, while_connected
+from oi_tui.server.event_log import EventReader, GapError
+from oi_tui.server.guard import RefusedError
+from oi_tui.server.hosted_session import ConflictError, HostedSession
+from oi_tui.server.original import Tempo
+from oi_tui.server.sessions import UnknownSessionError
+
+#: Seconds after which an idle stream shows that it is alive.
+_HEARTBEAT = 15.0
+_DECISIONS = ("run", "edit", "reject")
+
+
+async def list_sessions(request: Request) -> Response:
+    """Every session."""
+    sessions = context_of(request).sessions.all
+    return JSONResponse({"sessions": [wire.of_summary(session) for session in sessions]})
+
+
+async def create_session(request: Request) -> Response:
+    """Make a session."""
+    session = await context_of(request).sessions.create()
+    return JSONResponse(wire.of_state(session), 201)
+
+
+async def show_session(request: Request) -> Response:
+    """The whole state of a session."""
+    return JSONResponse(wire.of_state(await _session(request)))
+
+
+async def delete_session(request: Request) -> Response:
+    """End a session; its conversation stays saved."""
+    await context_of(request).sessions.remove(request.path_params["id"])
+    return Response(status_code=204)
+
+
+async def take_action(request: Request) -> Response:
+    """Do what a client asks for: say, propose, answer, input or stop."""
+    session, action = await _session(request), request.path_params["action"]
+    act(session, action, await read_object(request))
+    return JSONResponse({"number": session.log.last}, 202)
+
+
+async def show_image(request: Request) -> Response:
+    """An image of the conversation."""
+    session, wanted = await _session(request), request.path_params["image"]
+    message = next((item for item in session.messages if item.id == wanted), None)
+    found = await asyncio.to_thread(picture, message) if message else None
+    if found is None:
+        raise RefusedError(404, "There is no such image.")
+    return Response(found[0], media_type=found[1])
+
+
+async def stream_events(request: Request) -> Response:
+    """The events as server-sent events; `Last-Event-ID` or `?after=` resumes behind an event."""
+    session = await _session(request)
+    after = _number(request.headers.get("last-event-id") or request.query_params.get("after"))
+    return StreamingResponse(_lines(session, after), media_type="text/event-stream")
+
+
+async def _lines(session: HostedSession, after: int | None) -> AsyncIterator[bytes]:
+    async for record in _records(session, after, _HEARTBEAT):
+        if record is None:
+            yield b": alive\n\n"
+        else:
+            yield f"id: {record['number']}\ndata: {json.dumps(record)}\n\n".encode()
+
+
+async def _records(
+    session: HostedSession, after: int | None, heartbeat: float | None = None
+) -> AsyncIterator[dict[str, Any] | None]:
+    """The events behind `after`. Without it, or where they are gone, the whole state comes first."""
+    known = after is not None and after <= session.log.last
+    with EventReader(session.log, after if known else None) as reader:
+        if not known:
+            state = wire.of_state(session)
+            reader.number = state["number"]
+            yield state
+        while True:
+            try:
+                entries = await reader.next(heartbeat)
+            except GapError:
+                state = wire.of_state(session)
+                reader.number = state["number"]
+                yield state
+                continue
+            if not entries:
+                yield None
+            for entry in entries:
+                yield wire.of_entry(entry, session.id)
+
+
+async def watch(socket: WebSocket) -> None:
+    """The events over a WebSocket, which takes the same actions as POST: {"do": "say", …}."""
+    context = context_of(socket)
+    await socket.accept(subprotocol=subprotocol(socket))
+    try:
+        session = await context.sessions.find(socket.path_params["id"])
+    except UnknownSessionError as problem:
+        await socket.send_text(json.dumps({"event": "error", "message": str(problem)}))
+        await socket.close(1008)
+        return
+    sending = asyncio.Lock()
+
+    async def send(record: Mapping[str, Any]) -> None:
+        async with sending:
+            await asyncio.wait_for(socket.send_text(json.dumps(record)), context.options.limits.send_seconds)
+
+    await while_connected(
+        socket,
+        _send_records(session, _number(socket.query_params.get("after")), send),
+        _receive(socket, session, send, context.options.limits.messages_per_second),
+    )
+
+
+_SendRecord = Callable[[Mapping[str, Any]], Awaitable[None]]
+
+
+async def _send_records(session: HostedSession, after: int | None, send: _SendRecord) -> None:
+    async for record in _records(session, after):
+        if record is not None:
+            await send(record)
+
+
+async def _receive(socket: WebSocket, session: HostedSession, send: _SendRecord, tempo: float) -> None:
+    beats = Tempo(tempo)
+    with suppress(WebSocketDisconnect):
+        while True:
+            text = await socket.receive_text()
+            await beats.beat()
+            try:
+                order = json.loads(text)
+                if not isinstance(order, dict):
+                    raise RefusedError(400, "A message must be a JSON object.")
+                act(session, str(order.get("do")), order)
+            except (RefusedError, ConflictError) as problem:
+                await send({"event": "error", "message": str(problem)})
+            except (ValueError, RecursionError):
+                await send({"event": "error", "message": "This is not JSON."})
+
+
+def act(session: HostedSession, action: str, body: Mapping[str, Any]) -> None:
+    """Do what a client asks for. Raises RefusedError or ConflictError."""
+    match action:
+        case "say":
+            session.say(content_messages(body.get("content")))
+        case "propose":
+            session.propose(text_of(body, "language"), text_of(body, "code"))
+        case "answer":
+            _answer(session, body)
+        case "input":
+            session.send_input(text_of(body, "text") + "\n")
+        case "stop":
+            session.stop()
+        case _:
+            raise RefusedError(404, "The actions are say, propose, answer, input and stop.")
+
+
+def _answer(session: HostedSession, body: Mapping[str, Any]) -> None:
+    decision = text_of(body, "decision")
+    if decision not in _DECISIONS:
+        raise RefusedError(400, f"The decision must be one of {', '.join(_DECISIONS)}.")
+    code = text_of(body, "code") if decision == "edit" else ""
+    reason, stop = text_of(body, "reason", ""), body.get("stop") is True
+    question, shown = text_of(body, "question"), text_of(body, "hash")
+    session.answer(question, shown, decision, code=code, reason=reason, stop=stop)
+
+
+async def _session(request: Request) -> HostedSession:
+    return await context_of(request).sessions.find(request.path_params["id"])
+
+
+def _number(text: str | None) -> int | None:
+    """The number of an event; None for anything else."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None

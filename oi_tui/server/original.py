@@ -1,0 +1,276 @@
+"""Open Interpreter's own protocol: chunks over a WebSocket, and settings."""
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from oi_tui.engine.open_interpreter.chunks import Chunk
+from oi_tui.messages import Message
+from oi_tui.server.chunks import EventChunks, error
+from oi_tui.server.context import ServerContext, context_of, read_object, subprotocol, while_connected
+from oi_tui.server.event_log import EventReader, GapError, Question
+from oi_tui.server.hosted_session import ConflictError, HostedSession
+from oi_tui.server.sessions import DEFAULT, NoRoomError, UnknownSessionError
+
+#: What a person may send, and what of it is a file.
+_TYPES = ("message", "file", "image", "audio")
+_FILES = ("file", "audio")
+_IMAGES = ("path", "base64", "base64.png", "base64.jpeg", "description")
+#: Seconds to wait for an acknowledgement, and how often a chunk is sent.
+_ACKNOWLEDGE_SECONDS, _ATTEMPTS = 10.0, 3
+#: Parts of one message.
+_MOST_PARTS = 100
+_STOP_SECONDS = 30.0
+
+
+class BadChunkError(ValueError):
+    """A chunk that cannot be understood; the message says what to send instead."""
+
+
+class Parts:
+    """Puts a person's message together, from its start flag to its end flag."""
+
+    def __init__(self) -> None:
+        self._parts: list[dict[str, Any]] | None = None
+        self._head: dict[str, Any] = {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a start flag came."""
+        return self._parts is not None
+
+    def start(self, chunk: Mapping[str, Any]) -> None:
+        """Begin a message; what was not finished is dropped."""
+        self._parts, self._head = [], {name: chunk[name] for name in ("type", "format") if name in chunk}
+        if "content" in chunk:
+            self.add(chunk)
+
+    def add(self, chunk: Mapping[str, Any]) -> None:
+        """Add a piece; one like the piece before it goes on with its text. Raises BadChunkError."""
+        if self._parts is None:
+            raise BadChunkError('Send {"role": "user", "start": true} first.')
+        kind = chunk.get("type", self._head.get("type"))
+        shape = chunk.get("format", self._head.get("format"))
+        if kind not in (*_TYPES, "command"):
+            raise BadChunkError(f"The type must be one of {', '.join(_TYPES)} or command.")
+        content = chunk.get("content")
+        if not isinstance(content, str):
+            raise BadChunkError("The content must be text.")
+        if kind == "image" and shape not in _IMAGES:
+            raise BadChunkError(f"The format of an image must be one of {', '.join(_IMAGES)}.")
+        last = self._parts[-1] if self._parts else {}
+        if kind == "message" and last.get("type") == kind:
+            last["content"] += content
+        elif len(self._parts) >= _MOST_PARTS:
+            raise BadChunkError(f"A message may have {_MOST_PARTS} parts.")
+        else:
+            self._parts.append({"type": kind, "format": shape, "content": content})
+
+    def end(self) -> list[dict[str, Any]]:
+        """Return the parts. Raises BadChunkError where there are none."""
+        parts, self._parts = self._parts, None
+        if not parts:
+            raise BadChunkError("The message is empty.")
+        return parts
+
+
+def messages_of(parts: Sequence[Mapping[str, Any]]) -> list[Message]:
+    """The messages that the parts are."""
+    return [_message(part["type"], part["format"], part["content"]) for part in parts]
+
+
+def _message(kind: str, shape: str | None, content: str) -> Message:
+    if kind == "image" and shape != "description":
+        found = "base64.png" if shape == "base64" else shape
+        return Message(role="user", type="image", format=found, content=content)
+    return Message(role="user", type="file" if kind in _FILES else "message", content=content)
+
+
+class Connection:
+    """One client at its WebSocket."""
+
+    def __init__(self, socket: WebSocket, context: ServerContext, session: HostedSession) -> None:
+        self._socket = socket
+        self._context = context
+        self._session = session
+        self._chunks = EventChunks()
+        self._parts = Parts()
+        self._sending = asyncio.Lock()
+        self._acknowledged: dict[str, asyncio.Event] = {}
+        #: The question whose code was sent, so that "go" cannot mean another one.
+        self._shown = ""
+
+    async def serve(self) -> None:
+        """Send events and take messages until the client leaves."""
+        with EventReader(self._session.log) as reader:
+            await while_connected(self._socket, self._send_events(reader), self._receive())
+
+    async def _receive(self) -> None:
+        tempo = Tempo(self._context.options.limits.messages_per_second)
+        with suppress(WebSocketDisconnect):
+            while True:
+                text = await self._socket.receive_text()
+                await tempo.beat()
+                try:
+                    await self._take(json.loads(text))
+                except (BadChunkError, ConflictError) as problem:
+                    # Not acknowledged: what would acknowledge it is read here.
+                    await self._write(error(str(problem)))
+                except (ValueError, RecursionError):
+                    await self._write(error("This is not JSON."))
+
+    async def _take(self, chunk: object) -> None:
+        if not isinstance(chunk, dict):
+            raise BadChunkError("A message must be a JSON object.")
+        if "auth" in chunk:
+            known = self._context.guard.is_token(str(chunk["auth"]).encode())
+            await self._write({"auth": known})
+            return
+        if "ack" in chunk:
+            if waiting := self._acknowledged.get(str(chunk["ack"])):
+                waiting.set()
+            return
+        if chunk.get("role") != "user":
+            raise BadChunkError('The role must be "user".')
+        if chunk.get("type") == "input" and isinstance(chunk.get("content"), str):
+            self._session.send_input(f"{chunk['content']}\n")
+        elif chunk.get("type") == "command" and not self._parts.is_open and "content" in chunk:
+            self._command(str(chunk["content"]))
+        elif chunk.get("start"):
+            self._parts.start(chunk)
+        elif chunk.get("end"):
+            await self._finish(self._parts.end())
+        elif "content" in chunk:
+            self._parts.add(chunk)
+        else:
+            raise BadChunkError("A chunk needs start, content or end.")
+
+    async def _finish(self, parts: list[dict[str, Any]]) -> None:
+        if parts[-1]["type"] == "command":
+            self._command(parts[-1]["content"])
+            return
+        if self._session.busy:
+            # A new message ends what goes on, as in the original.
+            self._chunks.superseded += 1
+            self._session.stop()
+            await asyncio.to_thread(self._session.wait, _STOP_SECONDS)
+        self._session.say(messages_of(parts))
+
+    def _command(self, command: str) -> None:
+        match command.strip():
+            case "go":
+                question = self._session.question
+                if question is None or question.id != self._shown:
+                    raise ConflictError("There is no code to run.")
+                self._session.answer(question.id, question.hash, "run")
+            case "stop":
+                self._session.stop()
+            case _:
+                raise BadChunkError('The command must be "go" or "stop".')
+
+    async def _send_events(self, reader: EventReader) -> None:
+        while True:
+            try:
+                entries = await reader.next()
+            except GapError:
+                await self._send(error("You read too slowly, so that output was lost. Connect again."))
+                return
+            for entry in entries:
+                for chunk in self._chunks.of(entry.item):
+                    if isinstance(entry.item, Question) and chunk["type"] == "status":
+                        self._shown = entry.item.id
+                    if not await self._send(chunk):
+                        return
+
+    async def _send(self, chunk: Chunk) -> bool:
+        """Send a chunk, and wait until it is acknowledged where that is asked for."""
+        if not self._context.options.acknowledge:
+            await self._write(chunk)
+            return True
+        number = secrets.token_hex(8)
+        acknowledged = self._acknowledged[number] = asyncio.Event()
+        try:
+            for _ in range(_ATTEMPTS):
+                await self._write({**chunk, "id": number})
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(acknowledged.wait(), _ACKNOWLEDGE_SECONDS)
+                    return True
+        finally:
+            del self._acknowledged[number]
+        return False
+
+    async def _write(self, chunk: Chunk) -> None:
+        async with self._sending:
+            await asyncio.wait_for(
+                self._socket.send_text(json.dumps(chunk)), self._context.options.limits.send_seconds
+            )
+
+
+class Tempo:
+    """Slows a client down that sends more than so many messages in a second, on average."""
+
+    def __init__(self, per_second: float) -> None:
+        self._gap = 1 / per_second
+        self._free = 0.0
+
+    async def beat(self) -> None:
+        """Wait until the next message may be taken."""
+        now = time.monotonic()
+        # A second's worth may come at once.
+        self._free = max(self._free + self._gap, now - 1)
+        if self._free > now:
+            await asyncio.sleep(self._free - now)
+
+
+async def chat(socket: WebSocket) -> None:
+    """The WebSocket at /: chunks in, chunks out. `?session=ID` chooses a session."""
+    context = context_of(socket)
+    try:
+        session = await context.sessions.find(socket.query_params.get("session", DEFAULT))
+    except (UnknownSessionError, NoRoomError) as problem:
+        await socket.accept(subprotocol=subprotocol(socket))
+        await socket.send_text(json.dumps(error(str(problem))))
+        await socket.close(1008)
+        return
+    await socket.accept(subprotocol=subprotocol(socket))
+    await Connection(socket, context, session).serve()
+
+
+async def heartbeat(_request: Request) -> Response:
+    """Say that the server is there."""
+    return JSONResponse({"status": "alive"})
+
+
+async def read_setting(request: Request) -> Response:
+    """A setting, as {"name": value}."""
+    session = await context_of(request).sessions.find()
+    name = request.path_params["name"]
+    try:
+        return JSONResponse({name: session.backend.setting(name)})
+    except KeyError:
+        return JSONResponse({"error": "Setting not found"}, 404)
+
+
+async def change_settings(request: Request) -> Response:
+    """Change settings, where the start of the server allows it."""
+    context = context_of(request)
+    if not context.options.allow_settings:
+        why = "Settings cannot be changed from outside. Start with --allow-settings to allow it."
+        return JSONResponse({"error": why}, 403)
+    changes = await read_object(request)
+    session = await context.sessions.find()
+    try:
+        await asyncio.to_thread(session.backend.change, changes)
+    except KeyError as unknown:
+        return JSONResponse({"error": f"Setting {unknown.args[0]} not found"}, 404)
+    except (ValueError, AttributeError) as problem:
+        return JSONResponse({"error": str(problem)}, 400)
+    return JSONResponse({"status": "success"})

@@ -1,0 +1,33 @@
+"""The web page: three files without a secret in them."""
+
+import mimetypes
+from functools import cache
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+_FOLDER = Path(__file__).parent / "page_files"
+
+
+async def index(_request: Request) -> Response:
+    """The page itself."""
+    return _response("index.html")
+
+
+async def file(request: Request) -> Response:
+    """A file of the page; its name is looked up, never opened as a path."""
+    return _response(request.path_params["name"])
+
+
+def _response(name: str) -> Response:
+    content = _files().get(name)
+    if content is None:
+        return Response("Not found", 404, media_type="text/plain")
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Response(content, media_type=kind)
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in _FOLDER.iterdir() if path.is_file()}

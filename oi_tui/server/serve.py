@@ -1,0 +1,198 @@
+"""Runs the server until a signal ends it."""
+
+import asyncio
+import contextlib
+import html
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from oi_tui import log, paths
+from oi_tui.engine.credentials.keys import Secrets
+from oi_tui.engine.credentials.redaction import learn
+from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.environment import close_to_others
+from oi_tui.opener import opener, view
+from oi_tui.server.application import Application
+from oi_tui.server.backend import WorkspaceBackend
+from oi_tui.server.guard import App
+from oi_tui.server.options import OptionError, ServerOptions
+from oi_tui.workspace import Workspace
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run(profile: Profile, profile_path: Path | None, options: ServerOptions, *, open_page: bool) -> int:
+    """Serve until ctrl+c or a signal. Returns the exit code; raises OptionError or OSError."""
+    log.begin()
+    close_to_others()
+    with ExitStack() as stack:
+        models = stack.enter_context(ModelProcess(keys=Secrets().key_for))
+        listening = listen(options)
+        options = with_port(options, listening)
+        app = Application(lambda: WorkspaceBackend(Workspace(profile, profile_path, models=models)), options)
+        print(greeting(options, auto_run=profile.auto_run), flush=True)  # noqa: T201
+        if open_page and not options.socket:
+            _open(options, stack)
+        models.start()
+        serve(app, options, listening)
+    return 0
+
+
+def _open(options: ServerOptions, stack: ExitStack) -> None:
+    """Open the page in the browser, through a private file: a command line is no place for the token."""
+    words = opener()
+    if words is None:
+        print("No browser was found. Open the address above.", flush=True)  # noqa: T201
+        return
+    file = paths.make_private(paths.state()) / f"page-{os.getpid()}.html"
+    stack.callback(file.unlink, missing_ok=True)
+    address = html.escape(page_address(options), quote=True)
+    text = f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+        out.write(text)
+    view(words, str(file))
+
+
+def page_address(options: ServerOptions) -> str:
+    """The address of the page. The token is behind the #, which browsers do not send."""
+    return f"{options.address}/#token={options.token}"
+
+
+def greeting(options: ServerOptions, *, auto_run: bool) -> str:
+    """Say where the server is, and how to use it."""
+    where = f"the Unix socket {options.socket}" if options.socket else options.address
+    lines = [
+        f"oi-tui serves at {where}",
+        f"Page:   {page_address(options)}" if not options.socket else "",
+        f"Token:  {options.token}   (send it as Authorization: Bearer TOKEN, or X-API-KEY: TOKEN)",
+        "Code runs without asking (auto_run is on)." if auto_run else "Code needs approval before it runs.",
+        "Whoever has the token can do all that you can do here. ctrl+c ends the server.",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def listen(options: ServerOptions) -> socket.socket:
+    """Open the socket on which the server listens. Raises OptionError or OSError."""
+    if options.socket:
+        return _listen_at_path(options.socket)
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    made = socket.socket(family)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((options.host.strip("[]"), options.port))
+    except OSError as error:
+        made.close()
+        reason = error.strerror or str(error)
+        raise OptionError(
+            f"cannot listen at {options.host} port {options.port}: {reason}; choose another --port or --host"
+        ) from None
+    return made
+
+
+def _listen_at_path(path: Path) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        if path.is_socket():
+            with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
+                probe.connect(str(path))
+                raise OptionError(f"another server listens at {path}")
+            path.unlink()
+        made.bind(str(path))
+        path.chmod(0o600)
+    except OSError as error:
+        made.close()
+        raise OptionError(f"cannot listen at {path}: {error.strerror or error}") from None
+    return made
+
+
+def with_port(options: ServerOptions, listening: socket.socket) -> ServerOptions:
+    """The options with the port that was given for port 0."""
+    return options if options.socket else replace(options, port=listening.getsockname()[1])
+
+
+def serve(app: App, options: ServerOptions, listening: socket.socket) -> None:
+    """Serve the application until a signal ends it."""
+    learn(options.token)
+    try:
+        with listening:
+            asyncio.run(web_server(app, options).serve(sockets=[listening]))
+    finally:
+        if options.socket:
+            options.socket.unlink(missing_ok=True)
+
+
+def web_server(app: App, options: ServerOptions) -> uvicorn.Server:
+    """The web server with every limit set."""
+    limits = options.limits
+    config = uvicorn.Config(
+        app,
+        http=_TimedProtocol,
+        ws="websockets-sansio",
+        ws_max_size=limits.message_bytes,
+        ws_per_message_deflate=False,
+        limit_concurrency=limits.connections,
+        timeout_keep_alive=int(limits.request_seconds),
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=65_536,
+        proxy_headers=False,
+        server_header=False,
+        # An access log would have every address; nothing is lost without it.
+        access_log=False,
+        # Its warnings name addresses too; what fails in a request is in our own log.
+        log_config=None,
+        log_level="critical",
+        lifespan="on",
+        ssl_certfile=str(options.certificate) if options.certificate else None,
+        ssl_keyfile=str(options.key) if options.key else None,
+    )
+    return _Server(config)
+
+
+class _Server(uvicorn.Server):
+    """Ends in order on a signal, and does not raise it again, so that everything else ends in order too."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # Only the main thread may take signals.
+        numbers = _SIGNALS if threading.current_thread() is threading.main_thread() else ()
+        before = {number: signal.signal(number, self.handle_exit) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class _TimedProtocol(H11Protocol):
+    """Closes a connection whose first request does not arrive in time."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._begun = False
+        self._deadline = self.loop.call_later(self.timeout_keep_alive, self._give_up)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        self._begun = self._begun or self.cycle is not None
+        if self._begun:
+            self._deadline.cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._deadline.cancel()
+        super().connection_lost(exc)
+
+    def _give_up(self) -> None:
+        upgraded = self.transport.get_protocol() is not self
+        if not self._begun and not upgraded and not self.transport.is_closing():
+            self.transport.close()

@@ -1,0 +1,91 @@
+"""The sessions of a server."""
+
+import asyncio
+import re
+import secrets
+import time
+from collections.abc import Callable
+
+from oi_tui.server.backend import Backend
+from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.options import Limits
+
+#: The session of clients that name none, as in the original.
+DEFAULT = "default"
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class NoRoomError(Exception):
+    """There are as many sessions as the server allows."""
+
+
+class UnknownSessionError(Exception):
+    """There is no session with this id."""
+
+
+class Sessions:
+    """Makes sessions, finds them by id, and ends them. For one event loop."""
+
+    def __init__(self, make: Callable[[], Backend], limits: Limits) -> None:
+        self._make = make
+        self._limits = limits
+        self._sessions: dict[str, HostedSession] = {}
+        self._making = asyncio.Lock()
+        self._unwatched: dict[str, float] = {}
+        self._tidying: asyncio.Task[None] | None = None
+
+    @property
+    def all(self) -> list[HostedSession]:
+        """Every session, the oldest first."""
+        return list(self._sessions.values())
+
+    async def create(self, id: str = "") -> HostedSession:
+        """Make a session. Raises NoRoomError."""
+        async with self._making:
+            if id in self._sessions:
+                return self._sessions[id]
+            if len(self._sessions) >= self._limits.sessions:
+                raise NoRoomError(f"There are {self._limits.sessions} sessions; delete one first.")
+            backend = await asyncio.to_thread(self._make)
+            session = HostedSession(id or secrets.token_urlsafe(9), backend, self._limits)
+            self._sessions[session.id] = session
+            if self._tidying is None:
+                self._tidying = asyncio.create_task(self._tidy())
+            return session
+
+    async def find(self, id: str = DEFAULT) -> HostedSession:
+        """Return a session; the default one is made when it is first asked for.
+
+        Raises UnknownSessionError for others.
+        """
+        found = self._sessions.get(id)
+        if found is None and id == DEFAULT:
+            found = await self.create(DEFAULT)
+        if found is None:
+            raise UnknownSessionError(f"There is no session {id if _ID.fullmatch(id) else 'of this name'}.")
+        return found
+
+    async def remove(self, id: str) -> None:
+        """End a session. Raises UnknownSessionError."""
+        session = await self.find(id)
+        del self._sessions[session.id]
+        await asyncio.to_thread(session.close)
+
+    async def close(self) -> None:
+        """End all sessions."""
+        if self._tidying:
+            self._tidying.cancel()
+            await asyncio.wait([self._tidying])
+        sessions, self._sessions = self.all, {}
+        await asyncio.gather(*(asyncio.to_thread(session.close) for session in sessions))
+
+    async def _tidy(self) -> None:
+        """Reject questions that nobody is there to answer."""
+        while True:
+            await asyncio.sleep(min(5.0, self._limits.unwatched_seconds / 4))
+            now = time.monotonic()
+            for session in self.all:
+                if session.question is None or session.log.readers:
+                    self._unwatched.pop(session.id, None)
+                elif now - self._unwatched.setdefault(session.id, now) >= self._limits.unwatched_seconds:
+                    session.give_up_question()

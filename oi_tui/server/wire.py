@@ -1,0 +1,117 @@
+"""The events of a session as JSON: today's protocol."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from oi_tui.engine.events import FilesChanged, MessageRecorded, MessageStarted, RunReported
+from oi_tui.messages import Message
+from oi_tui.server.event_log import Entry, LogItem, Question
+from oi_tui.server.hosted_session import HostedSession
+
+#: The names of the events, by their classes.
+NAMES = {
+    "TurnStarted": "turn.started",
+    "LibraryLoading": "model.loading",
+    "ModelCalled": "model.called",
+    "MessageStarted": "message.started",
+    "MessageGrew": "message.grew",
+    "MessageRecorded": "message.recorded",
+    "Question": "question.asked",
+    "QuestionAnswered": "question.answered",
+    "RunReported": "run.reported",
+    "FilesChanged": "files.changed",
+    "RetryScheduled": "model.retry",
+    "Noticed": "notice",
+    "UsageReported": "usage",
+    "TurnEnded": "turn.ended",
+}
+#: The names of a run's reports, by their classes.
+REPORTS = {
+    "Starting": "starting",
+    "Started": "started",
+    "LineReached": "line",
+    "InputRequested": "input.requested",
+    "InputReceived": "input.received",
+    "Stopping": "stopping",
+    "RunEnded": "ended",
+    "Printed": "printed",
+    "Displayed": "displayed",
+}
+
+
+def of_entry(entry: Entry, session: str) -> dict[str, Any]:
+    """An event with its number, by which a client resumes behind it."""
+    return {"number": entry.number, **of_item(entry.item, session)}
+
+
+def of_item(item: LogItem, session: str) -> dict[str, Any]:
+    """An event without its number."""
+    head = {"event": NAMES[type(item).__name__]}
+    match item:
+        case Question():
+            return {**head, "question": of_question(item)}
+        case MessageStarted(message) | MessageRecorded(message):
+            return {**head, "message": of_message(message, session)}
+        case RunReported(id, report):
+            return {**head, "id": id, "report": REPORTS[type(report).__name__], **_values(report)}
+        case FilesChanged(id, step):
+            changes = [{"path": change.name, "what": change.what} for change in step.changes]
+            return {**head, "id": id, "changes": changes, "note": step.note}
+    return {**head, **_values(item)}
+
+
+def of_question(question: Question) -> dict[str, Any]:
+    """A question as an object: the exact code, its hash, and what is known of it."""
+    message = question.request.message
+    return {
+        "id": question.id,
+        "message_id": message.id,
+        "language": message.format,
+        "code": message.content,
+        "hash": question.hash,
+        "caution": question.request.caution,
+        "note": question.request.note,
+        "findings": list(question.findings),
+        "program": question.program,
+        "folder": question.folder,
+        "answers": ["run", "edit", "reject"],
+    }
+
+
+def of_message(message: Message, session: str) -> dict[str, Any]:
+    """A message; an image is named by its address instead of being part of it."""
+    found = message.to_dict()
+    if message.type == "image":
+        found["content"] = ""
+        found["url"] = f"/v1/sessions/{session}/images/{message.id}"
+    return found
+
+
+def of_state(session: HostedSession) -> dict[str, Any]:
+    """The whole state of a session; events behind `number` go on from it."""
+    number, messages = session.snapshot()
+    question, request = session.question, session.waits_for
+    return {
+        "event": "state",
+        "number": number,
+        **of_summary(session),
+        "messages": [of_message(message, session.id) for message in messages],
+        "question": of_question(question) if question else None,
+        "input": {"prompt": request.prompt, "masked": request.masked} if request else None,
+    }
+
+
+def of_summary(session: HostedSession) -> dict[str, Any]:
+    """A session in a list."""
+    return {
+        "id": session.id,
+        "title": session.backend.title[:200],
+        "created": session.created,
+        "busy": session.busy,
+        "waiting": session.question is not None,
+    }
+
+
+def _values(item: object) -> Mapping[str, Any]:
+    return {field.name: getattr(item, field.name) for field in fields(item)}  # type: ignore[arg-type]

@@ -1,0 +1,273 @@
+"""Today's protocol: events as JSON over WebSocket and server-sent events."""
+
+import base64
+import hashlib
+import itertools
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
+
+from oi_tui.engine.llm.base import Text
+from oi_tui.server.options import Limits, ServerOptions
+from oi_tui.server.serve import listen, with_port
+from tests.fakes import call
+from tests.unit.server.conftest import Serve
+from tests.unit.server.running import Running, Socket
+
+EVENTS = "/v1/sessions/default/events"
+ACTIONS = "/v1/sessions/default"
+
+
+def texts(records: list[Any]) -> str:
+    return "".join(record["text"] for record in records if record["event"] == "message.grew")
+
+
+def answer(client: Socket, question: dict[str, Any], decision: str, **more: Any) -> None:
+    given = {"question": question["id"], "hash": question["hash"], "decision": decision, **more}
+    client.send({"do": "answer", **given})
+
+
+def asked(client: Socket) -> dict[str, Any]:
+    question: dict[str, Any] = client.until(event="question.asked")[-1]["question"]
+    return question
+
+
+def test_a_turn_is_told_as_numbered_events_after_the_state(serve: Serve) -> None:
+    with serve([Text("Hi.")]).socket(EVENTS) as watcher:
+        state = watcher.receive()
+        assert (state["event"], state["messages"], state["busy"]) == ("state", [], False)
+        watcher.send({"do": "say", "content": "Hello"})
+        records = watcher.until(event="turn.ended")
+    assert [record["number"] for record in records] == list(range(1, len(records) + 1))
+    assert [record["event"] for record in records][:2] == ["turn.started", "message.recorded"]
+    assert records[-1]["outcome"] == "done"
+
+
+def test_a_question_is_an_object_with_the_exact_code_and_its_hash(serve: Serve) -> None:
+    running = serve([call("print('ä')\n")])
+    with running.socket(EVENTS) as watcher:
+        watcher.send({"do": "say", "content": "Hello"})
+        question = asked(watcher)
+        assert question["code"] == "print('ä')\n"
+        assert question["hash"] == hashlib.sha256("print('ä')\n".encode()).hexdigest()
+        assert question["language"] == "python"
+        with running.http() as client:
+            assert client.get(ACTIONS).json()["question"] == question
+        answer(watcher, question, "run")
+        watcher.until(event="turn.ended")
+    assert running.computer.ran == [("python", "print('ä')\n")]
+
+
+def test_code_can_be_edited_and_rejected_with_a_reason(serve: Serve) -> None:
+    running = serve([call("print(1)")], [call("print(2)")], [Text("As you like.")])
+    with running.socket(EVENTS) as watcher:
+        watcher.send({"do": "say", "content": "Hello"})
+        answer(watcher, asked(watcher), "edit", code="print(3)")
+        answer(watcher, asked(watcher), "reject", reason="Not this one.")
+        records = watcher.until(event="turn.ended")
+    assert running.computer.ran == [("python", "print(3)")]
+    codes = [r["message"] for r in records if r.get("message", {}).get("type") == "code"]
+    assert (codes[-1]["state"], codes[-1]["reason"]) == ("rejected", "Not this one.")
+    assert "Not this one." in json.dumps(running.llm.requests[-1].messages, default=str)
+
+
+def test_a_program_gets_its_input(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    running = serve([call("ask")], auto_run=True)
+    typed: list[str] = []
+
+    def send_input(text: str) -> None:
+        typed.append(text)
+        running.computer.interrupted.set()
+
+    monkeypatch.setattr(running.computer, "send_input", send_input)
+    with running.socket(EVENTS) as watcher:
+        watcher.send({"do": "say", "content": "Hello"})
+        request = watcher.until(event="run.reported", report="input.requested")[-1]
+        assert (request["prompt"], request["masked"]) == ("What is your name? ", False)
+        watcher.send({"do": "input", "text": "Ada"})
+        watcher.until(event="turn.ended")
+        watcher.send({"do": "input", "text": "late"})
+        assert watcher.until(event="error")[-1]["message"] == "No program is waiting for input."
+    assert typed == ["Ada\n"]
+
+
+def test_an_image_is_named_by_its_address(serve: Serve) -> None:
+    running = serve([call("picture")], auto_run=True)
+    with running.socket(EVENTS) as watcher, running.http() as client:
+        watcher.send({"do": "say", "content": "Hello"})
+        records = watcher.until(event="turn.ended")
+        image = next(r["message"] for r in records if r.get("message", {}).get("type") == "image")
+        assert image["content"] == ""
+        assert client.get(image["url"]).content == base64.b64decode("aGk=")
+        assert client.get(image["url"]).headers["content-type"] == "image/png"
+        assert client.get(image["url"] + "x").status_code == 404
+
+
+def test_a_client_that_comes_back_misses_nothing_and_gets_nothing_twice(serve: Serve) -> None:
+    running = serve([Text(f"{number} ") for number in range(200)])
+    seen: list[Any] = []
+    with running.socket(EVENTS) as watcher:
+        assert watcher.receive()["event"] == "state"
+        watcher.send({"do": "say", "content": "Hello"})
+        seen += [watcher.receive() for _ in range(20)]
+    while seen[-1]["event"] != "turn.ended":
+        with running.socket(f"{EVENTS}?after={seen[-1]['number']}") as watcher:
+            for _ in range(30):
+                seen.append(watcher.receive())
+                if seen[-1]["event"] == "turn.ended":
+                    break
+    assert [record["number"] for record in seen] == list(range(1, len(seen) + 1))
+    assert texts(seen) == "".join(f"{number} " for number in range(200))
+
+
+def test_whoever_is_too_late_for_the_events_gets_the_state(serve: Serve) -> None:
+    running = serve([call("flood")], auto_run=True, limits=Limits(history_bytes=20_000))
+    with running.socket(EVENTS) as watcher, running.http() as client:
+        watcher.send({"do": "say", "content": "Hello"})
+        watcher.until(event="turn.ended")
+        with running.socket(f"{EVENTS}?after=1") as late:
+            state = late.receive()
+        whole = client.get(ACTIONS).json()
+    assert state == whole
+    assert state["number"] > 1
+
+
+def test_the_state_has_a_message_that_is_being_written(serve: Serve) -> None:
+    hang = threading.Event()
+    running = serve([Text("So far "), hang])
+    with running.socket(EVENTS) as watcher, running.http() as client:
+        watcher.send({"do": "say", "content": "Hello"})
+        assert hang.wait(20)
+        states = (client.get(ACTIONS).json() for _ in itertools.count())
+        state = next(state for state in states if len(state["messages"]) == 2)
+        assert state["messages"][-1]["content"] == "So far "
+        assert state["busy"]
+        watcher.send({"do": "stop"})
+        assert watcher.until(event="turn.ended")[-1]["outcome"] == "interrupted"
+
+
+def lines(response: httpx.Response) -> Iterator[Any]:
+    for line in response.iter_lines():
+        if line.startswith("data: "):
+            yield json.loads(line.removeprefix("data: "))
+
+
+def test_server_sent_events_are_the_same_and_resume(serve: Serve) -> None:
+    running = serve([Text("Hi.")])
+    with running.http() as client:
+        client.post(f"{ACTIONS}/say", json={"content": "Hello"})
+        with client.stream("GET", EVENTS, headers={"Last-Event-ID": "0"}) as response:
+            assert response.headers["content-type"].startswith("text/event-stream")
+            records = []
+            for record in lines(response):
+                records.append(record)
+                if record["event"] == "turn.ended":
+                    break
+        assert [record["number"] for record in records] == list(range(1, len(records) + 1))
+        with client.stream("GET", EVENTS, headers={"Last-Event-ID": "3"}) as response:
+            assert next(lines(response)) == records[3]
+
+
+def test_code_of_another_program_is_asked_for_too(serve: Serve) -> None:
+    running = serve()
+    with running.socket(EVENTS) as watcher:
+        watcher.send({"do": "propose", "language": "python", "code": "print(1)"})
+        question = asked(watcher)
+        assert running.computer.ran == []
+        answer(watcher, question, "run")
+        watcher.until(event="turn.ended")
+    assert running.computer.ran == [("python", "print(1)")]
+    assert running.llm.requests == []
+
+
+def test_a_busy_session_says_so(serve: Serve) -> None:
+    running = serve([call("print(1)")])
+    with running.socket(EVENTS) as watcher, running.http() as client:
+        watcher.send({"do": "say", "content": "Hello"})
+        asked(watcher)
+        response = client.post(f"{ACTIONS}/say", json={"content": "More"})
+        assert response.status_code == 409
+        assert "busy" in response.json()["error"]["message"]
+
+
+def test_sessions_are_made_listed_and_deleted(serve: Serve) -> None:
+    with serve([Text("Hi.")]).http() as client:
+        made = client.post("/v1/sessions", json={}).json()["id"]
+        assert [session["id"] for session in client.get("/v1/sessions").json()["sessions"]] == [made]
+        assert client.delete(f"/v1/sessions/{made}").status_code == 204
+        assert client.get(f"/v1/sessions/{made}").status_code == 404
+
+
+def test_a_unix_socket_is_for_its_owner_and_needs_the_token(serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    running = serve(socket=path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    transport = httpx.HTTPTransport(uds=str(path))
+    with httpx.Client(transport=transport, base_url="http://localhost") as client:
+        assert client.get("/v1/sessions").status_code == 401
+        assert client.get("/v1/sessions", headers=running.headers).status_code == 200
+
+
+def test_a_port_that_is_taken_is_said(serve: Serve) -> None:
+    from oi_tui.server.options import OptionError
+
+    running = serve()
+    with pytest.raises(OptionError, match="choose another --port"):
+        listen(running.options).listen()
+
+
+def test_port_0_becomes_the_port_that_was_given() -> None:
+    options = ServerOptions(port=0)
+    with listen(options) as listening:
+        assert with_port(options, listening).port == listening.getsockname()[1]
+
+
+def slow_reader(running: Running) -> socket.socket:
+    """A WebSocket whose client does not read."""
+    key = base64.b64encode(b"0123456789abcdef").decode()
+    lines = [
+        f"GET {EVENTS}?after=0 HTTP/1.1",
+        f"Host: 127.0.0.1:{running.options.port}",
+        f"Authorization: Bearer {running.options.token}",
+        *("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"),
+        f"Sec-WebSocket-Key: {key}",
+    ]
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.settimeout(20)
+    connection.connect(("127.0.0.1", running.options.port))
+    connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+    return connection
+
+
+def test_two_hundred_slow_readers_hold_nobody_up_and_lose_nothing(serve: Serve) -> None:
+    limits = Limits(history_bytes=100_000, connections=1000)
+    running = serve([call("flood")], [Text("Done.")], auto_run=True, limits=limits)
+    with running.http() as client, running.socket(EVENTS) as quick, ExitStack() as stack:
+        assert quick.receive()["event"] == "state"
+        slow = [stack.enter_context(slow_reader(running)) for _ in range(200)]
+        session = running.app.state.context.sessions.all[0]
+        while session.log.readers < 201:
+            client.get("/heartbeat")
+        quick.send({"do": "say", "content": "Hello"})
+        # A state comes instead of events where the server was quicker than this reader.
+        while (record := quick.receive())["event"] != "turn.ended" and record.get("busy") is not False:
+            pass
+        last = client.get(ACTIONS).json()["number"]
+        # What is kept for all of them together does not grow with their number.
+        assert session.log.kept_bytes <= limits.history_bytes
+        # Each of them still comes to the same end, by events or by the state.
+        for reader in slow[:10]:
+            data = b""
+            while f'"number": {last},'.encode() not in data:
+                data = data[-100_000:] + reader.recv(100_000)

@@ -1,0 +1,277 @@
+"""Open Interpreter's own server protocol."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
+
+import websockets
+
+from oi_tui.engine.llm.base import ErrorInfo, Text
+from oi_tui.server import original
+from tests.fakes import call
+from tests.unit.server.conftest import Serve
+
+COMPLETE = {"role": "server", "type": "status", "content": "complete"}
+HELLO = {"type": "message", "content": "Hello"}
+GO = {"role": "user", "type": "command", "content": "go"}
+
+
+def content(chunks: list[Any], **values: Any) -> str:
+    """The joined content of the chunks with these values."""
+    fits = (c for c in chunks if all(c.get(name) == value for name, value in values.items()))
+    return "".join(str(chunk.get("content") or "") for chunk in fits)
+
+
+def test_a_message_gets_its_answer_between_flags(serve: Serve) -> None:
+    with serve([Text("Hi "), Text("there.")]).socket() as socket:
+        socket.say(HELLO)
+        chunks = socket.until(**COMPLETE)
+    assert chunks[0] == {"role": "assistant", "type": "message", "start": True}
+    assert content(chunks, type="message") == "Hi there."
+    assert {"role": "assistant", "type": "message", "end": True} in chunks
+
+
+def test_code_waits_for_go_and_runs_as_it_was_shown(serve: Serve) -> None:
+    running = serve([call("print(1)")], [Text("Done.")])
+    with running.socket() as socket:
+        socket.say(HELLO)
+        chunks = socket.until(**COMPLETE)
+        assert content(chunks, type="code") == "print(1)"
+        assert [chunk["content"] for chunk in chunks if chunk["type"] == "review"] == ["<SAFE>"]
+        assert running.computer.ran == []
+        socket.send(GO)
+        chunks = socket.until(**COMPLETE)
+    assert running.computer.ran == [("python", "print(1)")]
+    assert content(chunks, format="output") == "out of print(1)"
+    assert content(chunks, type="message") == "Done."
+
+
+def test_a_command_may_stand_between_flags(serve: Serve) -> None:
+    running = serve([call("print(1)")])
+    with running.socket() as socket:
+        socket.say(HELLO)
+        socket.until(**COMPLETE)
+        socket.say({"type": "command", "content": "go"})
+        socket.until(**COMPLETE)
+    assert running.computer.ran == [("python", "print(1)")]
+
+
+def test_go_without_a_question_runs_nothing(serve: Serve) -> None:
+    running = serve([Text("Hi.")])
+    with running.socket() as socket:
+        socket.send(GO)
+        assert socket.receive() == {
+            "role": "server",
+            "type": "error",
+            "content": "There is no code to run.",
+        }
+    assert running.computer.ran == []
+
+
+def test_code_of_the_client_is_no_code_of_the_model(serve: Serve) -> None:
+    running = serve()
+    with running.socket() as socket:
+        socket.send({"role": "assistant", "type": "code", "format": "python", "start": True})
+        assert socket.receive()["type"] == "error"
+        socket.say({"type": "code", "format": "python", "content": "evil()"})
+        assert socket.until(type="error")
+        socket.send(GO)
+        assert socket.until(type="error")
+    assert running.computer.ran == []
+
+
+def test_another_message_rejects_code_that_waits_and_is_answered_alone(serve: Serve) -> None:
+    running = serve([call("print(1)")], [Text("Something else.")])
+    with running.socket() as socket:
+        socket.say(HELLO)
+        socket.until(**COMPLETE)
+        socket.say({"type": "message", "content": "No, something else"})
+        chunks = socket.until(**COMPLETE)
+    assert content(chunks, type="message") == "Something else."
+    assert running.computer.ran == []
+
+
+def test_stop_ends_a_run(serve: Serve) -> None:
+    running = serve([call("hang")], auto_run=True)
+    with running.socket() as socket:
+        socket.say(HELLO)
+        assert running.computer.running.wait(20)
+        socket.send({"role": "user", "type": "command", "content": "stop"})
+        socket.until(**COMPLETE)
+    assert running.computer.interrupted.is_set()
+
+
+def test_parts_of_a_message_reach_the_model(serve: Serve) -> None:
+    running = serve([Text("I see.")])
+    with running.socket() as socket:
+        socket.say(
+            {"type": "message", "content": "Look "},
+            {"type": "message", "content": "at this:"},
+            {"type": "image", "format": "base64.png", "content": "aGk="},
+            {"type": "file", "content": "/tmp/notes.txt"},
+            {"type": "audio", "format": "wav", "content": "/tmp/a.wav"},
+        )
+        socket.until(**COMPLETE)
+    sent = json.dumps(running.llm.requests[0].messages, default=str)
+    for part in ("Look at this:", "/tmp/notes.txt", "/tmp/a.wav"):
+        assert part in sent
+
+
+def test_a_failed_request_is_an_error_and_complete(serve: Serve) -> None:
+    fault = ErrorInfo("auth", "The key is wrong.")
+    with serve([fault]).socket() as socket:
+        socket.say(HELLO)
+        chunks = socket.until(**COMPLETE)
+    assert content(chunks, type="error").startswith("The key is wrong.")
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ("{", "This is not JSON."),
+        ("[" * 50_000, "This is not JSON."),
+        ("[]", "A message must be a JSON object."),
+        ('{"role": "user", "content": "x"}', 'Send {"role": "user", "start": true} first.'),
+        ('{"role": "user", "end": true}', "The message is empty."),
+        ('{"role": "user"}', "A chunk needs start, content or end."),
+        ('{"role": "user", "type": "command", "content": "auto_run"}', 'The command must be "go" or "stop".'),
+        ('{"role": "user", "type": "input", "content": "x"}', "No program is waiting for input."),
+    ],
+)
+def test_what_cannot_be_understood_is_answered_with_what_to_send(serve: Serve, sent: str, said: str) -> None:
+    with serve().socket() as socket:
+        socket.connection.send(sent)
+        assert socket.receive()["content"] == said
+
+
+def test_the_auth_message_is_answered(serve: Serve) -> None:
+    running = serve()
+    with running.socket() as socket:
+        socket.send({"auth": running.options.token})
+        assert socket.receive() == {"auth": True}
+        socket.send({"auth": "wrong"})
+        assert socket.receive() == {"auth": False}
+
+
+def test_each_chunk_waits_for_its_acknowledgement(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(original, "_ACKNOWLEDGE_SECONDS", 0.05)
+    with serve([Text("Hi.")], acknowledge=True).socket() as socket:
+        socket.say(HELLO)
+        first = socket.receive()
+        assert socket.receive() == first, "what is not acknowledged is sent again"
+        seen = [first]
+        while {name: seen[-1].get(name) for name in COMPLETE} != COMPLETE:
+            socket.send({"ack": seen[-1]["id"]})
+            while (record := socket.receive())["id"] == seen[-1]["id"]:
+                pass
+            seen.append(record)
+    assert content(seen, type="message") == "Hi."
+
+
+def test_sessions_do_not_see_each_other(serve: Serve) -> None:
+    running = serve([Text("One.")], [Text("Two.")])
+    with running.http() as client:
+        other = client.post("/v1/sessions", json={}).json()["id"]
+    with running.socket() as socket, running.socket(f"/?session={other}") as second:
+        socket.say(HELLO)
+        assert content(socket.until(**COMPLETE), type="message") == "One."
+        second.say(HELLO)
+        assert content(second.until(**COMPLETE), type="message") == "Two."
+    assert [len(request.messages) for request in running.llm.requests] == [2, 2]
+
+
+def test_settings_can_be_read_but_no_key(serve: Serve) -> None:
+    running = serve()
+    running.profile = running.profile.with_changes(api_key="sk-canary", custom_instructions="Only Python.")
+    with running.http() as client:
+        assert client.get("/settings/custom_instructions").json() == {"custom_instructions": "Only Python."}
+        assert client.get("/settings/auto_run").json() == {"auto_run": False}
+        assert client.get("/settings/messages").json() == {"messages": []}
+        assert client.get("/settings/llm").json()["llm"]["model"] == "x"
+        assert "canary" not in client.get("/settings/llm").text
+        assert client.get("/settings/llm.api_key").status_code == 404
+        assert client.get("/settings/_workspace").status_code == 404
+
+
+CHANGES = {"llm": {"model": "gpt-4"}, "custom_instructions": "You only write Python code.", "auto_run": True}
+
+
+def test_settings_are_changed_only_where_the_start_allows_it(serve: Serve) -> None:
+    closed, open_ = serve(), serve(allow_settings=True)
+    with closed.http() as client:
+        assert client.post("/settings", json=CHANGES).status_code == 403
+        assert client.get("/settings/auto_run").json() == {"auto_run": False}
+    with open_.http() as client:
+        assert client.post("/settings", json=CHANGES).json() == {"status": "success"}
+        assert client.get("/settings/auto_run").json() == {"auto_run": True}
+        assert client.get("/settings/llm").json()["llm"]["model"] == "gpt-4"
+        assert client.post("/settings", json={"llm": {"nothing": 1}}).status_code == 404
+        assert client.post("/settings", json={"auto_run": "perhaps"}).status_code == 400
+
+
+async def documented_client(address: str, headers: dict[str, str], printed: Callable[[str], None]) -> None:
+    """The client of Open Interpreter's documentation, with its token."""
+    async with websockets.connect(address, additional_headers=headers) as websocket:
+        # Send a multi-part user message
+        await websocket.send(json.dumps({"role": "user", "start": True}))
+        await websocket.send(
+            json.dumps({"role": "user", "type": "message", "content": "Analyze this image:"})
+        )
+        await websocket.send(
+            json.dumps({"role": "user", "type": "image", "format": "path", "content": "path/to/image.jpg"})
+        )
+        await websocket.send(json.dumps({"role": "user", "end": True}))
+
+        # Receive and process messages
+        while True:
+            message = await websocket.recv()
+            data = json.loads(message)
+
+            if data.get("type") == "message":
+                printed(f"Assistant: {data.get('content', '')}")
+            elif data.get("type") == "review":
+                printed(f"Code Review: {data.get('content')}")
+            elif data.get("type") == "error":
+                printed(f"Error: {data.get('content')}")
+            elif data == {"role": "assistant", "type": "status", "content": "complete"}:
+                printed("Interaction complete")
+                break
+
+
+async def test_the_documented_websocket_client_runs(serve: Serve) -> None:
+    running, printed = serve([Text("A cat.")]), list[str]()
+    address = running.address.replace("http", "ws") + "/"
+    await asyncio.wait_for(documented_client(address, running.headers, printed.append), 20)
+    assert "Assistant: A cat." in printed
+    assert printed[-1] == "Interaction complete"
+
+
+def test_the_openai_client_is_answered_whole_and_streamed(serve: Serve) -> None:
+    openai = pytest.importorskip("openai")
+    running = serve([Text("Paris.")], [call("print(1)")], [Text("It ran.")], [Text("No.")])
+    with openai.OpenAI(base_url=f"{running.address}/openai", api_key=running.options.token) as client:
+
+        def ask(words: str, **options: Any) -> Any:
+            messages = [
+                {"role": "system", "content": "You are a helpful assistant."},
+                {"role": "user", "content": words},
+            ]
+            return client.chat.completions.create(model="gpt-3.5-turbo", messages=messages, **options)
+
+        assert ask("What's the capital of France?").choices[0].message.content == "Paris."
+        pieces = [chunk.choices[0].delta.content or "" for chunk in ask("Print 1", stream=True)]
+        asked = "".join(pieces)
+        assert "```python\nprint(1)\n```" in asked
+        assert asked.endswith("Do you want to run this code?")
+        assert running.computer.ran == []
+        assert "It ran." in ask("Yes.").choices[0].message.content
+        assert running.computer.ran == [("python", "print(1)")]
+        with pytest.raises(openai.PermissionDeniedError, match="--allow-settings"):
+            ask("{AUTO_RUN_ON}")
+        assert client.models.list().data[0].id == "open-interpreter"
