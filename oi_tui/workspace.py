@@ -29,6 +29,7 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile, ProfileError, conversations, save, without_effect
 from oi_tui.engine.settings.setting import Value
+from oi_tui.engine.skills import Skills
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.records import title_of, title_of_copy
 from oi_tui.engine.storage.store import Store
@@ -159,6 +160,7 @@ class Workspace:
         self.forgotten: frozenset[str] = frozenset()
         self._earlier = EarlierCode()
         self._note_startup()
+        self.skills = Skills(self.computer.cwd)
         journal, messages = conversation or (None, ())
         self.session = self._session(messages, journal)
 
@@ -256,7 +258,11 @@ class Workspace:
         here = ", ".join(self.computer.languages)
         languages = (f"computer.languages: unknown language {name!r}; languages: {here}" for name in unknown)
         own = self.own_languages.problems
-        return (*self.profile.unknown, *without_effect(self.profile), *languages, *own)
+        names = self.skills.untrusted()
+        skills = (
+            f"The skill {name} of this folder is not used. %skills trust {name} shows it." for name in names
+        )
+        return (*self.profile.unknown, *without_effect(self.profile), *languages, *own, *skills)
 
     def check(self, profile: Profile) -> Iterator[CheckResult]:
         """Try a profile's model with a few tokens; blocks while the model answers."""
@@ -414,6 +420,7 @@ class Workspace:
             facts=self._facts,
             witness=self._witness if self.profile.file_snapshots else None,
             earlier=self._earlier,
+            notes=lambda: self.skills.notes(sandboxed=self.computer.sandbox),
         )
 
     def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:

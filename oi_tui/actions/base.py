@@ -10,6 +10,7 @@ from typing import TypeVar
 from oi_tui import log, paths
 from oi_tui.actions.confirm_trust import numbered
 from oi_tui.actions.info import info
+from oi_tui.actions.manage_skills import save_skill, tell_skills, trust_skill
 from oi_tui.actions.restore_files import FileRestorer
 from oi_tui.actions.rewind import Rewind
 from oi_tui.actions.switch_profile import ProfileSwitcher
@@ -340,6 +341,18 @@ class ConversationActions(ABC):
         lines = numbered(shown)
         question = f"Trust {one_line(name, 40)} with exactly these {len(lines)} lines?"
         self.confirm(question, [visible(shown.place), "", *lines], accept)
+
+    def tell_skills(self) -> None:
+        """List the skills."""
+        tell_skills(self, self._workspace.skills)
+
+    def trust_skill(self, name: str) -> None:
+        """Show a project's skill, and use it if the person wants."""
+        trust_skill(self, self._workspace.skills, name)
+
+    def save_skill(self, name: str) -> None:
+        """Make a skill of the code that ran."""
+        save_skill(self, self._workspace, name)
 
     def tell_languages(self) -> None:
         """The languages here, and how to get others."""

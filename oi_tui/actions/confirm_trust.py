@@ -13,6 +13,7 @@ ABOUT = {
     "and API keys "
     "are sent, and whether code runs without asking.",
     "project profile": "This folder has its own settings.",
+    "skill": "The model gets these instructions.",
     "language": "This program adds a language to oi-tui. It runs with your permissions.",
 }
 

@@ -188,6 +188,22 @@ def _doctor(target: CommandTarget, _: str) -> None:
     target.examine()
 
 
+@command("skills", "List skills; save the code of this conversation as one", usage="[save NAME]")
+def _skills(target: CommandTarget, argument: str) -> None:
+    word, name = parted(argument)
+    if not word:
+        target.tell_skills()
+    elif word in ("trust", "save") and name:
+        (target.trust_skill if word == "trust" else target.save_skill)(name)
+    else:
+        raise CommandError("Type %skills, %skills trust NAME or %skills save NAME.")
+
+
+@command("skill", "Same as %skills", usage="[save NAME]")
+def _skill(target: CommandTarget, argument: str) -> None:
+    _skills(target, argument)
+
+
 @command(
     "languages",
     "List languages and how to install more; review and trust a custom one",

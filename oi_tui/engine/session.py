@@ -59,7 +59,10 @@ class Session:
         account: UsageTracker | None = None,
         witness: FileWatcher | None = None,
         earlier: EarlierCode | None = None,
+        notes: Callable[[], Sequence[str]] = tuple,
     ) -> None:
+        """`notes` are told to the model with each request, after those of the languages."""
+        self._own_notes = notes
         self.profile = profile
         self.grants = Permissions(everything=profile.auto_run)
         self._computer = computer
@@ -179,9 +182,7 @@ class Session:
         """Report the parts of the next request and the cost of all; may block while LiteLLM starts."""
         facts = self._exchange.completed(self._facts(self.profile), self.profile)
         languages, cwd = self._computer.languages, self._computer.cwd
-        written = self._exchange.written(
-            self.messages, self.profile, languages, cwd, facts, self._computer.notes
-        )
+        written = self._exchange.written(self.messages, self.profile, languages, cwd, facts, self._notes)
         return token_report.report(written, facts, self.profile, self.ledger, count, prompt)
 
     def run(self, language: str, code: str) -> Iterator[Event]:
@@ -243,6 +244,10 @@ class Session:
         took = f"in {duration(rerun.seconds(done))}; before, all took {duration(rerun.seconds(codes))}"
         yield Noticed(f"{rerun.cells(len(done))} ran again {took}.")
         yield TurnEnded("done")
+
+    @property
+    def _notes(self) -> Sequence[str]:
+        return (*self._computer.notes, *self._own_notes())
 
     def send_input(self, text: str) -> None:
         """Type to the running program; what is typed is kept nowhere."""
@@ -368,7 +373,7 @@ class Session:
         """Send the conversation to the model. Returns the code messages of its reply, in order."""
         yield from self.tell_losses()
         languages, cwd = self._execution.languages(self.profile), self._computer.cwd
-        asked = self._exchange.ask(self.messages, self.profile, languages, cwd, self._computer.notes)
+        asked = self._exchange.ask(self.messages, self.profile, languages, cwd, self._notes)
         codes: list[Message] = yield from self._log.note(asked)
         return codes
 

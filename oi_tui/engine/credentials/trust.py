@@ -14,8 +14,8 @@ _log = logging.getLogger(__name__)
 _log.addHandler(logging.NullHandler())
 
 #: What can be trusted: a profile that is a program, one that came from the network, the profile of a
-#: project's folder, a program that teaches a language.
-Kind = Literal["python profile", "profile from the network", "project profile", "language"]
+#: project's folder, a program that teaches a language, a skill of a project.
+Kind = Literal["python profile", "profile from the network", "project profile", "language", "skill"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from oi_tui import paths
+from oi_tui.engine import skills
 from oi_tui.engine.models import llamafile
 from oi_tui.engine.open_interpreter import conversations, profiles
 from oi_tui.engine.open_interpreter.profiles import ImportedProfiles
@@ -29,9 +30,10 @@ class Setup:
     profiles: tuple[Path, ...]
     conversations: int
     llamafiles: tuple[Path, ...]
+    skills: tuple[Path, ...]
 
     def __bool__(self) -> bool:
-        return bool(self.profiles or self.conversations or self.llamafiles)
+        return bool(self.profiles or self.conversations or self.llamafiles or self.skills)
 
     def describe(self) -> list[str]:
         """Say what there is and what bringing it in changes, in lines."""
@@ -50,6 +52,8 @@ class Setup:
             yield f"{_count(len(self.profiles), 'profile')}: {', '.join(names)}{more}"
         if self.conversations:
             yield _count(self.conversations, "conversation")
+        if self.skills:
+            yield _count(len(self.skills), "skill")
         if self.llamafiles:
             yield f"{_count(len(self.llamafiles), 'llamafile')}, used where they are"
 
@@ -92,7 +96,7 @@ def look(store: Store) -> Setup:
     ours = paths.profiles()
     waiting = tuple(path for path in profiles.found() if not _is_here(path, ours))
     count = len(conversations.waiting(store, conversations.folders()))
-    return Setup(waiting, count, tuple(_llamafiles()))
+    return Setup(waiting, count, tuple(_llamafiles()), tuple(_skills()))
 
 
 def bring_in(store: Store) -> Imported:
@@ -103,6 +107,8 @@ def bring_in(store: Store) -> Imported:
     lines = []
     if setup.conversations:
         lines.append(str(conversations.bring_in(store, conversations.folders())))
+    if brought := sum(map(_bring_in_skill, setup.skills)):
+        lines.append(f"{_count(brought, 'skill')} imported; %skills lists them.")
     linked = sum(map(_link, setup.llamafiles))
     if linked:
         lines.append(f"{_count(linked, 'llamafile')} can be chosen with %model.")
@@ -129,6 +135,22 @@ def _llamafiles() -> Iterator[Path]:
                 fits = path.name.endswith(llamafile.SUFFIX) and path.is_file()
                 if fits and not os.path.lexists(llamafile.folder() / path.name):
                     yield path
+
+
+def _skills() -> Iterator[Path]:
+    """The files with functions that the original called skills, without those that are here."""
+    for place in profiles.configurations():
+        with contextlib.suppress(OSError):
+            for path in sorted((place / "skills").glob("*.py")):
+                if path.is_file() and not (skills.folder() / skills.name_of(path)).exists():
+                    yield path
+
+
+def _bring_in_skill(path: Path) -> bool:
+    try:
+        return skills.bring_in(path) is not None
+    except (OSError, ProfileError):
+        return False
 
 
 def _link(path: Path) -> bool:

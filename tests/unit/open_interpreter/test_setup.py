@@ -11,6 +11,7 @@ from oi_tui.cli import main
 from oi_tui.engine.models import llamafile
 from oi_tui.engine.open_interpreter import profiles as theirs
 from oi_tui.engine.open_interpreter import setup
+from oi_tui.engine.skills import Skills
 from oi_tui.engine.storage.store import Store
 
 DEFAULT = "llm:\n  model: demo\n  api_key: sk-1234567890\nauto_run: True\nmax_budget: 2\nversion: 0.2.5\n"
@@ -28,6 +29,8 @@ def original() -> Path:
     (new / "profiles" / "mine.py").write_text(
         "from interpreter import interpreter\ninterpreter.loop = True\n"
     )
+    (new / "skills").mkdir()
+    (new / "skills" / "greet.py").write_text("def greet(): ...\n")
     (new / "models" / "tiny.llamafile").write_text("x")
     said = [{"role": "user", "type": "message", "content": "hello"}]
     for place in (new, old):
@@ -52,6 +55,7 @@ def test_what_is_there_is_described_with_what_it_would_change(original: Path) ->
     assert "5 profiles: data.json, default.yaml, mine.py, work.yaml, config.yaml" in text
     assert "2 conversations" in text
     assert "1 llamafile" in text
+    assert "1 skill" in text
     assert "The model is demo." in text
     assert "llm.max_budget: 2" in text
     assert "auto_run on: code from the model would run on this machine without asking" in text
@@ -76,6 +80,7 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
         assert profiles.open_profile(name, lambda _: True)[0].loop
     assert len(Store(paths.conversations()).summaries()) == 2
     assert [path.name for path in llamafile.kept()] == ["tiny.llamafile"]
+    assert [skill.name for skill in Skills(Path("/")).listed()] == ["greet"]
     assert digest(original) == before
     assert main.main(["--import"]) == 0
     assert capsys.readouterr().out == "Nothing of Open Interpreter was found that is not here.\n"

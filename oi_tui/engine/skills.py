@@ -1,0 +1,200 @@
+"""Skills: folders with a SKILL.md that tells a model how to do something.
+
+A person's own skills lie in the configuration folder. A project may have some in `.agents/skills`; each is
+used once a person was shown its text and trusts it. The model gets one line for each, and reads the rest with
+code, which is approved like all code.
+"""
+
+import ast
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine import rerun
+from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.settings import yaml_file
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.messages import Message
+from oi_tui.text import one_line
+
+_FILE = "SKILL.md"
+_PROJECT = Path(".agents") / "skills"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+#: No folder has more skills that are used; the model would have to read them all.
+_MOST = 100
+_DESCRIPTION = 300
+_CATALOGUE = (
+    "There are skills: instructions for certain tasks. When a task fits one, read its file with code first, "
+    "and follow it. Paths in it are relative to its folder."
+)
+
+
+class SkillError(ValueError):
+    """A skill that cannot be saved, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill: what its file says of itself, and whether the model may be told of it."""
+
+    name: str
+    description: str
+    path: Path
+    text: str
+    trusted: bool
+
+
+class Skills:
+    """The skills of a person, and those of a project's folder."""
+
+    def __init__(self, cwd: Path, trust: Trust | None = None) -> None:
+        self._cwd = cwd
+        self._trust = trust
+
+    def listed(self) -> list[Skill]:
+        """Every skill, a person's own first. What cannot be read is left out."""
+        trust = self._trust or Trust()
+        own = [_read(path, trusted=True) for path in _files(folder())]
+        theirs = [_read(path, trust) for path in _files(self._cwd / _PROJECT)]
+        return [skill for skill in (*own, *theirs) if skill]
+
+    def find(self, name: str) -> Skill | None:
+        """The skill of that name; None where there is none."""
+        return next((skill for skill in self.listed() if skill.name == name), None)
+
+    def notes(self, *, sandboxed: bool = False) -> tuple[str, ...]:
+        """What the model is told: a line for each skill that is trusted; nothing where there is none.
+
+        Programs in the sandbox can read only those of the project.
+        """
+        usable = [each for each in self.listed() if each.trusted]
+        lines = [
+            f"- {each.name}: {each.description} ({each.path})"
+            for each in usable
+            if not sandboxed or each.path.is_relative_to(self._cwd)
+        ]
+        return ("\n".join([_CATALOGUE, *lines]),) if lines else ()
+
+    def untrusted(self) -> list[str]:
+        """The names of the project's skills that are not used yet."""
+        return [skill.name for skill in self.listed() if not skill.trusted]
+
+    def trust(self, skill: Skill) -> None:
+        """Use exactly this text from now on. Raises OSError."""
+        (self._trust or Trust()).accept(_shown(skill.path, skill.text))
+
+
+def folder() -> Path:
+    """The folder of a person's own skills."""
+    return paths.config() / "skills"
+
+
+def save(name: str, text: str) -> Path:
+    """Save a skill of the person's own. Returns its file. Raises SkillError or OSError."""
+    place = place_for(name)
+    paths.make_private(place.parent)
+    yaml_file.replace_file(place, text)
+    return place
+
+
+def place_for(name: str) -> Path:
+    """The file of a new skill. Raises SkillError where the name cannot be one, or is taken."""
+    if not _NAME.fullmatch(name):
+        raise SkillError("A skill's name has letters, digits, - and _ only, such as: clean-csv")
+    place = folder() / name / _FILE
+    if place.exists():
+        raise SkillError(f"There is a skill {name} already ({paths.short(place)}).")
+    return place
+
+
+def draft(name: str, messages: Sequence[Message]) -> str:
+    """Write a skill from the code that ran to its end. Raises SkillError where none did."""
+    codes = rerun.ran(messages)
+    if not codes:
+        raise SkillError("No code has run to its end in this conversation.")
+    asked = [message.content for message in messages if message.role == "user" and message.type == "message"]
+    purpose = one_line(asked[0], _DESCRIPTION) if asked else name
+    lines = [f"# {name}", "", "Asked for:", "", *(f"- {one_line(words, 1000)}" for words in asked), ""]
+    lines += ["These steps worked. Adapt names and paths to the task.", ""]
+    for code in codes:
+        fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", code.content)), default=0))
+        lines += [f"{fence}{code.format or ''}", code.content.rstrip("\n"), fence, ""]
+    return _with_head(name, purpose, "\n".join(lines))
+
+
+def bring_in(source: Path) -> Path | None:
+    """Make a skill of a file with Python functions, as Open Interpreter kept them.
+
+    Returns its file; None where there is one of that name. Raises OSError or ProfileError.
+    """
+    name = name_of(source)
+    code = yaml_file.read_text(source)
+    try:
+        place = place_for(name)
+    except SkillError:
+        return None
+    functions = _functions(code)
+    purpose = f"Python functions of Open Interpreter: {', '.join(functions) or source.stem}"
+    body = f"# {name}\n\nRun the code of `{name}.py` in this folder in Python, then call:\n\n"
+    body += "".join(f"- {line}\n" for line in functions.values())
+    paths.make_private(place.parent)
+    yaml_file.replace_file(place.parent / f"{name}.py", code)
+    return save(name, _with_head(name, one_line(purpose, _DESCRIPTION), body))
+
+
+def name_of(source: Path) -> str:
+    """The name of the skill that a file with functions becomes."""
+    return re.sub(r"[^A-Za-z0-9_-]", "-", source.stem).strip("-_")[:64] or "skill"
+
+
+def _functions(code: str) -> dict[str, str]:
+    """The functions in Python code: each name, with its parameters and the first line about it."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return {}
+    return {
+        node.name: f"`{node.name}({ast.unparse(node.args)})` {one_line(ast.get_docstring(node) or '', 200)}"
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+def _files(place: Path) -> list[Path]:
+    try:
+        return sorted(path for path in place.glob(f"*/{_FILE}") if path.is_file())[:_MOST]
+    except OSError:
+        return []
+
+
+def _read(path: Path, trust: Trust | None = None, *, trusted: bool = False) -> Skill | None:
+    try:
+        text = yaml_file.read_text(path)
+    except (OSError, ProfileError):
+        return None
+    head, body = _divided(text)
+    first = next((line.strip("# ") for line in body.splitlines() if line.strip("# ")), "")
+    name = one_line(head.get("name") or path.parent.name, 64)
+    description = one_line(head.get("description") or first, _DESCRIPTION)
+    known = trusted or (trust is not None and trust.accepts(_shown(path, text)))
+    return Skill(name, description, path, text, known)
+
+
+def _shown(path: Path, text: str) -> Shown:
+    return Shown("skill", str(path.resolve()), text)
+
+
+def _divided(text: str) -> tuple[dict[str, str], str]:
+    """The fields of the head (between two lines of dashes) and the rest."""
+    lines = text.splitlines()
+    if not lines or lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:
+        return {}, text
+    end = [line.strip() for line in lines].index("---", 1)
+    fields = (line.partition(":") for line in lines[1:end] if line[:1].strip())
+    return {key.strip(): value.strip().strip("\"'") for key, _, value in fields}, "\n".join(lines[end + 1 :])
+
+
+def _with_head(name: str, description: str, body: str) -> str:
+    return f"---\nname: {name}\ndescription: {yaml_file.scalar(description)}\n---\n\n{body.rstrip()}\n"
