@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui import paths
+from oi_tui import computer_api, paths
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine import protocols
 from oi_tui.engine.credentials.key_source import key_place
@@ -19,6 +19,7 @@ from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.llm import images, request_log, titles
 from oi_tui.engine.llm.base import Llm, LlmError
 from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.question import Question
 from oi_tui.engine.llm.request_log import LoggedLlm
 from oi_tui.engine.llm.usage_report import OverBudget
 from oi_tui.engine.models import model_check
@@ -38,7 +39,7 @@ from oi_tui.environment import held_back
 from oi_tui.messages import Message
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.computer import Computer
-from oi_tui.runtimes.language import Choices
+from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.sandbox.limits import Limits
 from oi_tui.runtimes.variables import Detail, Memory
@@ -113,6 +114,9 @@ class Workspace:
         #: The llamafile that was started here, if one was.
         self.llamafile: Llamafile | None = None
         self._functions: list[ModelProcess] = []
+        self._computer_api: computer_api.ComputerApi | None = None
+        #: What running code asks the model just now.
+        self._questions: set[Question] = set()
         self._shares_models = models is not None
         self.model_process = models or ModelProcess(keys=self.secrets.key_for)
         self.store = Store(conversations(profile))
@@ -125,7 +129,7 @@ class Workspace:
             may_ask=not profile.sandbox,
         )
         self.computer: Languages = computer or Computer(
-            declared=(*LANGUAGES, *self.own_languages.languages),
+            declared=self._declared(),
             python=profile.python,
             shell=profile.shell,
             hidden=self.held_back,
@@ -163,6 +167,36 @@ class Workspace:
         self.skills = Skills(self.computer.cwd)
         journal, messages = conversation or (None, ())
         self.session = self._session(messages, journal)
+
+    def _declared(self) -> tuple[Language, ...]:
+        """The languages that may run; Python has the computer object where the profile wants that."""
+        languages = (*LANGUAGES, *self.own_languages.languages)
+        if not computer_api.wanted(self.profile):
+            return languages
+        self._computer_api = computer_api.ComputerApi(self.ask_model, os_mode=self.profile.os)
+        return self._computer_api.given_to(languages)
+
+    def ask_model(self, text: str, images: Sequence[str] = ()) -> str:
+        """Ask the model for running code, on the account of the conversation; blocks while it answers.
+
+        Raises computer_api.RefusedError with the reason where there is no answer.
+        """
+        session, profile = self.session, self.profile
+        try:
+            question = Question(self._llm, profile, text, images, session.account, self._facts(profile))
+            self._questions.add(question)
+            try:
+                return question.answer()
+            finally:
+                self._questions.discard(question)
+                session.enter(question.used)
+        except (LlmError, OverBudget) as error:
+            raise computer_api.RefusedError(str(error)) from None
+
+    def stop_questions(self) -> None:
+        """Give up what running code asks the model."""
+        for question in tuple(self._questions):
+            question.cancel()
 
     def warm_up(self) -> None:
         """Start what takes its time, without waiting for it."""
@@ -374,6 +408,9 @@ class Workspace:
     def close(self) -> str:
         """End everything; nothing is left running. Returns what became of unsaved messages, or ""."""
         self.stop_naming()
+        self.stop_questions()
+        if self._computer_api:
+            self._computer_api.close()
         self.session.close()
         if not self._lent:
             self.computer.close()

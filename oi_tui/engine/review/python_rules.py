@@ -64,6 +64,19 @@ _BEGINNINGS = ("os.exec", "os.spawn", "os.posix_spawn")
 _SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput")
 #: The modes of `open` that write.
 _WRITING = re.compile(r"[rbt]*[wax+][rbtwax+]*")
+#: The tools of the computer object that act on more than files, and functions that do more than their tool.
+_COMPUTER: dict[str, Kind] = {
+    **dict.fromkeys(("mouse", "keyboard", "os.activate"), "controls"),
+    **dict.fromkeys(("display", "screenshot", "view", "vision", "os.active_window"), "screen"),
+    **dict.fromkeys(("clipboard", "os.get_selected_text"), "clipboard"),
+    **dict.fromkeys(("mail.send", "sms.send"), "sends"),
+    **dict.fromkeys(("mail", "sms", "calendar", "contacts"), "personal"),
+    **dict.fromkeys(("calendar.create_event", "files.edit", "skills.new_skill"), "writes"),
+    "calendar.delete_event": "deletes",
+    "browser": "network",
+    **dict.fromkeys(("terminal", "run", "exec", "skills.run", "skills.import_skills"), "programs"),
+    "terminal.sudo_install": "rights",
+}
 _SHELL_CELL = re.compile(r"%%\s*(?:bash|sh|shell|script)(?:\s|$)")
 _LINE_COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?([!%])(?!=)(.*)$")
 
@@ -117,6 +130,8 @@ class _Visitor:
 
     def __init__(self) -> None:
         self.found: list[Finding] = []
+        #: Parts of longer names of the computer object, which are noted as a whole.
+        self._reached: set[ast.expr] = set()
         self._names: dict[str, str] = {
             "np": "numpy",
             "plt": "matplotlib.pyplot",
@@ -142,6 +157,8 @@ class _Visitor:
                 self._call(node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self._text(node)
+            if isinstance(node, ast.Attribute | ast.Name):
+                self._computer(node)
 
     def _note(self, kind: Kind, what: str, node: ast.expr) -> None:
         self.found.append(Finding(kind, what, node.lineno))
@@ -170,6 +187,20 @@ class _Visitor:
             self._note(kind, "" if kind in ("network", "runs text") else self._first(call), call)
         elif isinstance(call.func, ast.Attribute):
             self._method(call, call.func)
+
+    def _computer(self, node: ast.Attribute | ast.Name) -> None:
+        """Note a tool of the computer object, however it is reached."""
+        name = self._full_name(node).removeprefix("oi_tui.computer.")
+        root, _, path = name.partition(".")
+        if root != "computer" or not path:
+            return
+        if isinstance(node, ast.Attribute):
+            # What is walked through from the outside in is noted once, with its longest name.
+            self._reached.add(node.value)
+        whole = ".".join(path.split(".")[:2])
+        kind = _COMPUTER.get(whole) or _COMPUTER.get(whole.partition(".")[0])
+        if kind and node not in self._reached:
+            self._note(kind, f"computer.{whole}", node)
 
     def _method(self, call: ast.Call, function: ast.Attribute) -> None:
         kind = _METHODS.get(function.attr)

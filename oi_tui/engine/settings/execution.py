@@ -205,16 +205,18 @@ class ExecutionSettings:
     )
     import_computer_api: bool = setting(
         False,
-        "Open Interpreter's Python module for mouse, screen and mail. oi-tui does not have it.",
+        "Give Python code the object computer, for screen, mouse, keyboard, files, browser, mail and "
+        "calendar, and describe it to the model.",
         key="computer.import_computer_api",
         section="Running code",
-        cannot=lambda: "oi-tui has no computer API; code can use everything that programs can use",
+        later="at the next start",
     )
     os: bool = setting(
         False,
-        "Open Interpreter's control of mouse and screen. oi-tui does not have it.",
+        "OS mode: the model works with your screen, mouse and keyboard, through Python code that uses the "
+        "object computer. It includes import_computer_api.",
         key="os",
         section="Running code",
         flags=("-os",),
-        cannot=lambda: "oi-tui does not control mouse and screen; it runs code",
+        later="at the next start",
     )

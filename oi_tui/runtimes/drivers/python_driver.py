@@ -59,7 +59,10 @@ class Driver:
         sys.modules["__main__"] = self.module
         self.imports = import_quietly("python_imports").Imports()
         self.shows = import_quietly("python_shows").Shows(self.channel, self.flush, self.imports)
+        self.imports.makers["oi_tui"] = _find_application
         self._install()
+        if os.environ.get("OI_TUI_COMPUTER_API"):
+            self._saved["computer"] = import_quietly("python_computer").give(self)
 
     def _install(self):
         builtins.input = self._input
@@ -158,6 +161,8 @@ class Driver:
             self._signals.tidy(state == "finished")
             self.channel.line(0)
             self._mend_builtins()
+            if state != "finished" and "oi_tui.computer" in sys.modules:
+                import_quietly("python_computer").cell_stopped()
             for step in (self.shows.finish, self.flush):
                 try:
                     step()
@@ -167,6 +172,11 @@ class Driver:
         finally:
             names = _newest(self.module.__dict__)
             self.channel.send("finished", placed=True, nonce=nonce, state=state, reason=reason, names=names)
+
+    @property
+    def cells(self):
+        """How many cells have begun."""
+        return self._cells
 
     def _tell_where_output_goes(self):
         stream = getattr(sys, "stdout", None)
@@ -394,6 +404,10 @@ class Driver:
         if self.sampler.busy:
             raise Stopped
         self._interrupt_at_rest()
+
+
+def _find_application(name):
+    return import_quietly("python_computer").find(name)
 
 
 def _adjust(module):

@@ -13,11 +13,11 @@ PACKAGE = Path(__file__).parents[3] / "oi_tui"
 
 #: From the ground up. A part may import those below it; parts on one level do not know each other.
 LEVELS: tuple[frozenset[str], ...] = (
-    frozenset({"environment_names", "programs", "version"}),
+    frozenset({"environment_names", "programs", "computer", "version"}),
     frozenset({"messages", "text", "paths", "environment", "demo"}),
     frozenset({"opener"}),
     frozenset({"runtimes", "engine"}),
-    frozenset({"custom_languages"}),
+    frozenset({"custom_languages", "computer_api"}),
     frozenset({"workspace", "commands", "themes", "input", "log", "profiles", "turn_worker"}),
     frozenset({"terminal"}),
     frozenset({"doctor", "actions"}),

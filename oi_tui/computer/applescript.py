@@ -1,0 +1,23 @@
+"""AppleScript, for the programs of macOS. Written by its documentation; it was not tried on a Mac."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from oi_tui.computer.errors import ComputerError
+
+
+def available() -> bool:
+    """Whether this is macOS."""
+    return sys.platform == "darwin"
+
+
+def run(script: str, *arguments: str) -> str:
+    """Run a script with a handler `on run argv`, so that no text is ever put into its code."""
+    done = subprocess.run(
+        ["osascript", "-", *arguments], input=script, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise ComputerError(f"AppleScript failed: {done.stderr.strip()}")
+    return done.stdout.rstrip("\n")

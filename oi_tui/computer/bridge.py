@@ -1,0 +1,46 @@
+"""Questions to the model of the conversation, through the socket of the oi-tui that started this language."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from typing import Any
+
+from oi_tui.computer.errors import ComputerError
+
+#: The environment variable with the path of the socket.
+VARIABLE = "OI_TUI_COMPUTER"
+_NOBODY = (
+    "There is no conversation to ask: computer.ai works in code that oi-tui runs with the setting "
+    "import_computer_api, outside of the sandbox."
+)
+
+
+def ask(text: str, images: list[str] | None = None) -> str:
+    """Send one request to the model of the conversation and return its reply.
+
+    `images` are data URLs. Raises ComputerError with the reason where there is no reply.
+    """
+    path = os.environ.get(VARIABLE)
+    if not path:
+        raise ComputerError(_NOBODY)
+    reply = _exchange(path, {"text": text, "images": images or []})
+    if "error" in reply:
+        raise ComputerError(str(reply["error"]))
+    return str(reply["text"])
+
+
+def _exchange(path: str, request: dict[str, Any]) -> dict[str, Any]:
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(path)
+            connection.sendall(json.dumps(request).encode() + b"\n")
+            with connection.makefile("rb") as file:
+                line = file.readline()
+        except OSError as error:
+            raise ComputerError(f"oi-tui cannot be reached ({error.strerror or error}).") from None
+    if not line:
+        raise ComputerError("oi-tui ended before the model answered.")
+    found: dict[str, Any] = json.loads(line)
+    return found

@@ -1,0 +1,190 @@
+"""`computer.calendar`: events of a CalDAV calendar, or of Calendar on macOS."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import uuid
+from typing import Any
+
+from oi_tui.computer import applescript
+from oi_tui.computer.accounts import account, is_set_up
+from oi_tui.computer.computer import Tool
+from oi_tui.computer.dav import Collection, Item, escaped, properties
+from oi_tui.computer.errors import ComputerError
+
+_DATA = "{urn:ietf:params:xml:ns:caldav}calendar-data"
+_QUERY = (
+    '<C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><C:calendar-data>'
+    '<C:expand start="{start}" end="{end}"/></C:calendar-data></D:prop><C:filter>'
+    '<C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="{start}" end="{end}"/>'
+    "</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>"
+)
+_MAC_GET = """on run argv
+set first to current date
+set day of first to 1
+set year of first to item 1 of argv as integer
+set month of first to item 2 of argv as integer
+set day of first to item 3 of argv as integer
+set time of first to 0
+set last to first + (item 4 of argv as integer) * days
+set found to ""
+tell application "Calendar"
+repeat with c in calendars
+repeat with e in (every event of c whose start date >= first and start date < last)
+set times to (start date of e as string) & tab & (end date of e as string)
+set found to found & (summary of e) & tab & times & linefeed
+end repeat
+end repeat
+end tell
+return found
+end run"""
+
+Day = datetime.date
+
+
+class Calendar(Tool):
+    """Read and change the user's calendar."""
+
+    def get_events(self, start_date: Day | None = None, end_date: Day | None = None) -> list[dict[str, Any]]:
+        """Return the events from `start_date` (default: today) to `end_date`, both included, the first first.
+
+        An event is a dictionary with title, start, end, location and notes.
+        """
+        first = _day(start_date or datetime.date.today())
+        last = _day(end_date or start_date or first)
+        if last < first:
+            raise ComputerError("calendar.get_events: end_date is before start_date.")
+        if _on_mac():
+            lines = applescript.run(
+                _MAC_GET, str(first.year), str(first.month), str(first.day), str((last - first).days + 1)
+            )
+            return [
+                dict(zip(("title", "start", "end"), line.split("\t"))) for line in lines.splitlines() if line
+            ]
+        return [event for _, event in self._found(first, last)]
+
+    def create_event(
+        self,
+        title: str,
+        start_date: datetime.datetime,
+        end_date: datetime.datetime,
+        location: str = "",
+        notes: str = "",
+        calendar: str | None = None,
+    ) -> str:
+        """Create an event in the calendar that is set up. Return a sentence that says what was created."""
+        _check_calendar(calendar)
+        if end_date < start_date:
+            raise ComputerError("calendar.create_event: end_date is before start_date.")
+        _only_dav("create_event")
+        id_ = str(uuid.uuid4())
+        lines = [
+            *("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//oi-tui//computer//EN", "BEGIN:VEVENT"),
+            f"UID:{id_}",
+            f"DTSTAMP:{_stamp(datetime.datetime.now(datetime.UTC))}",
+            f"DTSTART:{_stamp(start_date)}",
+            f"DTEND:{_stamp(end_date)}",
+            f"SUMMARY:{escaped(title)}",
+            *([f"LOCATION:{escaped(location)}"] if location else []),
+            *([f"DESCRIPTION:{escaped(notes)}"] if notes else []),
+            *("END:VEVENT", "END:VCALENDAR", ""),
+        ]
+        self._collection().put(f"{id_}.ics", "\r\n".join(lines), "text/calendar")
+        return f"Created “{title}” on {start_date:%Y-%m-%d %H:%M}."
+
+    def delete_event(
+        self, event_title: str, start_date: datetime.datetime, calendar: str | None = None
+    ) -> str:
+        """Delete the one event that has this title and begins at this time or, for a date, on this day."""
+        _check_calendar(calendar)
+        _only_dav("delete_event")
+        day = _day(start_date)
+        found = [
+            (item, event)
+            for item, event in self._found(day, day)
+            if event["title"] == event_title and _begins(event["start"], start_date)
+        ]
+        if len(found) != 1:
+            known = "; ".join(f"{event['title']} at {event['start']}" for _, event in self._found(day, day))
+            count = "no event" if not found else f"{len(found)} events"
+            raise ComputerError(
+                f"There is {count} “{event_title}” then, so nothing was deleted. "
+                f"That day: {known or 'nothing'}."
+            )
+        self._collection().delete(found[0][0])
+        return f"Deleted “{event_title}” on {day}."
+
+    def get_first_calendar(self) -> str:
+        """Return the name of the calendar that is used."""
+        if _on_mac():
+            return applescript.run('tell application "Calendar" to return name of first calendar')
+        return account("calendar", "calendar").value("url")
+
+    def _collection(self) -> Collection:
+        return Collection(account("calendar", "calendar"))
+
+    def _found(self, first: Day, last: Day) -> list[tuple[Item, dict[str, Any]]]:
+        begin = datetime.datetime.combine(first, datetime.time()).astimezone()
+        end = datetime.datetime.combine(last, datetime.time()).astimezone() + datetime.timedelta(days=1)
+        query = _QUERY.format(start=_stamp(begin), end=_stamp(end))
+        found = []
+        for item in self._collection().report(query, _DATA):
+            for event in properties(item.text, "VEVENT"):
+                found.append((item, _event(event)))
+        return sorted(found, key=lambda each: str(each[1]["start"]))
+
+
+def _on_mac() -> bool:
+    return applescript.available() and not is_set_up("calendar")
+
+
+def _only_dav(what: str) -> None:
+    if _on_mac():
+        raise ComputerError(
+            f"calendar.{what} needs a section [calendar] with a CalDAV address in accounts.ini."
+        )
+
+
+def _check_calendar(name: str | None) -> None:
+    if name is not None and name != account("calendar", "calendar").value("url"):
+        raise ComputerError("Only the calendar that is set up can be used: leave out `calendar`.")
+
+
+def _event(values: dict[str, str]) -> dict[str, Any]:
+    return {
+        "title": values.get("SUMMARY", ""),
+        "start": _time(values.get("DTSTART", ""), values.get("DTSTART;", "")),
+        "end": _time(values.get("DTEND", ""), values.get("DTEND;", "")),
+        "location": values.get("LOCATION", ""),
+        "notes": values.get("DESCRIPTION", ""),
+    }
+
+
+def _time(value: str, parameters: str) -> str:
+    """Write a time in the local zone, a whole day as a date, and a time in a named zone with that name."""
+    if re.fullmatch(r"\d{8}", value):
+        return f"{value[:4]}-{value[4:6]}-{value[6:]}"
+    if not re.fullmatch(r"\d{8}T\d{6}Z?", value):
+        return value
+    time = datetime.datetime.strptime(value.rstrip("Z"), "%Y%m%dT%H%M%S")
+    zone = re.search(r"TZID=\"?([^;\"]+)", parameters)
+    if value.endswith("Z"):
+        time = time.replace(tzinfo=datetime.UTC).astimezone()
+    elif zone:
+        return f"{time:%Y-%m-%d %H:%M} {zone[1]}"
+    return f"{time:%Y-%m-%d %H:%M}"
+
+
+def _stamp(time: datetime.datetime) -> str:
+    return f"{time.astimezone(datetime.UTC):%Y%m%dT%H%M%SZ}"
+
+
+def _day(value: Day) -> Day:
+    return value.date() if isinstance(value, datetime.datetime) else value
+
+
+def _begins(start: str, wanted: Day) -> bool:
+    if isinstance(wanted, datetime.datetime):
+        return start in (f"{wanted:%Y-%m-%d %H:%M}", f"{wanted:%Y-%m-%d}")
+    return start.startswith(f"{wanted:%Y-%m-%d}")

@@ -1,0 +1,77 @@
+"""`computer.clipboard`: the clipboard, through the programs of the desktop."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+from oi_tui.computer.computer import Tool, cannot
+from oi_tui.computer.errors import ComputerError
+
+#: Programs that read and write: their names, what they need, and their arguments for each.
+_PROGRAMS = (
+    ("pbpaste", "", ["pbpaste"], ["pbcopy"]),
+    ("wl-paste", "WAYLAND_DISPLAY", ["wl-paste", "--no-newline"], ["wl-copy"]),
+    ("xclip", "DISPLAY", ["xclip", "-selection", "{0}", "-o"], ["xclip", "-selection", "{0}", "-i"]),
+    ("xsel", "DISPLAY", ["xsel", "--{0}", "-o"], ["xsel", "--{0}", "-i"]),
+)
+_PATIENCE = 5
+
+
+class Clipboard(Tool):
+    """Read and set the clipboard."""
+
+    def view(self) -> str:
+        """Return the text on the clipboard; "" where there is none."""
+        return read("clipboard")
+
+    def copy(self, text: str | None = None) -> None:
+        """Put a text on the clipboard; without one, press ctrl+c in the active window."""
+        if text is None:
+            self._computer.keyboard.hotkey(_modifier(), "c")
+        else:
+            _run(_program()[1], "clipboard", text)
+
+    def paste(self) -> None:
+        """Press ctrl+v in the active window."""
+        self._computer.keyboard.hotkey(_modifier(), "v")
+
+
+def read(selection: str) -> str:
+    """Return the text of the selection `clipboard` or `primary`."""
+    return _run(_program()[0], selection)
+
+
+def _program() -> tuple[list[str], list[str]]:
+    for name, variable, reading, writing in _PROGRAMS:
+        if shutil.which(name) and (not variable or os.environ.get(variable)):
+            return reading, writing
+    raise cannot(
+        "The clipboard", "none of wl-clipboard, xclip and xsel is installed, or there is no desktop."
+    )
+
+
+def _run(argv: list[str], selection: str, text: str | None = None) -> str:
+    argv = [each.format(selection) for each in argv]
+    # A program that keeps the clipboard goes on in the background, and must not keep our pipe open.
+    output = subprocess.PIPE if text is None else subprocess.DEVNULL
+    try:
+        done = subprocess.run(
+            argv,
+            input=None if text is None else text.encode(),
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ComputerError(f"{argv[0]} did not answer.") from None
+    if done.returncode and text is not None:
+        raise ComputerError(f"{argv[0]} could not set the clipboard.")
+    return (done.stdout or b"").decode(errors="replace")
+
+
+def _modifier() -> str:
+    return "command" if sys.platform == "darwin" else "ctrl"

@@ -1,0 +1,119 @@
+"""CalDAV and CardDAV: collections of calendar entries and address cards on a server."""
+
+from __future__ import annotations
+
+import base64
+import re
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from oi_tui.computer.accounts import Account
+from oi_tui.computer.errors import ComputerError
+
+_PATIENCE = 30
+_DAV = "{DAV:}"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One entry of a collection: its address and its text."""
+
+    href: str
+    text: str
+
+
+class Collection:
+    """A calendar or an address book on a server."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._url = account.value("url").rstrip("/") + "/"
+        parts = urllib.parse.urlsplit(self._url)
+        if parts.scheme != "https" and not (
+            parts.scheme == "http" and account.is_plain(parts.hostname or "")
+        ):
+            raise ComputerError(f"url of [{account.name}] in {account.file} must begin with https://.")
+
+    def report(self, body: str, data: str) -> list[Item]:
+        """Return the entries that a REPORT finds; `data` is the tag that holds their text."""
+        answer = self._send("REPORT", self._url, body, {"Depth": "1"})
+        try:
+            tree = ElementTree.fromstring(answer)
+        except ElementTree.ParseError:
+            raise ComputerError(f"{self._url} is not a collection of this kind.") from None
+        found = []
+        for response in tree.iter(f"{_DAV}response"):
+            text = next((each.text for each in response.iter(data) if each.text), None)
+            if text:
+                found.append(Item(response.findtext(f"{_DAV}href") or "", text))
+        return found
+
+    def put(self, name: str, text: str, kind: str) -> None:
+        """Create an entry; one that is there already is not replaced."""
+        headers = {"Content-Type": f"{kind}; charset=utf-8", "If-None-Match": "*"}
+        self._send("PUT", urllib.parse.urljoin(self._url, urllib.parse.quote(name)), text, headers)
+
+    def delete(self, item: Item) -> None:
+        """Delete an entry."""
+        url = urllib.parse.urljoin(self._url, item.href)
+        if urllib.parse.urlsplit(url)[:2] != urllib.parse.urlsplit(self._url)[:2]:
+            raise ComputerError(f"The server named an entry on another server: {url}.")
+        self._send("DELETE", url, "", {})
+
+    def _send(self, method: str, url: str, body: str, headers: dict[str, str]) -> bytes:
+        login = f"{self._account.user}:{self._account.password}".encode()
+        request = urllib.request.Request(
+            url,
+            body.encode() or None,
+            {
+                "Content-Type": "application/xml; charset=utf-8",
+                "Authorization": "Basic " + base64.b64encode(login).decode(),
+                **headers,
+            },
+            method=method,
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:
+                found: bytes = answer.read()
+                return found
+        except urllib.error.HTTPError as error:
+            error.close()
+            raise ComputerError(f"{self._url} refused {method}: {error.code} {error.reason}") from None
+        except OSError as error:
+            raise ComputerError(f"{self._url} cannot be reached: {error}") from None
+
+
+def properties(text: str, component: str = "") -> list[dict[str, str]]:
+    """Read iCalendar or vCard text: for each component, its properties by name without parameters.
+
+    The parameters of a property stand under its name with a semicolon, as in `DTSTART;`.
+    """
+    lines = re.sub(r"\r?\n[ \t]", "", text).splitlines()
+    found: list[dict[str, str]] = []
+    inside: dict[str, str] | None = None
+    for line in lines:
+        head, _, value = line.partition(":")
+        name, _, parameters = head.partition(";")
+        name = name.upper().rpartition(".")[2]
+        if name == "BEGIN" and value.upper() == component:
+            inside = {}
+        elif name == "END" and value.upper() == component and inside is not None:
+            found.append(inside)
+            inside = None
+        elif inside is not None and name not in inside:
+            inside[name] = _unescaped(value)
+            inside[name + ";"] = parameters
+    return found
+
+
+def escaped(text: str) -> str:
+    """Write a text as a value of iCalendar."""
+    text = text.replace("\r\n", "\n").replace("\\", "\\\\").replace("\n", "\\n")
+    return text.replace(";", "\\;").replace(",", "\\,")
+
+
+def _unescaped(value: str) -> str:
+    return re.sub(r"\\(.)", lambda match: "\n" if match[1] in "nN" else match[1], value)

@@ -1,0 +1,1 @@
+"""Screen, mouse and keyboard of this machine, behind one interface."""

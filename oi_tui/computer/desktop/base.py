@@ -1,0 +1,73 @@
+"""The interface of a desktop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from oi_tui.computer.pictures import Picture
+
+
+@dataclass(frozen=True)
+class Region:
+    """A rectangle on the screen, in pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def center(self) -> tuple[int, int]:
+        """The point in its middle."""
+        return self.x + self.width // 2, self.y + self.height // 2
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window of a program."""
+
+    id: int
+    title: str
+    region: Region
+    active: bool
+
+
+class Desktop(Protocol):
+    """What a driver can do. Buttons are 1 left, 2 middle, 3 right, 4 to 7 the wheel up, down, left, right."""
+
+    def size(self) -> tuple[int, int]:
+        """The size of the whole screen."""
+
+    def monitors(self) -> list[Region]:
+        """Where each monitor lies on the screen."""
+
+    def capture(self, region: Region) -> Picture:
+        """Take a picture of a part of the screen."""
+
+    def position(self) -> tuple[int, int]:
+        """Where the pointer is."""
+
+    def move(self, x: int, y: int) -> None:
+        """Put the pointer somewhere."""
+
+    def button(self, number: int, down: bool) -> None:
+        """Press or release a button."""
+
+    def key_code(self, name: str) -> tuple[int, bool]:
+        """The number of a key by the name of what is on it, and whether shift is needed.
+
+        Raises ComputerError for a key that this keyboard does not have.
+        """
+
+    def key(self, code: int, down: bool) -> None:
+        """Press or release a key by its number."""
+
+    def escape_is_down(self) -> bool:
+        """Whether somebody presses escape at this moment."""
+
+    def windows(self) -> list[Window]:
+        """The windows, the lowest first."""
+
+    def activate(self, window: Window) -> None:
+        """Bring a window to the front."""

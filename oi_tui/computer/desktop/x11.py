@@ -1,0 +1,335 @@
+"""The X11 desktop, through libX11, libXtst and, where it is, libXrandr.
+
+X11 systems have these C libraries, so nothing is to be installed, in whichever interpreter the cells run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import ctypes.util
+import os
+import threading
+import time
+from ctypes import POINTER, byref, c_char_p, c_int, c_long, c_ubyte, c_uint, c_ulong, c_void_p
+from typing import Any
+
+from oi_tui.computer.desktop.base import Region, Window
+from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.pictures import Picture
+
+_Z_PIXMAP = 2
+_ALL_PLANES = c_ulong(-1).value
+_ANY_PROPERTY = 0
+_CLIENT_MESSAGE = 33
+#: SubstructureNotify and SubstructureRedirect.
+_TO_WINDOW_MANAGER = 0x80000 | 0x100000
+#: Names that X11 has for characters which a keyboard map does not hold by their code.
+_FIRST_UNICODE = 0x1000000
+#: How long programs may take to notice that a key has another meaning.
+_REMAP_SECONDS = 0.02
+
+
+class _Image(ctypes.Structure):
+    _fields_ = [
+        *((name, c_int) for name in ("width", "height", "xoffset", "format")),
+        ("data", c_void_p),
+        *((name, c_int) for name in ("byte_order", "bitmap_unit", "bitmap_bit_order", "bitmap_pad", "depth")),
+        *((name, c_int) for name in ("bytes_per_line", "bits_per_pixel")),
+    ]
+
+
+class _ClientMessage(ctypes.Structure):
+    _fields_ = [
+        ("type", c_int),
+        ("serial", c_ulong),
+        ("send_event", c_int),
+        ("display", c_void_p),
+        ("window", c_ulong),
+        ("message_type", c_ulong),
+        ("format", c_int),
+        ("data", c_long * 5),
+        # An XEvent is a union of 24 longs.
+        ("rest", c_long * 24),
+    ]
+
+
+class _Monitor(ctypes.Structure):
+    _fields_ = [
+        ("name", c_ulong),
+        *((name, c_int) for name in ("primary", "automatic", "noutput", "x", "y", "width", "height")),
+        *((name, c_int) for name in ("mwidth", "mheight")),
+        ("outputs", c_void_p),
+    ]
+
+
+_ErrorHandler = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
+
+
+def _library(name: str) -> ctypes.CDLL | None:
+    found = ctypes.util.find_library(name)
+    for candidate in (found, f"lib{name}.so.6", f"lib{name}.so.2"):
+        if candidate:
+            with contextlib.suppress(OSError):
+                return ctypes.CDLL(candidate)
+    return None
+
+
+#: The default handler would end the process for a window that closed meanwhile. It must outlive all calls.
+_ignore_errors = _ErrorHandler(lambda *_: 0)
+
+
+class X11:
+    """The desktop of a display, by default the one of the variable DISPLAY."""
+
+    def __init__(self, name: str | None = None) -> None:
+        x, test = _library("X11"), _library("Xtst")
+        if x is None or test is None:
+            missing = "libX11" if x is None else "libXtst"
+            raise ComputerError(
+                f"The screen cannot be used: {missing} is not installed (packages libx11-6 and libxtst6)."
+            )
+        self._x, self._test = _declared(x), test
+        self._lock = threading.RLock()
+        x.XInitThreads()
+        x.XSetErrorHandler(_ignore_errors)
+        self._display = x.XOpenDisplay(name.encode() if name else None)
+        if not self._display:
+            raise ComputerError(f"The display {name or os.environ.get('DISPLAY')} cannot be opened.")
+        self._screen = x.XDefaultScreen(self._display)
+        self._root = x.XDefaultRootWindow(self._display)
+        numbers = c_int(), c_int(), c_int(), c_int()
+        if not test.XTestQueryExtension(c_void_p(self._display), *map(byref, numbers)):
+            raise ComputerError("Mouse and keyboard cannot be used: this X server has no XTEST extension.")
+        self._spare = 0
+
+    def size(self) -> tuple[int, int]:
+        """The size of the whole screen."""
+        with self._lock:
+            return (
+                self._x.XDisplayWidth(self._display, self._screen),
+                self._x.XDisplayHeight(self._display, self._screen),
+            )
+
+    def monitors(self) -> list[Region]:
+        """Where each monitor lies; the whole screen where that is not known."""
+        whole = [Region(0, 0, *self.size())]
+        randr = _library("Xrandr")
+        if randr is None:
+            return whole
+        randr.XRRGetMonitors.restype = POINTER(_Monitor)
+        randr.XRRGetMonitors.argtypes = [c_void_p, c_ulong, c_int, POINTER(c_int)]
+        randr.XRRFreeMonitors.argtypes = [c_void_p]
+        count = c_int()
+        with self._lock:
+            found = randr.XRRGetMonitors(self._display, self._root, 1, byref(count))
+        if not found:
+            return whole
+        regions = [Region(each.x, each.y, each.width, each.height) for each in found[: count.value]]
+        randr.XRRFreeMonitors(found)
+        return regions or whole
+
+    def capture(self, region: Region) -> Picture:
+        """Take a picture of a part of the screen."""
+        width, height = self.size()
+        left, top = max(region.x, 0), max(region.y, 0)
+        right, bottom = min(region.x + region.width, width), min(region.y + region.height, height)
+        if right <= left or bottom <= top:
+            raise ComputerError(f"{region} is not on the screen, which has {width}x{height} pixels.")
+        with self._lock:
+            image = self._x.XGetImage(
+                self._display, self._root, left, top, right - left, bottom - top, _ALL_PLANES, _Z_PIXMAP
+            )
+            if not image:
+                raise ComputerError("The X server gave no picture of the screen.")
+            try:
+                return _picture(image.contents)
+            finally:
+                self._x.XDestroyImage(image)
+
+    def position(self) -> tuple[int, int]:
+        """Where the pointer is."""
+        ids, numbers, mask = (c_ulong(), c_ulong()), (c_int(), c_int(), c_int(), c_int()), c_uint()
+        with self._lock:
+            self._x.XQueryPointer(
+                self._display, self._root, *map(byref, ids), *map(byref, numbers), byref(mask)
+            )
+        return numbers[0].value, numbers[1].value
+
+    def move(self, x: int, y: int) -> None:
+        """Put the pointer somewhere."""
+        with self._lock:
+            self._test.XTestFakeMotionEvent(c_void_p(self._display), self._screen, int(x), int(y), c_ulong(0))
+            self._x.XSync(self._display, 0)
+
+    def button(self, number: int, down: bool) -> None:
+        """Press or release a button."""
+        with self._lock:
+            self._test.XTestFakeButtonEvent(c_void_p(self._display), c_uint(number), int(down), c_ulong(0))
+            self._x.XSync(self._display, 0)
+
+    def key(self, code: int, down: bool) -> None:
+        """Press or release a key."""
+        with self._lock:
+            self._test.XTestFakeKeyEvent(c_void_p(self._display), c_uint(code), int(down), c_ulong(0))
+            self._x.XSync(self._display, 0)
+
+    def key_code(self, name: str) -> tuple[int, bool]:
+        """The key for a name such as `Return` or a character; one that is on no key is put on a free one."""
+        symbol = self._symbol(name)
+        first, per_key, symbols = self._mapping()
+        for column in range(min(per_key, 2)):
+            for index in range(column, len(symbols), per_key):
+                if symbols[index] == symbol:
+                    return first + index // per_key, column == 1
+        return self._put_on_spare(symbol, first, per_key, symbols), False
+
+    def escape_is_down(self) -> bool:
+        """Whether somebody presses escape at this moment."""
+        keys = (c_ubyte * 32)()
+        with self._lock:
+            code = self._x.XKeysymToKeycode(self._display, self._x.XStringToKeysym(b"Escape"))
+            self._x.XQueryKeymap(self._display, keys)
+        return bool(keys[code // 8] & 1 << code % 8)
+
+    def windows(self) -> list[Window]:
+        """The windows that the window manager lists, the lowest first."""
+        with self._lock:
+            listed = self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._numbers(
+                self._root, "_NET_CLIENT_LIST"
+            )
+            active = (self._numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
+            found = [(id_, self._region(id_)) for id_ in listed]
+            return [Window(id_, self._title(id_), region, id_ == active) for id_, region in found if region]
+
+    def activate(self, window: Window) -> None:
+        """Bring a window to the front."""
+        with self._lock:
+            event = _ClientMessage()
+            event.type, event.window, event.format = _CLIENT_MESSAGE, window.id, 32
+            event.message_type = self._atom("_NET_ACTIVE_WINDOW")
+            event.data[0] = 2
+            self._x.XSendEvent(self._display, self._root, 0, _TO_WINDOW_MANAGER, byref(event))
+            self._x.XSync(self._display, 0)
+
+    def _symbol(self, name: str) -> int:
+        symbol = int(self._x.XStringToKeysym(name.encode()))
+        if symbol or len(name) != 1:
+            if not symbol:
+                raise ComputerError(f"There is no key {name!r}.")
+            return symbol
+        code = ord(name)
+        return code if 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xFF else _FIRST_UNICODE + code
+
+    def _mapping(self) -> tuple[int, int, list[int]]:
+        least, most, per_key = c_int(), c_int(), c_int()
+        with self._lock:
+            self._x.XDisplayKeycodes(self._display, byref(least), byref(most))
+            count = most.value - least.value + 1
+            found = self._x.XGetKeyboardMapping(self._display, c_ubyte(least.value), count, byref(per_key))
+            symbols = found[: count * per_key.value]
+            self._x.XFree(found)
+        return least.value, per_key.value, symbols
+
+    def _put_on_spare(self, symbol: int, first: int, per_key: int, symbols: list[int]) -> int:
+        if not self._spare:
+            free = [at for at in range(0, len(symbols), per_key) if not any(symbols[at : at + per_key])]
+            if not free:
+                raise ComputerError("This keyboard has no free key for a character that is not on it.")
+            self._spare = first + free[-1] // per_key
+        with self._lock:
+            new = (c_ulong * 2)(symbol, symbol)
+            self._x.XChangeKeyboardMapping(self._display, self._spare, 2, new, 1)
+            self._x.XSync(self._display, 0)
+        time.sleep(_REMAP_SECONDS)
+        return self._spare
+
+    def _atom(self, name: str) -> int:
+        return int(self._x.XInternAtom(self._display, name.encode(), 0))
+
+    def _property(self, window: int, name: str) -> tuple[int, bytes]:
+        """The format and the raw bytes of a property."""
+        kind, format_, count, left, data = c_ulong(), c_int(), c_ulong(), c_ulong(), c_void_p()
+        failed = self._x.XGetWindowProperty(
+            *(self._display, window, self._atom(name), 0, 100_000, 0, _ANY_PROPERTY),
+            *map(byref, (kind, format_, count, left, data)),
+        )
+        if failed or not data.value:
+            return 0, b""
+        # Items of 32 bits are longs in memory.
+        each = ctypes.sizeof(c_long) if format_.value == 32 else format_.value // 8
+        found = ctypes.string_at(data.value, count.value * each)
+        self._x.XFree(data)
+        return format_.value, found
+
+    def _numbers(self, window: int, name: str) -> list[int]:
+        format_, data = self._property(window, name)
+        return (
+            list((c_ulong * (len(data) // ctypes.sizeof(c_long))).from_buffer_copy(data))
+            if format_ == 32
+            else []
+        )
+
+    def _title(self, window: int) -> str:
+        for name in ("_NET_WM_NAME", "WM_NAME"):
+            if found := self._property(window, name)[1]:
+                return found.decode("utf-8", "replace")
+        return ""
+
+    def _region(self, window: int) -> Region | None:
+        root, numbers, sizes = c_ulong(), (c_int(), c_int()), (c_uint(), c_uint(), c_uint(), c_uint())
+        if not self._x.XGetGeometry(self._display, window, byref(root), *map(byref, (*numbers, *sizes))):
+            return None
+        x, y, child = c_int(), c_int(), c_ulong()
+        self._x.XTranslateCoordinates(
+            self._display, window, self._root, 0, 0, byref(x), byref(y), byref(child)
+        )
+        return Region(x.value, y.value, sizes[0].value, sizes[1].value)
+
+
+def _declared(x: Any) -> Any:
+    """Declare what is a pointer or a long, which ctypes would cut to an int."""
+    x.XOpenDisplay.restype = c_void_p
+    x.XOpenDisplay.argtypes = [c_char_p]
+    x.XDefaultRootWindow.restype = c_ulong
+    x.XInternAtom.restype = x.XStringToKeysym.restype = c_ulong
+    x.XGetKeyboardMapping.restype = POINTER(c_ulong)
+    x.XGetKeyboardMapping.argtypes = [c_void_p, c_ubyte, c_int, POINTER(c_int)]
+    x.XGetImage.restype = POINTER(_Image)
+    x.XGetImage.argtypes = [c_void_p, c_ulong, c_int, c_int, c_uint, c_uint, c_ulong, c_int]
+    x.XStringToKeysym.argtypes = [c_char_p]
+    x.XKeysymToKeycode.argtypes = [c_void_p, c_ulong]
+    x.XKeysymToKeycode.restype = c_ubyte
+    x.XSendEvent.argtypes = [c_void_p, c_ulong, c_int, c_long, c_void_p]
+    x.XGetGeometry.argtypes = [c_void_p, c_ulong, *[c_void_p] * 7]
+    x.XTranslateCoordinates.argtypes = [c_void_p, c_ulong, c_ulong, c_int, c_int, *[c_void_p] * 3]
+    x.XQueryPointer.argtypes = [c_void_p, c_ulong, *[c_void_p] * 7]
+    x.XGetWindowProperty.argtypes = [
+        c_void_p,
+        c_ulong,
+        c_ulong,
+        c_long,
+        c_long,
+        c_int,
+        c_ulong,
+        *[c_void_p] * 5,
+    ]
+    x.XChangeKeyboardMapping.argtypes = [c_void_p, c_int, c_int, c_void_p, c_int]
+    x.XInternAtom.argtypes = [c_void_p, c_char_p, c_int]
+    for name in ("XFree", "XDestroyImage", "XDefaultRootWindow", "XDefaultScreen"):
+        getattr(x, name).argtypes = [c_void_p]
+    for name in ("XDisplayWidth", "XDisplayHeight", "XSync"):
+        getattr(x, name).argtypes = [c_void_p, c_int]
+    x.XQueryKeymap.argtypes = [c_void_p, c_void_p]
+    x.XDisplayKeycodes.argtypes = [c_void_p, c_void_p, c_void_p]
+    return x
+
+
+def _picture(image: _Image) -> Picture:
+    if image.bits_per_pixel != 32 or image.byte_order != 0:
+        raise ComputerError(f"Screens with {image.bits_per_pixel} bits per pixel are not supported.")
+    data = ctypes.string_at(image.data, image.bytes_per_line * image.height)
+    pixels = bytearray(image.width * image.height * 3)
+    for channel in range(3):
+        pixels[channel::3] = data[2 - channel :: 4]
+    return Picture(image.width, image.height, bytes(pixels))

@@ -1,0 +1,171 @@
+"""`computer.display`: look at the screen."""
+
+from __future__ import annotations
+
+import builtins
+import zlib
+from typing import Any
+
+from oi_tui.computer.computer import Tool
+from oi_tui.computer.desktop.base import Region, Window
+from oi_tui.computer.desktop.session import session
+from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.ocr import Word, words_of
+from oi_tui.computer.pictures import Picture
+
+#: The parts of the screen, by number: the left upper, right upper, left lower and right lower quarter.
+_QUADRANTS = {1: (0, 0), 2: (1, 0), 3: (0, 1), 4: (1, 1)}
+
+
+class Display(Tool):
+    """Look at the screen. Coordinates are pixels from the upper left corner of the whole screen."""
+
+    def __init__(self, computer: Any) -> None:
+        super().__init__(computer)
+        self._shown: int | None = None
+
+    @property
+    def width(self) -> int:
+        """The width of the screen."""
+        return self.size[0]
+
+    @property
+    def height(self) -> int:
+        """The height of the screen."""
+        return self.size[1]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the screen."""
+        return session().desktop.size()
+
+    @property
+    def center(self) -> tuple[int, int]:
+        """The point in the middle of the screen."""
+        return self.width // 2, self.height // 2
+
+    def info(self) -> list[Region]:
+        """Return where each monitor lies on the screen."""
+        return session().desktop.monitors()
+
+    def windows(self) -> list[Window]:
+        """Return the windows with title, region and whether they are active, the lowest first."""
+        return session().desktop.windows()
+
+    def view(
+        self,
+        show: bool = True,
+        quadrant: int | None = None,
+        screen: int = 0,
+        combine_screens: bool = True,
+        active_app_only: bool = True,
+    ) -> Picture:
+        """Look at the screen: show a picture of it and return that.
+
+        With `active_app_only`, the picture is of the active window; with `quadrant`, of a quarter of the
+        screen (1 left upper, 2 right upper, 3 left lower, 4 right lower); without `combine_screens`, of the
+        monitor number `screen`. A printed line says which part of the screen it is and how to get from pixels
+        of the picture to coordinates. What has not changed since is not shown again.
+        """
+        return self.screenshot(screen, show, quadrant, active_app_only, combine_screens)
+
+    def screenshot(
+        self,
+        screen: int = 0,
+        show: bool = True,
+        quadrant: int | None = None,
+        active_app_only: bool = True,
+        combine_screens: bool = True,
+    ) -> Picture:
+        """Take a picture; the same as `view`."""
+        region = self._region(screen, quadrant, active_app_only, combine_screens)
+        picture = session().desktop.capture(region)
+        if show:
+            self._show(picture, region)
+        return picture
+
+    def find(self, description: str, screenshot: Picture | None = None) -> list[tuple[int, int]]:
+        """Return the centers of what is described: windows with this title and texts on the screen."""
+        wanted = description.casefold()
+        windows = [each.region.center for each in self.windows() if wanted in each.title.casefold()]
+        texts = [found["center"] for found in self.find_text(description, screenshot)]
+        return [*texts, *windows]
+
+    def find_text(self, text: str, screenshot: Picture | None = None) -> list[dict[str, Any]]:
+        """Find a text on the screen, in any case. Return dictionaries with text, region and center.
+
+        Coordinates are those of the whole screen, or of `screenshot` where one is given.
+        """
+        wanted = text.casefold().split()
+        if not wanted:
+            raise ComputerError("display.find_text needs a text.")
+        lines = self._lines(screenshot)
+        found = [_match(line[at : at + len(wanted)]) for line in lines for at in _places(line, wanted)]
+        # A word alone is what a button says; one in a sentence comes after it.
+        return sorted(found, key=lambda each: len(each["text"]))
+
+    def get_text_as_list_of_lists(self, screenshot: Picture | None = None) -> list[list[str]]:
+        """Return the text on the screen: lines of words."""
+        return [[word.text for word in line] for line in self._lines(screenshot)]
+
+    def _lines(self, screenshot: Picture | None) -> list[list[Word]]:
+        if screenshot is None:
+            screenshot = session().desktop.capture(Region(0, 0, *self.size))
+        return words_of(screenshot.png())
+
+    def _region(
+        self, screen: int, quadrant: int | None, active_app_only: bool, combine_screens: bool
+    ) -> Region:
+        whole = Region(0, 0, *self.size)
+        if not combine_screens:
+            monitors = self.info()
+            if not 0 <= screen < len(monitors):
+                raise ComputerError(
+                    f"There is no screen {screen}; there are {len(monitors)}, counted from 0."
+                )
+            whole = monitors[screen]
+        if quadrant is not None:
+            if quadrant not in _QUADRANTS:
+                raise ComputerError("quadrant must be 1, 2, 3 or 4.")
+            column, row = _QUADRANTS[quadrant]
+            width, height = whole.width // 2, whole.height // 2
+            return Region(whole.x + column * width, whole.y + row * height, width, height)
+        if active_app_only and combine_screens:
+            active = next((each.region for each in self.windows() if each.active), None)
+            return active or whole
+        return whole
+
+    def _show(self, picture: Picture, region: Region) -> None:
+        seen = zlib.crc32(picture.pixels, zlib.crc32(repr(region).encode()))
+        if seen == self._shown:
+            print("The screen has not changed since the last picture of it.")
+            return
+        self._shown = seen
+        smaller = picture.fitted()
+        scale = picture.width / smaller.width
+        factor = f", times {scale:.3f}" if scale > 1 else ""
+        add = f", plus ({region.x}, {region.y})" if region.x or region.y else ""
+        how = f" Coordinates: pixels of the picture{factor}{add}." if factor or add else ""
+        print(f"Part of the screen: {region.width}x{region.height} at ({region.x}, {region.y}).{how}")
+        display = getattr(builtins, "display", None)
+        if display is not None:
+            display(smaller)
+
+
+def _places(line: list[Word], wanted: list[str]) -> list[int]:
+    """Where the words begin in a line; the first and last word may have more around them."""
+    count = len(wanted)
+    phrase = " ".join(wanted)
+    return [
+        at
+        for at in range(len(line) - count + 1)
+        if phrase in " ".join(word.text.casefold() for word in line[at : at + count])
+    ]
+
+
+def _match(words: list[Word]) -> dict[str, Any]:
+    left, top = min(word.x for word in words), min(word.y for word in words)
+    right = max(word.x + word.width for word in words)
+    bottom = max(word.y + word.height for word in words)
+    region = Region(left, top, right - left, bottom - top)
+    return {"text": " ".join(word.text for word in words), "region": region, "center": region.center}

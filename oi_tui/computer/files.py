@@ -1,0 +1,103 @@
+"""`computer.files`: find files and change them."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from oi_tui.computer.computer import Tool
+from oi_tui.computer.errors import ComputerError
+
+_SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".cache"})
+#: Larger files are searched by name only.
+_LARGEST = 2_000_000
+
+
+class Files(Tool):
+    """Find files by name and content, and edit them."""
+
+    def search(self, query: str, path: str = ".", limit: int = 20) -> list[str]:
+        """Search below `path` for files whose name or text contains `query`, in any case.
+
+        Return paths, and `path:line: text` for a match in the text; names come first.
+        """
+        wanted = query.casefold()
+        if not wanted:
+            raise ComputerError("files.search needs words to search for.")
+        root = existing(path)
+        files = list(_files(root))
+        found = [str(file) for file in files if wanted in file.name.casefold()][:limit]
+        for file in files:
+            if len(found) >= limit:
+                break
+            found += _lines(file, wanted)[: limit - len(found)]
+        return found
+
+    def edit(self, path: str, original_text: str, replacement_text: str) -> str:
+        """Replace `original_text`, which must be in the file exactly once. Return what changed as a diff."""
+        file = existing(path)
+        before = _read(file)
+        _check_once(path, before, original_text)
+        after = before.replace(original_text, replacement_text)
+        with file.open("w", encoding="utf-8", newline="") as opened:
+            opened.write(after)
+        return _diff(path, before, after)
+
+    def diff(self, path: str, other: str) -> str:
+        """Compare two text files. Return the differences as a unified diff, "" where they are equal."""
+        return _diff(path, _read(existing(path)), _read(existing(other)), other)
+
+
+def existing(path: str) -> Path:
+    """Return a path that is there. Raises ComputerError."""
+    found = Path(path).expanduser()
+    if not found.exists():
+        raise ComputerError(f"There is no {path}; the working directory is {Path.cwd()}.")
+    return found
+
+
+def _read(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8", newline="") as opened:
+            return opened.read()
+    except (UnicodeDecodeError, IsADirectoryError):
+        raise ComputerError(f"{file} is not a text file in UTF-8.") from None
+
+
+def _check_once(path: str, text: str, original: str) -> None:
+    count = text.count(original) if original else 0
+    if count > 1:
+        raise ComputerError(
+            f"The text is in {path} {count} times; give more of what stands around it. Nothing was changed."
+        )
+    if count == 0:
+        first = next(filter(None, map(str.strip, original.splitlines())), "")
+        near = difflib.get_close_matches(first, [line.strip() for line in text.splitlines()], 3)
+        hint = " Similar lines: " + "; ".join(near) if near else ""
+        raise ComputerError(f"The text is not in {path}. Nothing was changed.{hint}")
+
+
+def _diff(path: str, before: str, after: str, other: str | None = None) -> str:
+    lines = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    return "".join(difflib.unified_diff(*lines, path, other or path))
+
+
+def _files(root: Path) -> Iterator[Path]:
+    if root.is_file():
+        yield root
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(set(folders) - _SKIPPED)
+        yield from (Path(folder, name) for name in sorted(names))
+
+
+def _lines(file: Path, wanted: str) -> list[str]:
+    try:
+        if not file.is_file() or file.stat().st_size > _LARGEST:
+            return []
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    lines = enumerate(text.splitlines(), 1)
+    return [f"{file}:{number}: {line.strip()[:200]}" for number, line in lines if wanted in line.casefold()]

@@ -1,0 +1,119 @@
+"""`computer.keyboard`: type and press keys."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from oi_tui.computer.computer import Tool
+from oi_tui.computer.desktop.session import Session, session
+
+#: What keys are called by Open Interpreter and by models, and what X11 calls them.
+_NAMES = {
+    "enter": "Return",
+    "return": "Return",
+    "\n": "Return",
+    "\r": "Return",
+    "tab": "Tab",
+    "\t": "Tab",
+    "space": "space",
+    "spacebar": "space",
+    " ": "space",
+    "esc": "Escape",
+    "escape": "Escape",
+    "backspace": "BackSpace",
+    "delete": "Delete",
+    "del": "Delete",
+    "insert": "Insert",
+    "home": "Home",
+    "end": "End",
+    "pageup": "Prior",
+    "page_up": "Prior",
+    "pgup": "Prior",
+    "pagedown": "Next",
+    "page_down": "Next",
+    "pgdn": "Next",
+    "up": "Up",
+    "down": "Down",
+    "left": "Left",
+    "right": "Right",
+    "ctrl": "Control_L",
+    "control": "Control_L",
+    "alt": "Alt_L",
+    "option": "Alt_L",
+    "shift": "Shift_L",
+    "super": "Super_L",
+    "win": "Super_L",
+    "meta": "Super_L",
+    "command": "Super_L",
+    "cmd": "Super_L",
+    "capslock": "Caps_Lock",
+    "printscreen": "Print",
+    "menu": "Menu",
+    **{f"f{number}": f"F{number}" for number in range(1, 25)},
+}
+
+
+class Keyboard(Tool):
+    """Type text and press keys in the active window."""
+
+    def write(self, text: str, interval: float | None = None, delay: float = 0.3, **kwargs: Any) -> None:
+        """Type a text, after `delay` seconds, with `interval` seconds between the characters."""
+        desktop = session()
+        time.sleep(delay)
+        for count, character in enumerate(text):
+            if count and interval:
+                time.sleep(interval)
+            _stroke(desktop, character)
+
+    def press(self, *args: str, presses: int = 1, interval: float = 0.1) -> None:
+        """Press keys one after the other, such as "enter", "tab", "f5" or "a"."""
+        for count in range(presses):
+            for index, name in enumerate(args):
+                if count or index:
+                    time.sleep(interval)
+                _stroke(session(), name)
+
+    def press_and_release(self, *args: str, presses: int = 1, interval: float = 0.1) -> None:
+        """Press keys one after the other; the same as `press`."""
+        self.press(*args, presses=presses, interval=interval)
+
+    def hotkey(self, *args: str, interval: float = 0.1) -> None:
+        """Press keys together, in this order, such as "ctrl" and "s"."""
+        desktop = session()
+        keys = [_code(desktop, name)[0] for name in args]
+        try:
+            for index, code in enumerate(keys):
+                if index:
+                    time.sleep(interval)
+                desktop.key(code, True)
+        finally:
+            desktop.release()
+
+    def down(self, key: str) -> None:
+        """Press a key and hold it."""
+        desktop = session()
+        desktop.key(_code(desktop, key)[0], True)
+
+    def up(self, key: str) -> None:
+        """Release a key."""
+        desktop = session()
+        desktop.key(_code(desktop, key)[0], False)
+
+
+def _code(desktop: Session, name: str) -> tuple[int, bool]:
+    known = _NAMES.get(name) or (_NAMES.get(name.lower()) if len(name) > 1 else None)
+    return desktop.desktop.key_code(known or name)
+
+
+def _stroke(desktop: Session, name: str) -> None:
+    code, shifted = _code(desktop, name)
+    shift = _code(desktop, "shift")[0]
+    try:
+        if shifted:
+            desktop.key(shift, True)
+        desktop.key(code, True)
+    finally:
+        desktop.key(code, False)
+        if shifted:
+            desktop.key(shift, False)

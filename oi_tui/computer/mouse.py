@@ -1,0 +1,156 @@
+"""`computer.mouse`: the pointer."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from oi_tui.computer.computer import Tool
+from oi_tui.computer.desktop.session import Session, session
+from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.pictures import Picture
+
+_BUTTONS = {"left": 1, "middle": 2, "right": 3}
+_WHEEL_UP, _WHEEL_DOWN = 4, 5
+#: A movement of a drag: how many steps, and how long each.
+_STEPS, _STEP_SECONDS = 20, 0.01
+
+
+class Mouse(Tool):
+    """Move the pointer, click, drag and scroll. When the user moves the mouse, the code is stopped."""
+
+    def position(self) -> tuple[int, int]:
+        """Return where the pointer is."""
+        return session().desktop.position()
+
+    def move(
+        self,
+        *args: Any,
+        x: int | None = None,
+        y: int | None = None,
+        icon: str | None = None,
+        text: str | None = None,
+        screenshot: Picture | None = None,
+    ) -> None:
+        """Move the pointer to x and y, to a text on the screen, or to a window by its title (`icon`).
+
+        `move("Save")` looks for the text; `move(100, 200)` is a point.
+        """
+        session().move(*self._point(args, x, y, icon, text, screenshot))
+
+    def click(
+        self, *args: Any, button: str = "left", clicks: int = 1, interval: float = 0.1, **kwargs: Any
+    ) -> None:
+        """Click at a point, a text or a window, as in `move`; without one, where the pointer is."""
+        number = _number(button)
+        if args or kwargs:
+            self.move(*args, **kwargs)
+        for count in range(clicks):
+            if count:
+                time.sleep(interval)
+            _press(session(), number)
+
+    def double_click(self, *args: Any, button: str = "left", interval: float = 0.1, **kwargs: Any) -> None:
+        """Click twice."""
+        self.click(*args, button=button, clicks=2, interval=interval, **kwargs)
+
+    def triple_click(self, *args: Any, button: str = "left", interval: float = 0.1, **kwargs: Any) -> None:
+        """Click three times."""
+        self.click(*args, button=button, clicks=3, interval=interval, **kwargs)
+
+    def right_click(self, *args: Any, **kwargs: Any) -> None:
+        """Click with the right button."""
+        self.click(*args, button="right", **kwargs)
+
+    def drag(self, start: tuple[int, int], end: tuple[int, int], button: str = "left") -> None:
+        """Press at one point, move to another and release there."""
+        desktop, number = session(), _number(button)
+        desktop.move(*start)
+        desktop.button(number, True)
+        try:
+            for step in range(1, _STEPS + 1):
+                time.sleep(_STEP_SECONDS)
+                desktop.move(*(a + (b - a) * step // _STEPS for a, b in zip(start, end)))
+        except BaseException:
+            # Whatever ended it, the button must not stay down.
+            desktop.release()
+            raise
+        desktop.button(number, False)
+
+    def scroll(self, clicks: int) -> None:
+        """Turn the wheel: up for a positive number, down for a negative one."""
+        desktop = session()
+        for _ in range(abs(clicks)):
+            _press(desktop, _WHEEL_UP if clicks > 0 else _WHEEL_DOWN)
+
+    def down(self, button: str = "left") -> None:
+        """Press a button and hold it."""
+        session().button(_number(button), True)
+
+    def up(self, button: str = "left") -> None:
+        """Release a button."""
+        session().button(_number(button), False)
+
+    def _point(
+        self,
+        args: tuple[Any, ...],
+        x: int | None,
+        y: int | None,
+        icon: str | None,
+        text: str | None,
+        screenshot: Picture | None,
+    ) -> tuple[int, int]:
+        if len(args) == 1 and isinstance(args[0], str):
+            text = args[0]
+        elif len(args) == 1 and isinstance(args[0], tuple):
+            x, y = args[0]
+        elif len(args) == 2:
+            x, y = args
+        elif args:
+            raise ComputerError("mouse: give x and y, or a text that is on the screen.")
+        if text is not None:
+            return self._found(text, screenshot)
+        if icon is not None:
+            return self._window(icon)
+        if x is None and y is None:
+            raise ComputerError("mouse: give x and y, or a text that is on the screen.")
+        here = self.position()
+        return self._on_screen(here[0] if x is None else x, here[1] if y is None else y)
+
+    def _on_screen(self, x: Any, y: Any) -> tuple[int, int]:
+        width, height = session().desktop.size()
+        if not (0 <= x < width and 0 <= y < height):
+            raise ComputerError(f"({x}, {y}) is not on the screen, which has {width}x{height} pixels.")
+        return int(x), int(y)
+
+    def _found(self, text: str, screenshot: Picture | None) -> tuple[int, int]:
+        found = self._computer.display.find_text(text, screenshot)
+        if not found:
+            raise ComputerError(f"The text {text!r} is not on the screen. Nothing was clicked.")
+        exact = [each for each in found if each["text"].casefold() == text.casefold()] or found
+        if len(exact) > 1:
+            places = ", ".join(f"{each['text']!r} at {each['center']}" for each in exact[:8])
+            raise ComputerError(f"{text!r} is on the screen {len(exact)} times: {places}. Use coordinates.")
+        center: tuple[int, int] = exact[0]["center"]
+        return center
+
+    def _window(self, title: str) -> tuple[int, int]:
+        windows = self._computer.display.windows()
+        found = [each for each in windows if title.casefold() in each.title.casefold()]
+        if len(found) != 1:
+            titles = ", ".join(repr(each.title) for each in windows) or "none"
+            raise ComputerError(
+                f"{len(found)} windows fit {title!r}. Windows: {titles}. Nothing was clicked."
+            )
+        return found[0].region.center
+
+
+def _press(desktop: Session, number: int) -> None:
+    desktop.button(number, True)
+    desktop.button(number, False)
+
+
+def _number(button: str) -> int:
+    if button not in _BUTTONS:
+        raise ComputerError(f"There is no button {button!r}; buttons: {', '.join(_BUTTONS)}.")
+    return _BUTTONS[button]

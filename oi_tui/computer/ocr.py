@@ -1,0 +1,58 @@
+"""Text in pictures, read by the program tesseract."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from itertools import groupby
+
+from oi_tui.computer.errors import ComputerError
+
+#: How sure tesseract must be of a word, of 100.
+_SURE = 30
+#: Letters of screens are smaller than those of scanned pages, which tesseract was made for.
+_DOTS = "70"
+_MISSING = (
+    "Text in pictures cannot be read here: the program tesseract is not installed. "
+    "Install it (on Debian: apt install tesseract-ocr), or look at the picture yourself."
+)
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word in a picture, in pixels of it."""
+
+    text: str
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+def words_of(png: bytes) -> list[list[Word]]:
+    """Return the words in a picture, line by line."""
+    rows = [line.split("\t") for line in _tesseract(png, "tsv").splitlines()[1:]]
+    # level, page, block, paragraph, line, word, left, top, width, height, confidence, text
+    words = [row for row in rows if len(row) == 12 and row[11].strip() and float(row[10]) >= _SURE]
+    return [
+        [Word(row[11].strip(), *map(int, row[6:10])) for row in line]
+        for _, line in groupby(words, key=lambda row: row[1:5])
+    ]
+
+
+def text_of(picture: bytes) -> str:
+    """Return the text in a picture."""
+    return _tesseract(picture, "txt").strip()
+
+
+def _tesseract(picture: bytes, form: str) -> str:
+    if not (program := shutil.which("tesseract")):
+        raise ComputerError(_MISSING)
+    # Page mode 11: as much text as there is, in no particular order.
+    argv = [program, "stdin", "stdout", "--dpi", _DOTS, "--psm", "11", form]
+    done = subprocess.run(argv, input=picture, capture_output=True, check=False)
+    if done.returncode:
+        reason = done.stderr.decode(errors="replace").strip()
+        raise ComputerError(f"tesseract cannot read the picture: {reason}")
+    return done.stdout.decode(errors="replace")

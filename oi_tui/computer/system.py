@@ -1,0 +1,50 @@
+"""`computer.os`: the desktop around the programs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+from oi_tui.computer import applescript, clipboard
+from oi_tui.computer.computer import Tool, cannot
+from oi_tui.computer.desktop.base import Window
+from oi_tui.computer.desktop.session import session
+from oi_tui.computer.errors import ComputerError
+
+_MAC_NOTIFY = """on run argv
+display notification (item 1 of argv) with title "oi-tui"
+end run"""
+
+
+class Os(Tool):
+    """Selected text, notifications, and which window is active."""
+
+    def get_selected_text(self) -> str:
+        """Return the text that is selected in any window. The clipboard is left alone."""
+        if applescript.available():
+            raise cannot("os.get_selected_text", "macOS has no way to ask for it; use clipboard.copy().")
+        return clipboard.read("primary")
+
+    def notify(self, text: str) -> None:
+        """Show a notification of the desktop."""
+        if applescript.available():
+            applescript.run(_MAC_NOTIFY, text)
+            return
+        if not (program := shutil.which("notify-send")):
+            raise cannot("os.notify", "the program notify-send (package libnotify-bin) is not installed.")
+        done = subprocess.run([program, "--", "oi-tui", text], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise ComputerError(f"The notification was not shown: {done.stderr.strip()}")
+
+    def active_window(self) -> Window | None:
+        """Return the active window; None where there is none."""
+        return next((each for each in session().desktop.windows() if each.active), None)
+
+    def activate(self, title: str) -> None:
+        """Bring the one window whose title contains this to the front."""
+        windows = session().desktop.windows()
+        found = [each for each in windows if title.casefold() in each.title.casefold()]
+        if len(found) != 1:
+            titles = ", ".join(repr(each.title) for each in windows) or "none"
+            raise ComputerError(f"{len(found)} windows fit {title!r}. Windows: {titles}.")
+        session().desktop.activate(found[0])

@@ -1,0 +1,116 @@
+"""The computer object of Python cells: how the language gets it, and who answers its questions."""
+
+import contextlib
+import json
+import os
+import socket
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.computer import accounts, bridge, documentation, skills
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.runtimes.language import Language, Start
+
+#: A question to the model: its text and images as data URLs. Raises RefusedError.
+Ask = Callable[[str, Sequence[str]], str]
+#: The longest question, in bytes.
+_LONGEST = 64_000_000
+_OS_MODE = (
+    "You control the user's computer: its screen, mouse and keyboard. Work in small steps. Look before you "
+    "act and look again afterwards, and say what you saw. Stop and ask before you send, buy, delete or log "
+    "in anywhere, and never type passwords. If the user moves the mouse, your code is stopped: ask what to do."
+)
+
+
+class RefusedError(Exception):
+    """A question that cannot be answered; the text says why."""
+
+
+class ComputerApi:
+    """Gives Python the object `computer`. Its questions go to `ask`; the socket exists once Python starts."""
+
+    def __init__(self, ask: Ask, *, os_mode: bool = False) -> None:
+        self._ask = ask
+        self._os_mode = os_mode
+        self._lock = threading.Lock()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._server: socket.socket | None = None
+
+    def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
+        """Return the languages, of which Python has the object and describes it to the model."""
+        return tuple(self._with_object(each) if each.name == "python" else each for each in languages)
+
+    def close(self) -> None:
+        """Answer nothing any more."""
+        with self._lock:
+            server, self._server = self._server, None
+            folder, self._folder = self._folder, None
+        if server:
+            # Closing alone does not wake up the thread that waits for a connection.
+            with contextlib.suppress(OSError):
+                server.shutdown(socket.SHUT_RDWR)
+            server.close()
+        if folder:
+            folder.cleanup()
+
+    def _with_object(self, python: Language) -> Language:
+        start = python.start
+        note = "\n\n".join(filter(None, (python.note, documentation.of_computer())))
+
+        def start_with_object(program: str, folder: Path) -> Start:
+            begun = start(program, folder)
+            return Start(begun.argv, {**begun.env, **self._environment()})
+
+        if self._os_mode:
+            note = f"{_OS_MODE}\n\n{note}"
+        return replace(python, start=start_with_object, note=note)
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "OI_TUI_COMPUTER_API": "1",
+            bridge.VARIABLE: self._socket(),
+            skills.VARIABLE: str(paths.config() / "skills"),
+            accounts.VARIABLE: str(paths.config() / "accounts.ini"),
+        }
+
+    def _socket(self) -> str:
+        with self._lock:
+            if self._folder is None:
+                # Only this user may look into it, and the path is short enough for a socket.
+                self._folder = tempfile.TemporaryDirectory(prefix="oi-tui-")
+                self._server = socket.socket(socket.AF_UNIX)
+                self._server.bind(os.path.join(self._folder.name, "computer"))  # noqa: PTH118
+                self._server.listen(16)
+                threading.Thread(target=self._serve, args=(self._server,), daemon=True).start()
+            return os.path.join(self._folder.name, "computer")  # noqa: PTH118
+
+    def _serve(self, server: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = server.accept()
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection, connection.makefile("rwb") as file:
+            line = file.readline(_LONGEST)
+            file.write(json.dumps(self._reply(line)).encode() + b"\n")
+
+    def _reply(self, line: bytes) -> dict[str, str]:
+        try:
+            request = json.loads(line)
+            text, images = str(request["text"]), [str(image) for image in request["images"]]
+        except (ValueError, KeyError, TypeError):
+            return {"error": "The question is not understood, or longer than 64 MB."}
+        try:
+            return {"text": self._ask(text, images)}
+        except RefusedError as refused:
+            return {"error": str(refused)}
+
+
+def wanted(profile: Profile) -> bool:
+    """Whether Python cells get the object."""
+    return profile.import_computer_api or profile.os

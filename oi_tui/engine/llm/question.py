@@ -1,0 +1,60 @@
+"""A question to the model beside the conversation, such as one that running code asks."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from oi_tui.engine.llm import request_gate
+from oi_tui.engine.llm.base import ErrorInfo, Llm, LlmError, Reply, Request, Text, Usage
+from oi_tui.engine.llm.usage_report import UsageTracker
+from oi_tui.engine.models.model_info import ModelInfo
+from oi_tui.engine.settings.profile import Profile
+
+
+class Question:
+    """Asks once, with a text and images as data URLs. `used` is what it took, once the provider said so."""
+
+    def __init__(
+        self,
+        llm: Llm,
+        profile: Profile,
+        text: str,
+        images: Sequence[str],
+        account: UsageTracker,
+        facts: ModelInfo,
+    ) -> None:
+        """Send the request. Raises LlmError or OverBudget where that is not allowed."""
+        self.used: Usage | None = None
+        self._reply: Reply = request_gate.send(llm, _request(profile, text, images), profile, account, facts)
+
+    def answer(self) -> str:
+        """Wait for the reply. Raises LlmError where there is none."""
+        lines: list[str] = []
+        for delta in self._reply:
+            if isinstance(delta, Text):
+                lines.append(delta.text)
+            elif isinstance(delta, Usage):
+                self.used = delta
+        if not (text := "".join(lines).strip()):
+            raise LlmError(ErrorInfo("empty", "The model gave no answer."))
+        return text
+
+    def cancel(self) -> None:
+        """Give it up, from any thread."""
+        self._reply.cancel()
+
+
+def _request(profile: Profile, text: str, images: Sequence[str]) -> Request:
+    content: Any = text
+    if images:
+        pictures = [{"type": "image_url", "image_url": {"url": image}} for image in images]
+        content = [{"type": "text", "text": text}, *pictures]
+    return Request(
+        model=profile.model,
+        messages=[{"role": "user", "content": content}],
+        api_base=profile.api_base,
+        api_key=profile.api_key,
+        api_version=profile.api_version,
+        max_tokens=profile.max_tokens,
+        temperature=profile.temperature,
+        timeout=profile.timeout,
+    )
