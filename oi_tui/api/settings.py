@@ -32,7 +32,9 @@ _AT_ANY_TIME = frozenset(
 AT_THE_START = frozenset(
     {setting.key for setting in settings() if setting.section == "Running code"} & ACTING - _AT_ANY_TIME
 )
-_NO_COMPUTER_API = "oi-tui has no computer API; code can use everything that programs can use"
+_NO_COMPUTER_API = (
+    "the Python API does not put the object computer into cells; use: from oi_tui.computer import computer"
+)
 #: Attributes of Open Interpreter for what is not here: the usual value, and why another has no effect.
 ABSENT: dict[str, tuple[Any, str]] = {
     "computer.import_computer_api": (False, _NO_COMPUTER_API),
@@ -42,7 +44,7 @@ ABSENT: dict[str, tuple[Any, str]] = {
     "import_computer_api": (False, _NO_COMPUTER_API),
     "import_skills": (False, _NO_COMPUTER_API),
     "llm.vision_renderer": (None, "images go only to models that can look at them (llm.supports_vision)"),
-    "os": (False, "oi-tui does not control mouse and screen; it runs code"),
+    "os": (False, "OS mode belongs to the application: oi-tui --os"),
     "skills_path": (None, _NO_COMPUTER_API),
     "sync_computer": (False, _NO_COMPUTER_API),
 }

@@ -19,9 +19,9 @@ _CHOICES: dict[str, dict[str, str | bool]] = {
 _NEEDLESS = {
     "--assistant": "--assistant has no effect: oi-tui always works that way.",
     "--codestral-vision": "--codestral-vision has no effect: use --codestral and --vision.",
-    "--codestral-os": "--codestral-os has no effect: oi-tui does not control mouse and screen.",
+    "--codestral-os": "--codestral-os has no effect: use --os, and --model for the model.",
     "--llama3-vision": "--llama3-vision has no effect: use --llama3 and --vision.",
-    "--llama3-os": "--llama3-os has no effect: oi-tui does not control mouse and screen.",
+    "--llama3-os": "--llama3-os has no effect: use --os, and --model for the model.",
 }
 #: Flags that ask for what is not here, and what to use instead.
 _REFUSED = {

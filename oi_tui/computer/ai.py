@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from oi_tui.computer import bridge
-from oi_tui.computer.computer import Tool
+from oi_tui.computer.tool import Tool
 
 #: How many characters of a text go into one request, and how much two parts have in common.
 PART = 24_000

@@ -9,8 +9,8 @@ import urllib.parse
 from typing import TYPE_CHECKING, Any
 
 from oi_tui.computer import bridge
-from oi_tui.computer.computer import Tool, cannot
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.tool import Tool, cannot
 
 if TYPE_CHECKING:
     from oi_tui.computer.pictures import Picture  # noqa: F401

@@ -9,9 +9,9 @@ from typing import Any
 
 from oi_tui.computer import applescript
 from oi_tui.computer.accounts import account, is_set_up
-from oi_tui.computer.computer import Tool
 from oi_tui.computer.dav import Collection, Item, escaped, properties
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.tool import Tool
 
 _DATA = "{urn:ietf:params:xml:ns:caldav}calendar-data"
 _QUERY = (

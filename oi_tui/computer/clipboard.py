@@ -7,8 +7,8 @@ import shutil
 import subprocess
 import sys
 
-from oi_tui.computer.computer import Tool, cannot
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.tool import Tool, cannot
 
 #: Programs that read and write: their names, what they need, and their arguments for each.
 _PROGRAMS = (

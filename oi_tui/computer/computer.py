@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
-from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.tool import TOOLS, class_of
 
 if TYPE_CHECKING:
     from oi_tui.computer.ai import Ai
@@ -24,26 +23,6 @@ if TYPE_CHECKING:
     from oi_tui.computer.system import Os
     from oi_tui.computer.terminal import Terminal
     from oi_tui.computer.vision import Vision
-
-#: The tools, with module and class; in the order in which they are documented.
-TOOLS = {
-    "display": ("display", "Display"),
-    "mouse": ("mouse", "Mouse"),
-    "keyboard": ("keyboard", "Keyboard"),
-    "clipboard": ("clipboard", "Clipboard"),
-    "os": ("system", "Os"),
-    "browser": ("browser", "Browser"),
-    "files": ("files", "Files"),
-    "docs": ("docs", "Docs"),
-    "terminal": ("terminal", "Terminal"),
-    "ai": ("ai", "Ai"),
-    "vision": ("vision", "Vision"),
-    "skills": ("skills", "Skills"),
-    "mail": ("mail", "Mail"),
-    "calendar": ("calendars", "Calendar"),
-    "contacts": ("contacts", "Contacts"),
-    "sms": ("sms", "SMS"),
-}
 
 
 class Computer:
@@ -113,25 +92,3 @@ class Computer:
     def view(self, *args: Any, **options: Any) -> Any:
         """Look at the screen; see `computer.display.view`."""
         return self.display.view(*args, **options)
-
-
-def class_of(name: str) -> Any:
-    """Return the class of a tool."""
-    module, class_name = TOOLS[name]
-    return getattr(importlib.import_module(f"oi_tui.computer.{module}"), class_name)
-
-
-class Tool:
-    """A part of the computer object."""
-
-    def __init__(self, computer: Computer) -> None:
-        self._computer = computer
-
-    def __repr__(self) -> str:
-        names = [name for name in dir(self) if not name.startswith("_")]
-        return f"<computer.{type(self).__name__.lower()}: {', '.join(names)}>"
-
-
-def cannot(what: str, why: str) -> ComputerError:
-    """Return the error for a thing that cannot be done here."""
-    return ComputerError(f"{what} cannot be used here: {why}")

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from oi_tui.computer.computer import TOOLS, Tool, class_of
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.files import existing
+from oi_tui.computer.tool import TOOLS, Tool, class_of
 
 _MOST = 5
 _LONGEST = 1500

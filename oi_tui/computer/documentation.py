@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 
-from oi_tui.computer.computer import TOOLS, class_of
 from oi_tui.computer.docs import methods
+from oi_tui.computer.tool import TOOLS, class_of
 
 _INTRODUCTION = (
     "In Python, the object `computer` is there already (or: from oi_tui.computer import computer). It has "

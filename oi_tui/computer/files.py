@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from oi_tui.computer.computer import Tool
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.tool import Tool
 
 _SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".cache"})
 #: Larger files are searched by name only.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from oi_tui.computer.computer import Tool
 from oi_tui.computer.desktop.session import Session, session
+from oi_tui.computer.tool import Tool
 
 #: What keys are called by Open Interpreter and by models, and what X11 calls them.
 _NAMES = {

@@ -15,9 +15,9 @@ from typing import Any
 
 from oi_tui.computer import applescript
 from oi_tui.computer.accounts import Account, account, is_set_up
-from oi_tui.computer.computer import Tool
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.files import existing
+from oi_tui.computer.tool import Tool
 
 _PATIENCE = 30
 _LONGEST = 10_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from oi_tui.computer.computer import Tool
 from oi_tui.computer.desktop.session import Session, session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.pictures import Picture
+from oi_tui.computer.tool import Tool
 
 _BUTTONS = {"left": 1, "middle": 2, "right": 3}
 _WHEEL_UP, _WHEEL_DOWN = 4, 5
@@ -142,7 +142,8 @@ class Mouse(Tool):
             raise ComputerError(
                 f"{len(found)} windows fit {title!r}. Windows: {titles}. Nothing was clicked."
             )
-        return found[0].region.center
+        center: tuple[int, int] = found[0].region.center
+        return center
 
 
 def _press(desktop: Session, number: int) -> None:

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from oi_tui.computer.computer import Tool
 from oi_tui.computer.docs import best
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.tool import Tool
 
 #: The environment variable with the folder.
 VARIABLE = "OI_TUI_SKILLS"

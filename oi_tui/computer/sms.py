@@ -7,8 +7,8 @@ from contextlib import closing
 from pathlib import Path
 
 from oi_tui.computer import applescript
-from oi_tui.computer.computer import Tool, cannot
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.tool import Tool, cannot
 
 _NO_MAC = "text messages are sent and read through Messages, which only macOS has."
 _SEND = """on run argv

@@ -6,10 +6,10 @@ import shutil
 import subprocess
 
 from oi_tui.computer import applescript, clipboard
-from oi_tui.computer.computer import Tool, cannot
 from oi_tui.computer.desktop.base import Window
 from oi_tui.computer.desktop.session import session
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.tool import Tool, cannot
 
 _MAC_NOTIFY = """on run argv
 display notification (item 1 of argv) with title "oi-tui"

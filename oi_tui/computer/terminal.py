@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from oi_tui.computer.computer import Tool, cannot
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.tool import Tool, cannot
 
 #: Language -> programs that can run it, and the arguments before the file with the code.
 _PROGRAMS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -105,7 +105,7 @@ class Terminal(Tool):
                 "errors": "replace",
                 "start_new_session": True,
             }
-            self._running = process = subprocess.Popen([*argv, file.name], **options)
+            process = self._running = subprocess.Popen([*argv, file.name], **options)
             try:
                 for line in process.stdout or ():
                     if display:
@@ -115,7 +115,8 @@ class Terminal(Tool):
                     yield f"exit status {process.returncode}\n"
             finally:
                 self.stop()
-                process.wait()
+                with process:
+                    process.wait()
 
 
 def _message(text: str) -> dict[str, str]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from oi_tui.computer import bridge, ocr
 from oi_tui.computer.ai import data_url
-from oi_tui.computer.computer import Tool
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.files import existing
+from oi_tui.computer.tool import Tool
 
 
 class Vision(Tool):

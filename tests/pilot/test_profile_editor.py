@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
 from oi_tui import paths, profiles
+from oi_tui.engine import speech
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import Setting
@@ -409,10 +410,13 @@ async def test_the_model_is_chosen_from_a_list(path: Path) -> None:
         assert "2 unsaved" in app.words("head")
 
 
-async def test_a_setting_without_effect_says_so_in_its_help(path: Path) -> None:
+async def test_a_setting_without_effect_says_so_in_its_help(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speech, "voice", lambda: None)
     async with opened(path) as (app, _):
-        said = str(app.field("os").query_one(".field-help", Static).render())
-        assert "It has no effect: oi-tui does not control mouse and screen" in said
+        said = str(app.field("speak_messages").query_one(".field-help", Static).render())
+        assert "It has no effect: no speech program found" in said
 
 
 async def test_every_wrong_value_is_named_as_it_is_typed(path: Path) -> None:

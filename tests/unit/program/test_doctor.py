@@ -525,7 +525,6 @@ def test_what_cannot_act_on_this_machine_is_listed() -> None:
     for each in settings():
         if each.cannot():
             assert f"None {each.key} has no effect: " in told
-    assert "computer.import_computer_api has no effect" in told
 
 
 def test_where_the_environment_cannot_be_hidden_keys_in_it_are_said_to_be_readable(

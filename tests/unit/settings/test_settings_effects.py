@@ -289,6 +289,15 @@ def needless(profile: Profile) -> object:
     return without_effect(profile)
 
 
+def told_of_languages(profile: Profile) -> object:
+    """What the model is told of the languages."""
+    workspace = Workspace(profile, llm=Llm())
+    try:
+        return workspace.computer.notes
+    finally:
+        workspace.close()
+
+
 LOOPED = worked([Text("Hm.")], [Text("The task is done.")], [Text("python")])
 EFFECTS: dict[str, Effect] = {
     "model": Effect(request(tools=True)),
@@ -330,8 +339,8 @@ EFFECTS: dict[str, Effect] = {
     "shrink_images": Effect(large_picture),
     "share_keys": Effect(ran("shell", "echo key:$CANARY_API_KEY")),
     "pass_environment": Effect(ran("shell", "echo key:$CANARY_API_KEY"), ("CANARY_*",)),
-    "import_computer_api": Effect(needless),
-    "os": Effect(needless),
+    "import_computer_api": Effect(told_of_languages),
+    "os": Effect(told_of_languages),
     "custom_instructions": Effect(request(tools=True)),
     "system_message": Effect(request(tools=True)),
     "execution_instructions": Effect(request(tools=False)),
@@ -408,7 +417,7 @@ def test_what_differs_is_the_setting_and_not_the_weather() -> None:
         assert effect(profile) == effect(profile)
 
 
-@pytest.mark.parametrize("name", ["os", "import_computer_api", "disable_telemetry"])
+@pytest.mark.parametrize("name", ["contribute_conversation", "disable_telemetry"])
 def test_a_setting_without_effect_says_why(name: str) -> None:
     (said,) = without_effect(Profile().with_changes("flag", **{name: True}))
     assert "has no effect: " in said

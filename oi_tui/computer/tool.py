@@ -1,0 +1,50 @@
+"""The tools of the computer object: their names, and what they have in common."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from oi_tui.computer.errors import ComputerError
+
+#: The tools, with module and class; in the order in which they are documented.
+TOOLS = {
+    "display": ("display", "Display"),
+    "mouse": ("mouse", "Mouse"),
+    "keyboard": ("keyboard", "Keyboard"),
+    "clipboard": ("clipboard", "Clipboard"),
+    "os": ("system", "Os"),
+    "browser": ("browser", "Browser"),
+    "files": ("files", "Files"),
+    "docs": ("docs", "Docs"),
+    "terminal": ("terminal", "Terminal"),
+    "ai": ("ai", "Ai"),
+    "vision": ("vision", "Vision"),
+    "skills": ("skills", "Skills"),
+    "mail": ("mail", "Mail"),
+    "calendar": ("calendars", "Calendar"),
+    "contacts": ("contacts", "Contacts"),
+    "sms": ("sms", "SMS"),
+}
+
+
+def class_of(name: str) -> Any:
+    """Return the class of a tool."""
+    module, class_name = TOOLS[name]
+    return getattr(importlib.import_module(f"oi_tui.computer.{module}"), class_name)
+
+
+class Tool:
+    """A part of the computer object."""
+
+    def __init__(self, computer: Any) -> None:
+        self._computer = computer
+
+    def __repr__(self) -> str:
+        names = [name for name in dir(self) if not name.startswith("_")]
+        return f"<computer.{type(self).__name__.lower()}: {', '.join(names)}>"
+
+
+def cannot(what: str, why: str) -> ComputerError:
+    """Return the error for a thing that cannot be done here."""
+    return ComputerError(f"{what} cannot be used here: {why}")

@@ -1,0 +1,93 @@
+"""A virtual screen with a window manager and a form, for tests that use mouse and keyboard."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: How long anything on the screen may take, in seconds.
+PATIENCE = 20.0
+#: A form that writes what happens to it into the file that is its argument.
+FORM = """
+import sys, tkinter as tk
+log = open(sys.argv[1], "a", buffering=1)
+root = tk.Tk()
+root.title("Order form")
+root.geometry("500x400+100+80")
+big = ("DejaVu Sans", 20)
+tk.Label(root, text="Customer", font=big).pack()
+entry = tk.Entry(root, font=big)
+entry.pack()
+tk.Button(root, text="Send", font=big, command=lambda: print("sent", entry.get(), file=log)).pack()
+tk.Button(root, text="Cancel", font=big, command=lambda: print("cancelled", file=log)).pack()
+canvas = tk.Canvas(root, bg="white", height=120)
+canvas.pack(fill="x")
+for name in ("ButtonPress", "ButtonRelease", "Double-Button"):
+    canvas.bind(f"<{name}>", lambda e, n=name: print(n, e.num, e.x, e.y, file=log))
+canvas.bind("<B1-Motion>", lambda e: print("dragged", e.x, e.y, file=log))
+root.bind("<KeyPress>", lambda e: print("key", e.keysym, file=log))
+root.bind("<KeyRelease>", lambda e: print("up", e.keysym, file=log))
+root.after(50, lambda: print("ready", canvas.winfo_rootx(), canvas.winfo_rooty(),
+    entry.winfo_rootx(), entry.winfo_rooty(), file=log))
+root.mainloop()
+"""
+
+
+def until(find: Callable[[], T], what: str) -> T:
+    """Wait until something is there, and return it."""
+    end = time.monotonic() + PATIENCE
+    while not (found := find()):
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.01)
+    return found
+
+
+@contextmanager
+def screen() -> Iterator[str]:
+    """A virtual screen with a window manager; yields its name."""
+    read, write = os.pipe()
+    argv = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(argv, pass_fds=[write], **quiet)
+    os.close(write)
+    with os.fdopen(read) as file:
+        display = f":{file.readline().strip()}"
+    manager = subprocess.Popen(["openbox"], env={**os.environ, "DISPLAY": display}, **quiet)
+    try:
+        yield display
+    finally:
+        for process in (manager, server):
+            process.terminate()
+            process.wait()
+
+
+class Form:
+    """The form at work, and what it wrote."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self.process = subprocess.Popen([sys.executable, "-c", FORM, str(log)])
+        ready = until(lambda: [line for line in self.lines if line.startswith("ready")], "the form")
+        x, y, entry_x, entry_y = map(int, ready[0].split()[1:])
+        self.canvas = x, y
+        self.entry = entry_x + 20, entry_y + 10
+
+    @property
+    def lines(self) -> list[str]:
+        """What happened to the form."""
+        return self._log.read_text().splitlines() if self._log.exists() else []
+
+    def says(self, line: str) -> None:
+        """Wait until the form wrote this line."""
+        until(lambda: line in self.lines, f"{line!r}; so far: {self.lines[-8:]}")
+
+    def close(self) -> None:
+        """End the form."""
+        self.process.kill()
+        self.process.wait()

@@ -1,0 +1,135 @@
+"""Mail, calendar and contacts against servers on a loopback address."""
+
+import datetime
+from collections.abc import Callable
+from email import message_from_string
+from pathlib import Path
+
+import pytest
+
+from oi_tui.computer import Computer, ComputerError
+from tests.servers import groupware
+
+Write = Callable[..., None]
+MESSAGE = "From: Ann <ann@example.com>\r\nTo: me@example.com\r\nSubject: {0}\r\n\r\nText of {0}.\r\n"
+DAY = datetime.datetime(2026, 3, 4, 10, 0)
+
+
+@pytest.fixture
+def accounts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Write a section of the file of accounts."""
+    file = tmp_path / "accounts.ini"
+    file.touch(0o600)
+    monkeypatch.setenv("OI_TUI_ACCOUNTS", str(file))
+
+    def write(section: str, **values: object) -> None:
+        values = {"user": "me@example.com", "password_command": "echo secret", "tls": "off", **values}
+        lines = [f"[{section}]", *(f"{key} = {value}" for key, value in values.items())]
+        file.write_text("\n".join(lines))
+
+    return write
+
+
+def test_messages_are_read_the_newest_first_and_stay_unread(accounts: Write) -> None:
+    texts = [(MESSAGE.format(name), name == "old") for name in ("old", "new", "newest")]
+    with groupware.imap(texts, "secret") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}")
+        mail = Computer().mail
+        assert [each["subject"] for each in mail.get(2)] == ["newest", "new"]
+        assert mail.get(1)[0]["body"].strip() == "Text of newest."
+        assert [each["subject"] for each in mail.get(5, unread=True)] == ["newest", "new"]
+        assert mail.unread_count() == 2
+
+
+def test_a_message_is_sent_with_its_attachment(accounts: Write, tmp_path: Path) -> None:
+    received: list[str] = []
+    (tmp_path / "list.csv").write_text("a,b")
+    with groupware.smtp(received) as port:
+        accounts("mail", smtp=f"127.0.0.1:{port}")
+        said = Computer().mail.send("bob@example.com", "Grüße", "Hi", [str(tmp_path / "list.csv")])
+    assert said == "Sent “Grüße” to bob@example.com with 1 attachments."
+    message = message_from_string(received[0])
+    assert [part.get_filename() for part in message.walk()][-1] == "list.csv"
+
+
+def test_a_subject_of_two_lines_cannot_add_a_receiver(accounts: Write) -> None:
+    accounts("mail", smtp="127.0.0.1:1")
+    with pytest.raises(ComputerError, match="cannot be sent"):
+        Computer().mail.send("bob@example.com", "Hi\nBcc: eve@example.com", "x")
+
+
+def test_what_is_wrong_with_an_account_is_named(accounts: Write, tmp_path: Path) -> None:
+    mail = Computer().mail
+    with groupware.imap([], "other") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}")
+        with pytest.raises(ComputerError, match="wrong password"):
+            mail.get()
+    accounts("mail")
+    with pytest.raises(ComputerError, match=r"no 'imap' in its section \[mail\]"):
+        mail.get()
+    accounts("mail", imap="imap.example.com")
+    with pytest.raises(ComputerError, match=r"tls = off .* this machine only"):
+        mail.get()
+    with groupware.imap([], "secret") as port:
+        accounts("mail", imap=f"127.0.0.1:{port}", password_command="false")
+        with pytest.raises(ComputerError, match="printed no password"):
+            mail.get()
+        accounts("mail", imap=f"127.0.0.1:{port}", password_command="", password="secret")
+        assert mail.get() == []
+        (tmp_path / "accounts.ini").chmod(0o644)
+        with pytest.raises(ComputerError, match="chmod 600"):
+            mail.get()
+
+
+def test_events_are_created_listed_and_deleted(accounts: Write) -> None:
+    entries: dict[str, str] = {}
+    with groupware.dav(entries, "calendar-data") as port:
+        accounts("calendar", url=f"http://127.0.0.1:{port}/c")
+        calendar = Computer().calendar
+        end = DAY + datetime.timedelta(hours=1)
+        calendar.create_event("Tea; with, Ann", DAY, end, location="Café\nRoom 2")
+        calendar.create_event("Walk", DAY, end)
+        found = calendar.get_events(DAY)
+        assert [each["title"] for each in found] == ["Tea; with, Ann", "Walk"]
+        assert found[0]["start"] == "2026-03-04 10:00"
+        assert found[0]["location"] == "Café\nRoom 2"
+        assert calendar.get_events(DAY - datetime.timedelta(days=9)) == []
+        with pytest.raises(ComputerError, match=r"nothing was deleted\. That day: Tea"):
+            calendar.delete_event("Talk", DAY)
+        calendar.delete_event("Walk", DAY)
+        assert [each["title"] for each in calendar.get_events(DAY)] == ["Tea; with, Ann"]
+        calendar.create_event("Tea; with, Ann", DAY, end)
+        with pytest.raises(ComputerError, match="2 events"):
+            calendar.delete_event("Tea; with, Ann", DAY.date())
+        with pytest.raises(ComputerError, match="before start_date"):
+            calendar.create_event("x", end, DAY)
+
+
+def test_contacts_are_looked_up(accounts: Write) -> None:
+    card = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:{0}\r\n{1}END:VCARD\r\n"
+    entries = {
+        "/c/1": card.format("Ann Lee", "TEL;TYPE=cell:+1 2\r\nEMAIL:ann@exam\r\n ple.com\r\n"),
+        "/c/2": card.format("Ann Ray", "item1.TEL:3\r\n"),
+    }
+    with groupware.dav(entries, "address-data") as port:
+        accounts("contacts", url=f"http://127.0.0.1:{port}/c/")
+        contacts = Computer().contacts
+        assert contacts.get_phone_number("ann lee") == "+1 2"
+        assert contacts.get_email_address("Lee") == "ann@example.com"
+        assert contacts.get_phone_number("Ann Ray") == "3"
+        assert contacts.get_full_names_from_first_name("ann") == ["Ann Lee", "Ann Ray"]
+        for name, words in (
+            ("Ann", "Several contacts fit 'Ann': Ann Lee, Ann Ray"),
+            ("Bob", "no contact 'Bob'"),
+        ):
+            with pytest.raises(ComputerError, match=words):
+                contacts.get_phone_number(name)
+        with pytest.raises(ComputerError, match="Ann Ray has no e-mail address"):
+            contacts.get_email_address("Ann Ray")
+
+
+@pytest.mark.parametrize("url", ["http://dav.example.com/c/", "ftp://127.0.0.1/c/"])
+def test_a_password_goes_only_over_an_encrypted_connection(accounts: Write, url: str) -> None:
+    accounts("calendar", url=url)
+    with pytest.raises(ComputerError, match=r"tls = off|must begin with https"):
+        Computer().calendar.get_events()

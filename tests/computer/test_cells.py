@@ -1,0 +1,174 @@
+"""The computer object in Python cells, and what the model and the person are told of it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from oi_tui.computer import Computer as ComputerObject
+from oi_tui.computer.documentation import of_computer
+from oi_tui.computer.tool import TOOLS
+from oi_tui.computer_api import ComputerApi, RefusedError
+from oi_tui.engine.llm.base import Text, Usage
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Printed, RunEnded
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.workspace import Workspace
+from tests import bare_python
+from tests.fakes import Llm
+
+
+def answer(text: str, images: Sequence[str]) -> str:
+    if text == "no":
+        raise RefusedError("The budget is spent.")
+    return f"{text[:20]}, {len(images)} images"
+
+
+@pytest.fixture
+def cells(tmp_path: Path) -> Iterator[Computer]:
+    """Python with the object, in an interpreter that has no packages."""
+    api = ComputerApi(answer)
+    computer = Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES), python=bare_python.interpreter())
+    yield computer
+    computer.close()
+    api.close()
+
+
+def ran(computer: Computer, code: str) -> tuple[str, RunEnded]:
+    reports = list(computer.run("python", code))
+    text = "".join(each.text for each in reports if isinstance(each, Printed))
+    assert isinstance(reports[-1], RunEnded)
+    return text.replace("\r\n", "\n").strip(), reports[-1]
+
+
+def test_cells_have_the_object_and_the_model_answers_them(cells: Computer) -> None:
+    assert ran(cells, "computer")[0].startswith("<computer: display, mouse")
+    assert ran(cells, "from oi_tui.computer import computer as c; c is computer")[0] == "True"
+    assert ran(cells, "print(computer.ai.chat('hello', 'iVBOR'))")[0] == "hello, 1 images"
+    _, ended = ran(cells, "computer.ai.chat('no')")
+    assert ended.state == "failed"
+    assert ended.reason == "ComputerError: The budget is spent."
+
+
+def test_the_object_can_be_shadowed_and_comes_back(cells: Computer) -> None:
+    assert (
+        ran(cells, "computer = 1\nprint(computer)\ndel computer\nprint(type(computer).__name__)")[0]
+        == "1\nComputer"
+    )
+
+
+def test_without_the_setting_the_object_is_imported_by_hand(tmp_path: Path) -> None:
+    computer = Computer(cwd=tmp_path, python=bare_python.interpreter())
+    try:
+        assert ran(computer, "computer")[1].state == "failed"
+        (tmp_path / "found.txt").touch()
+        text, _ = ran(computer, "from oi_tui.computer import computer\nprint(computer.files.search('found'))")
+        assert text == "['found.txt']"
+    finally:
+        computer.close()
+
+
+def test_the_model_is_told_every_function(cells: Computer) -> None:
+    (note,) = (each.note for each in cells.declared if each.name == "python")
+    assert of_computer() in note
+    for name in ("computer.mouse.click(", "computer.calendar.create_event(", "computer.display.size  #"):
+        assert name in note
+    assert all(f"\ncomputer.{tool}: " in note for tool in TOOLS)
+    assert all(line.partition("  # ")[2] for line in note.splitlines() if line.startswith("- computer."))
+
+
+#: The functions of Open Interpreter, with parameters that its documentation uses.
+SIGNATURES = """
+ai.chat(text, base64) ai.query(text, query, custom_reduce_query) ai.summarize(text)
+browser.search(query) browser.fast_search(query) browser.setup(headless) browser.go_to_url(url)
+browser.search_google(query, delays) browser.analyze_page(intent) browser.quit()
+calendar.get_events(start_date, end_date)
+calendar.create_event(title, start_date, end_date, location, notes, calendar)
+calendar.delete_event(event_title, start_date, calendar) calendar.get_first_calendar()
+clipboard.view() clipboard.copy(text) clipboard.paste()
+contacts.get_phone_number(contact_name) contacts.get_email_address(contact_name)
+contacts.get_full_names_from_first_name(first_name)
+display.info() display.view(show, quadrant, screen, combine_screens, active_app_only)
+display.screenshot(screen, show, quadrant, active_app_only, combine_screens)
+display.find(description, screenshot) display.find_text(text, screenshot)
+display.get_text_as_list_of_lists(screenshot)
+docs.search(query, module, paths) files.search(query) files.edit(path, original_text, replacement_text)
+keyboard.write(text, interval, delay) keyboard.press(presses, interval) keyboard.hotkey(interval)
+keyboard.press_and_release(presses, interval) keyboard.down(key) keyboard.up(key)
+mail.get(number, unread) mail.send(to, subject, body, attachments) mail.unread_count()
+mouse.scroll(clicks) mouse.position() mouse.move(x, y, icon, text, screenshot)
+mouse.click(button, clicks, interval) mouse.double_click(button, interval)
+mouse.triple_click(button, interval) mouse.right_click() mouse.down() mouse.up()
+os.get_selected_text() os.notify(text) skills.list() skills.run(skill) skills.search(query)
+skills.import_skills() sms.send(to, message) sms.get(contact, limit, substring)
+terminal.sudo_install(package) terminal.get_language(language) terminal.run(language, code, stream, display)
+terminal.stop() terminal.terminate() vision.load(load_moondream, load_easyocr)
+vision.ocr(base_64, path, lmc, pil_image) vision.query(query, base_64, path, lmc, pil_image)
+"""
+
+
+def test_names_and_parameters_are_those_of_open_interpreter() -> None:
+    import inspect
+    import re
+
+    computer = ComputerObject()
+    found = re.findall(r"(\w+)\.(\w+)\(([^)]*)\)", SIGNATURES)
+    assert len(found) > 60
+    for tool, name, parameters in found:
+        has = list(inspect.signature(getattr(getattr(computer, tool), name)).parameters)
+        assert set(filter(None, parameters.split(", "))) <= set(has), f"{tool}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("computer.mouse.click(1, 2)", "uses mouse and keyboard: computer.mouse.click (line 1)"),
+        ("computer.keyboard.write('x')", "uses mouse and keyboard: computer.keyboard.write (line 1)"),
+        ("m = computer.mouse\nm.click()", "uses mouse and keyboard: computer.mouse (line 1)"),
+        (
+            "from oi_tui.computer import computer as c\nc.display.view()",
+            "looks at the screen: computer.display.view (line 2)",
+        ),
+        ("import oi_tui.computer as o\no.computer.view()", "looks at the screen: computer.view (line 2)"),
+        (
+            "from computer import mail\nmail.send('a', 'b', 'c')",
+            "sends messages: computer.mail.send (line 2)",
+        ),
+        ("computer.mail.get()", "reads mail, calendar or contacts: computer.mail.get (line 1)"),
+        ("computer.clipboard.view()", "uses the clipboard: computer.clipboard.view (line 1)"),
+        ("computer.os.get_selected_text()", "uses the clipboard: computer.os.get_selected_text (line 1)"),
+        ("computer.calendar.delete_event('x', d)", "deletes: computer.calendar.delete_event (line 1)"),
+        (
+            "computer.terminal.sudo_install('x')",
+            "acts as administrator: computer.terminal.sudo_install (line 1)",
+        ),
+    ],
+)
+def test_the_person_sees_what_a_cell_would_touch(tmp_path: Path, code: str, said: str) -> None:
+    assert look_through("python", code, tmp_path).risk_sentences == [said]
+
+
+@pytest.mark.parametrize(
+    "code", ["computer.ai.chat('x')", "computer.files.search('x')", "computer.docs.search('x')"]
+)
+def test_what_touches_nothing_is_no_risk(tmp_path: Path, code: str) -> None:
+    assert look_through("python", code, tmp_path).risk_sentences == []
+
+
+def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: Path) -> None:
+    llm = Llm([Text("four"), Usage(10, 1, 0.75)])
+    profile = Profile(model="openai/x").with_changes("flag", import_computer_api=True)
+    workspace = Workspace(profile, llm=llm)
+    try:
+        assert workspace.ask_model("2 + 2?", ["data:image/png;base64,xx"]) == "four"
+        content = llm.requests[0].messages[0]["content"]
+        assert [part["type"] for part in content] == ["text", "image_url"]
+        assert workspace.session.account.spent == 0.75
+        workspace.use(profile.with_changes("flag", max_budget=0.5))
+        with pytest.raises(RefusedError, match=r"budget of \$0\.50"):
+            workspace.ask_model("again")
+        assert len(llm.requests) == 1
+    finally:
+        workspace.close()

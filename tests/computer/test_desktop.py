@@ -1,0 +1,225 @@
+"""Tasks on a virtual screen, done by code in Python cells."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.computer.desktop.x11 import X11
+from oi_tui.computer_api import ComputerApi
+from oi_tui.messages import Displayed, LineReached, Printed, RunEnded
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.languages import LANGUAGES
+from tests import programs
+from tests.computer.desktop import Form, screen, until
+
+pytestmark = pytest.mark.needs("Xvfb", "openbox", "xdotool")
+
+
+class Desk:
+    """A screen with a form, and Python with the computer object."""
+
+    def __init__(self, computer: Computer, form: Form, display: str) -> None:
+        self.computer = computer
+        self.form = form
+        self.eyes = X11(display)
+        self.images: list[str] = []
+
+    def run(self, code: str) -> str:
+        """Run a cell that must finish; return what it printed."""
+        text, ended = self.tried(code)
+        assert ended.state == "finished", text
+        return text
+
+    def tried(self, code: str) -> tuple[str, RunEnded]:
+        """Run a cell; return what it printed, and how it ended."""
+        reports = list(self.computer.run("python", code))
+        self.images = [each.content for each in reports if isinstance(each, Displayed)]
+        assert isinstance(reports[-1], RunEnded)
+        text = "".join(each.text for each in reports if isinstance(each, Printed))
+        return text.replace("\r\n", "\n").strip(), reports[-1]
+
+    def pressed(self) -> list[str]:
+        """The keys and buttons that are down, as the form saw it."""
+        down: dict[str, None] = {}
+        for line in self.form.lines:
+            word, *rest = line.split()
+            match word:
+                case "key" | "ButtonPress":
+                    down[rest[0]] = None
+                case "up" | "ButtonRelease":
+                    down.pop(rest[0], None)
+        return list(down)
+
+
+@pytest.fixture
+def desk(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    try:
+        import tkinter  # noqa: F401
+    except ImportError:
+        pytest.skip("tkinter is not installed here")
+    with screen() as display:
+        monkeypatch.setenv("DISPLAY", display)
+        api = ComputerApi(lambda text, images: f"{text}: {len(images)}")
+        computer = Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES))
+        form = Form(tmp_path / "log")
+        try:
+            yield Desk(computer, form, display)
+        finally:
+            computer.close()
+            api.close()
+            form.close()
+
+
+def test_a_form_is_filled_and_sent_with_mouse_and_keyboard(desk: Desk) -> None:
+    form = desk.form
+    # Capital letters, signs, and characters that are on no key.
+    desk.run(f"computer.mouse.click{form.entry}\ncomputer.keyboard.write('Ann {{Lee}} é € 日', delay=0)")
+    desk.run("computer.keyboard.press('tab', 'space')")
+    form.says("sent Ann {Lee} é € 日")
+    assert desk.pressed() == []
+
+
+def test_pointer_clicks_drags_and_scrolls_where_it_should(desk: Desk) -> None:
+    x, y = desk.form.canvas
+    assert (
+        desk.run(f"computer.mouse.move({x + 5}, {y + 6})\nprint(computer.mouse.position())")
+        == f"({x + 5}, {y + 6})"
+    )
+    desk.run(f"computer.mouse.click()\ncomputer.mouse.right_click(x={x + 9}, y={y + 9})")
+    desk.form.says("ButtonPress 1 5 6")
+    desk.form.says("ButtonRelease 3 9 9")
+    desk.run(f"computer.mouse.double_click({x + 50}, {y + 20}, interval=0.05)")
+    desk.form.says("Double-Button 1 50 20")
+    desk.run(f"computer.mouse.drag(({x + 10}, {y + 10}), ({x + 90}, {y + 50}))")
+    desk.form.says("dragged 50 30")
+    desk.form.says("ButtonRelease 1 90 50")
+    desk.run("computer.mouse.scroll(-2)")
+    until(lambda: desk.form.lines.count("ButtonRelease 5 90 50") == 2, "the wheel")
+
+
+def test_keys_are_pressed_together_and_released(desk: Desk) -> None:
+    desk.run(
+        f"computer.mouse.click{desk.form.entry}\ncomputer.keyboard.hotkey('ctrl', 'shift', 'f5', interval=0)"
+    )
+    desk.form.says("up Control_L")
+    keys = [line for line in desk.form.lines if line.startswith(("key", "up"))]
+    assert keys[:3] == ["key Control_L", "key Shift_L", "key F5"]
+    assert desk.pressed() == []
+
+
+def test_the_screen_is_shown_once_until_it_changes(desk: Desk) -> None:
+    assert "Part of the screen: 1280x800 at (0, 0)." in desk.run(
+        "p = computer.display.view(active_app_only=False)"
+    )
+    assert len(desk.images) == 1
+    assert desk.run("p = computer.display.view(active_app_only=False)").startswith(
+        "The screen has not changed"
+    )
+    assert desk.images == []
+    desk.run(f"computer.mouse.click{desk.form.entry}\ncomputer.keyboard.write('changed', delay=0)")
+    until(
+        lambda: desk.run("p = computer.display.view(active_app_only=False)") and desk.images,
+        "another picture",
+    )
+    assert desk.run("print(computer.display.size, computer.display.center)") == "(1280, 800) (640, 400)"
+    assert desk.run("print(computer.display.view(show=False, quadrant=4))") == "<Picture 640x400>"
+
+
+def test_windows_are_listed_and_brought_to_the_front(desk: Desk) -> None:
+    programs.need("xterm")
+    terminal = subprocess.Popen(["xterm", "-T", "Second window", "-e", "cat"])
+    try:
+        until(lambda: "Second window" in desk.run("print(computer.os.active_window())"), "the second window")
+        desk.run("computer.os.activate('order')")
+        until(lambda: "Order form" in desk.run("print(computer.os.active_window())"), "the form")
+        assert desk.run("print(computer.display.view(show=False))") == "<Picture 500x400>"
+        text, ended = desk.tried("computer.os.activate('o')")
+        assert ended.state == "failed"
+        assert "2 windows fit 'o'" in text
+    finally:
+        terminal.kill()
+        terminal.wait()
+
+
+def test_a_button_is_found_by_its_text(desk: Desk) -> None:
+    programs.need("tesseract")
+    desk.run("computer.mouse.click('Cancel')")
+    desk.form.says("cancelled")
+    assert "Customer" in desk.run("print(computer.display.get_text_as_list_of_lists())")
+    before = desk.form.lines
+    text, _ = desk.tried("computer.mouse.click('No such button')")
+    assert "The text 'No such button' is not on the screen. Nothing was clicked." in text
+    assert [line for line in desk.form.lines if line not in before] == []
+
+
+def test_clipboard_and_selection_are_read_and_set(desk: Desk) -> None:
+    programs.need("xclip")
+    desk.run("computer.clipboard.copy('Zoë\\nsecond')")
+    assert desk.run("print(computer.clipboard.view())") == "Zoë\nsecond"
+    desk.run("computer.clipboard.copy('pasted')")
+    desk.run(f"computer.mouse.click{desk.form.entry}\ncomputer.clipboard.paste()")
+    desk.run("computer.keyboard.hotkey('shift', 'home')")
+    until(lambda: desk.run("print(computer.os.get_selected_text())") == "pasted", "the selection")
+    # What keeps the selection goes on until another program has it.
+    subprocess.run(["xclip", "-selection", "clipboard", "-i", "/dev/null"], check=True)
+
+
+@pytest.mark.parametrize("code", ["computer.mouse.move(5000, 1)", "computer.mouse.click('left', 'x', 1)"])
+def test_what_is_not_on_the_screen_is_refused(desk: Desk, code: str) -> None:
+    text, ended = desk.tried(code)
+    assert ended.state == "failed"
+    assert "not on the screen" in text or "give x and y" in text
+
+
+DRAG = "computer.mouse.drag(({0}, {1}), ({2}, {1}))"
+
+
+def test_a_movement_by_hand_stops_the_code_and_nothing_stays_pressed(desk: Desk) -> None:
+    x, y = desk.form.canvas
+    slowly = f"import oi_tui.computer.mouse as m\nm._STEP_SECONDS = 0.2\n{DRAG.format(x + 1, y + 1, x + 200)}"
+    for report in desk.computer.run("python", slowly):
+        if isinstance(report, LineReached) and report.line == 3:
+            until(lambda: any(line.startswith("dragged") for line in desk.form.lines), "the drag")
+            subprocess.run(["xdotool", "mousemove", "900", "700"], check=True)
+    assert isinstance(report, RunEnded)
+    assert "The user moved the mouse" in (report.reason or "")
+    until(lambda: desk.pressed() == [], "the release")
+    # In the next cell, which was approved since, the pointer is the code's again.
+    desk.run(f"computer.mouse.click{desk.form.entry}")
+
+
+def test_escape_twice_interrupts_the_code(desk: Desk) -> None:
+    cell = "computer.mouse.down()\nimport time\nprint('held', flush=True)\ntime.sleep(60)"
+    desk.run(f"computer.mouse.move({desk.form.canvas[0] + 3}, {desk.form.canvas[1] + 3})")
+    for report in desk.computer.run("python", cell):
+        if isinstance(report, Printed) and "held" in report.text:
+            desk.form.says("ButtonPress 1 3 3")
+            subprocess.run(["xdotool", "key", "--delay", "60", "Escape", "Escape"], check=True)
+    assert isinstance(report, RunEnded)
+    assert report.state == "interrupted"
+    desk.form.says("ButtonRelease 1 3 3")
+
+
+def test_escape_that_the_code_presses_is_no_stop(desk: Desk) -> None:
+    desk.run("computer.keyboard.press('esc', 'esc', interval=0.1)\nimport time\ntime.sleep(0.3)")
+
+
+def test_a_cell_that_fails_lets_go_of_everything(desk: Desk) -> None:
+    desk.run(f"computer.mouse.click{desk.form.entry}")
+    desk.tried("computer.keyboard.down('shift')\n1 / 0")
+    desk.form.says("up Shift_L")
+
+
+def test_a_killed_interpreter_leaves_nothing_pressed(desk: Desk) -> None:
+    desk.run(f"computer.mouse.move({desk.form.canvas[0] + 3}, {desk.form.canvas[1] + 3})")
+    pid = int(
+        desk.run("import os\ncomputer.mouse.down()\ncomputer.keyboard.down('shift')\nprint(os.getpid())")
+    )
+    desk.form.says("ButtonPress 1 3 3")
+    os.kill(pid, signal.SIGKILL)
+    desk.form.says("ButtonRelease 1 3 3")
+    desk.form.says("up Shift_L")

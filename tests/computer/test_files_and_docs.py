@@ -1,0 +1,137 @@
+"""The tools of the computer object that need neither a desktop nor a server."""
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from oi_tui.computer import Computer, ComputerError
+from oi_tui.computer.ai import PART, split
+
+
+@pytest.fixture
+def computer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Computer:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OI_TUI_SKILLS", str(tmp_path / "skills"))
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.delenv("OI_TUI_COMPUTER", raising=False)
+    return Computer()
+
+
+def test_files_are_found_by_name_and_by_text(computer: Computer) -> None:
+    Path("Invoice.txt").write_text("nothing")
+    Path("other.txt").write_text("first\nthe INVOICE of May\n")
+    Path("picture.png").write_bytes(b"\x89PNG\xff invoice")
+    assert computer.files.search("invoice") == ["Invoice.txt", "other.txt:2: the INVOICE of May"]
+    assert computer.files.search("invoice", limit=1) == ["Invoice.txt"]
+    with pytest.raises(ComputerError, match="There is no gone"):
+        computer.files.search("x", "gone")
+
+
+def test_an_edit_changes_the_one_place_and_shows_it(computer: Computer) -> None:
+    file = Path("a.txt")
+    file.write_bytes(b"one\r\ntwo\r\nthree\r\n")
+    assert "-two" in computer.files.edit("a.txt", "two", "2")
+    assert file.read_bytes() == b"one\r\n2\r\nthree\r\n"
+
+
+@pytest.mark.parametrize(
+    ("original", "words"), [("e", "2 times"), ("twoo", "Similar lines: two"), ("", "not in")]
+)
+def test_an_edit_that_is_not_clear_changes_nothing(computer: Computer, original: str, words: str) -> None:
+    file = Path("a.txt")
+    file.write_text("one\ntwo\nfive")
+    with pytest.raises(ComputerError, match=words):
+        computer.files.edit("a.txt", original, "x")
+    assert file.read_text() == "one\ntwo\nfive"
+
+
+def test_two_files_are_compared(computer: Computer) -> None:
+    Path("a").write_text("one\n")
+    Path("b").write_text("two\n")
+    assert computer.files.diff("a", "b").splitlines() == ["--- a", "+++ b", "@@ -1 +1 @@", "-one", "+two"]
+    assert computer.files.diff("a", "a") == ""
+
+
+def test_documentation_is_found_in_tools_modules_and_files(computer: Computer) -> None:
+    assert computer.docs.search("delete an event").startswith("computer.calendar.delete_event(")
+    assert "json.loads(" in computer.docs.search("deserialize a str instance", module="json")
+    assert "json.loads(" in computer.docs.search("deserialize a str instance", module=json)
+    Path("notes.md").write_text("About cats.\n\nAbout the boiler: turn it left.\n")
+    assert computer.docs.search("boiler", paths=["."]) == "notes.md:\nAbout the boiler: turn it left."
+    assert computer.docs.search("zebra", paths=["."]) == "Nothing found for 'zebra'."
+    with pytest.raises(ComputerError, match="no_such_module cannot be imported"):
+        computer.docs.search("x", module="no_such_module")
+
+
+def test_code_runs_in_processes_of_its_own(computer: Computer) -> None:
+    assert computer.run("python", "print(6 * 7)")[0]["content"] == "42\n"
+    assert (
+        computer.run("shell", "echo out; echo err >&2; exit 3")[0]["content"] == "out\nerr\nexit status 3\n"
+    )
+    lines = computer.terminal.run("python", "print(1); print(2)", stream=True)
+    assert [line["content"] for line in lines] == ["1\n", "2\n"]
+    assert computer.languages[:2] == ["python", "shell"]
+    with pytest.raises(ComputerError, match=r"cobol cannot run here\. Languages: python, "):
+        computer.run("cobol", "x")
+
+
+def test_a_skill_is_made_found_and_run_in_another_conversation(computer: Computer) -> None:
+    new = computer.skills.new_skill
+    new.create()
+    new.name = "Count the files"
+    new.add_step("Make one", 'text = """a\nb"""\nfrom pathlib import Path\nPath("made").write_text(text)')
+    new.add_step("Look with\ncomputer", 'Path("seen").write_text(computer.files.search("made")[0])')
+    path = new.save()
+    assert path.endswith("count_the_files.py")
+    other = Computer()
+    assert other.skills.list() == ["count_the_files"] == other.skills.search("files")
+    other.skills.run("count_the_files")
+    assert Path("made").read_text() == "a\nb"
+    assert Path("seen").read_text() == "made"
+    Path("skills", "broken.py").write_text("1 / 0")
+    assert list(other.skills.import_skills()) == ["count_the_files"]
+
+
+def test_an_unusable_skill_is_refused(computer: Computer) -> None:
+    new = computer.skills.new_skill
+    new.create()
+    with pytest.raises(ComputerError, match="not valid Python"):
+        new.add_step("x", "1 +")
+    with pytest.raises(ComputerError, match="needs a name"):
+        new.save()
+    with pytest.raises(ComputerError, match=r"There is no skill x\. Skills: none"):
+        computer.skills.run("x")
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="macOS has these")
+def test_what_cannot_be_says_why(computer: Computer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OI_TUI_ACCOUNTS", "/nowhere/accounts.ini")
+    for act, words in (
+        (lambda: computer.display.size, "DISPLAY is not set"),
+        (lambda: computer.mouse.click(1, 2), "DISPLAY is not set"),
+        (lambda: computer.keyboard.write("x"), "DISPLAY is not set"),
+        (computer.clipboard.view, "no desktop"),
+        (lambda: computer.sms.send("1", "x"), "only macOS"),
+        (computer.mail.get, r"section \[mail\] into /nowhere/accounts.ini"),
+        (computer.calendar.get_events, r"section \[calendar\]"),
+        (lambda: computer.contacts.get_email_address("x"), r"section \[contacts\]"),
+        (lambda: computer.ai.chat("x"), "no conversation to ask"),
+        (lambda: computer.vision.query(path="/nowhere.png"), "There is no /nowhere.png"),
+        (lambda: computer.no_such_tool, "it has: display, mouse"),
+    ):
+        with pytest.raises((ComputerError, AttributeError), match=words):
+            act()
+
+
+def test_every_part_of_a_long_text_is_asked_about() -> None:
+    text = "".join(map(str, range(20_000)))
+    parts = split(text)
+    assert max(map(len, parts)) == PART
+    assert all(one[-500:] == other[:500] for one, other in pairwise(parts))
+    assert parts[0] + "".join(part[500:] for part in parts[1:]) == text
+    assert split("") == [""]
+    assert split("x" * PART) == ["x" * PART]

@@ -1,0 +1,147 @@
+"""Servers for mail and calendars on a loopback address: small, but real protocols over real sockets."""
+
+import re
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from xml.sax.saxutils import escape
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+
+@contextmanager
+def _served(server: socketserver.BaseServer) -> Iterator[int]:
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    try:
+        yield int(server.server_address[1])
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextmanager
+def smtp(received: list[str]) -> Iterator[int]:
+    """An SMTP server that keeps the messages; yields its port."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def say(self, line: str) -> None:
+            self.wfile.write(line.encode() + b"\r\n")
+
+        def handle(self) -> None:
+            self.say("220 ready")
+            for raw in self.rfile:
+                word = raw.split()[0].upper() if raw.split() else b""
+                if word == b"DATA":
+                    self.say("354 go on")
+                    lines: list[str] = []
+                    while (line := self.rfile.readline()) not in (b".\r\n", b""):
+                        lines.append(line.decode())
+                    received.append("".join(lines))
+                if word == b"QUIT":
+                    self.say("221 bye")
+                    return
+                self.say("250 ok")
+
+    with _Server(("127.0.0.1", 0), Handler) as server, _served(server) as port:
+        yield port
+
+
+@contextmanager
+def imap(messages: list[tuple[str, bool]], password: str) -> Iterator[int]:
+    """An IMAP server with messages and whether each was read; yields its port."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.wfile.write(b"* OK ready\r\n")
+            for raw in self.rfile:
+                tag, command, *rest = raw.decode().split()
+                done = f"{tag} OK done\r\n"
+                match command.upper():
+                    case "CAPABILITY":
+                        self.wfile.write(b"* CAPABILITY IMAP4REV1\r\n")
+                    case "LOGIN" if rest[1].strip('"') != password:
+                        done = f"{tag} NO wrong password\r\n"
+                    case "EXAMINE":
+                        self.wfile.write(f"* {len(messages)} EXISTS\r\n".encode())
+                    case "SEARCH":
+                        wanted = [
+                            n for n, (_, read) in enumerate(messages, 1) if rest[0] == "ALL" or not read
+                        ]
+                        self.wfile.write(f"* SEARCH {' '.join(map(str, wanted))}\r\n".encode())
+                    case "FETCH":
+                        assert "PEEK" in raw.decode(), "this would mark the message as read"
+                        text = messages[int(rest[0]) - 1][0].encode()
+                        self.wfile.write(f"* {rest[0]} FETCH (BODY[] {{{len(text)}}}\r\n".encode())
+                        self.wfile.write(text + b")\r\n")
+                self.wfile.write(done.encode())
+                if command.upper() == "LOGOUT":
+                    return
+
+    with _Server(("127.0.0.1", 0), Handler) as server, _served(server) as port:
+        yield port
+
+
+@contextmanager
+def dav(entries: dict[str, str], tag: str) -> Iterator[int]:
+    """A CalDAV or CardDAV collection at /c/; `tag` holds the text of an entry. Yields its port.
+
+    Only the days in a query are looked at, not the times of the day.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def body(self) -> str:
+            return self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+
+        def answer(self, status: int, text: str = "") -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text.encode())))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def do_REPORT(self) -> None:
+            query = self.body()
+            if "Basic" not in self.headers.get("Authorization", ""):
+                self.answer(401)
+                return
+            times = re.search(r'time-range start="(\w+)" end="(\w+)"', query)
+            found = [
+                f"<D:response><D:href>{path}</D:href><D:propstat><D:prop><C:{tag}>{escape(text)}</C:{tag}>"
+                "</D:prop></D:propstat></D:response>"
+                for path, text in entries.items()
+                if times is None or _lies_in(text, times[1], times[2])
+            ]
+            kind = tag.partition("-")[0].replace("calendar", "caldav").replace("address", "carddav")
+            self.answer(
+                207,
+                f'<D:multistatus xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:{kind}">'
+                f"{''.join(found)}</D:multistatus>",
+            )
+
+        def do_PUT(self) -> None:
+            entries[self.path] = self.body()
+            self.answer(201)
+
+        def do_DELETE(self) -> None:
+            self.answer(204 if entries.pop(self.path, None) else 404)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server, _served(server) as port:
+        server.daemon_threads = True
+        yield port
+
+
+def _lies_in(text: str, start: str, end: str) -> bool:
+    begins = re.search(r"DTSTART[^:]*:(\w+)", text)
+    return begins is not None and start[:8] <= begins[1][:8] <= end[:8]
