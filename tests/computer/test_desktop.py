@@ -200,7 +200,7 @@ def test_escape_twice_interrupts_the_code(desk: Desk) -> None:
             desk.form.says("ButtonPress 1 3 3")
             subprocess.run(["xdotool", "key", "--delay", "60", "Escape", "Escape"], check=True)
     assert isinstance(report, RunEnded)
-    assert report.state == "interrupted"
+    assert report.reason == "KeyboardInterrupt"
     desk.form.says("ButtonRelease 1 3 3")
 
 
