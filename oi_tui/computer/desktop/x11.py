@@ -101,7 +101,8 @@ class X11:
         numbers = c_int(), c_int(), c_int(), c_int()
         if not test.XTestQueryExtension(c_void_p(self._display), *map(byref, numbers)):
             raise ComputerError("Mouse and keyboard cannot be used: this X server has no XTEST extension.")
-        self._spare = 0
+        #: Keys that had no meaning, with the character that each has now; the oldest first.
+        self._spares: dict[int, int] = {}
 
     def size(self) -> tuple[int, int]:
         """The size of the whole screen."""
@@ -232,17 +233,19 @@ class X11:
         return least.value, per_key.value, symbols
 
     def _put_on_spare(self, symbol: int, first: int, per_key: int, symbols: list[int]) -> int:
-        if not self._spare:
-            free = [at for at in range(0, len(symbols), per_key) if not any(symbols[at : at + per_key])]
-            if not free:
-                raise ComputerError("This keyboard has no free key for a character that is not on it.")
-            self._spare = first + free[-1] // per_key
+        free = [at for at in range(0, len(symbols), per_key) if not any(symbols[at : at + per_key])]
+        # A key gets another meaning as late as can be: programs look up what it means when they come to it.
+        spare = first + free[-1] // per_key if free else next(iter(self._spares), 0)
+        if not spare:
+            raise ComputerError("This keyboard has no free key for a character that is not on it.")
+        self._spares.pop(spare, None)
+        self._spares[spare] = symbol
         with self._lock:
             new = (c_ulong * 2)(symbol, symbol)
-            self._x.XChangeKeyboardMapping(self._display, self._spare, 2, new, 1)
+            self._x.XChangeKeyboardMapping(self._display, spare, 2, new, 1)
             self._x.XSync(self._display, 0)
         time.sleep(_REMAP_SECONDS)
-        return self._spare
+        return spare
 
     def _atom(self, name: str) -> int:
         return int(self._x.XInternAtom(self._display, name.encode(), 0))
