@@ -13,7 +13,7 @@ from typing import Any
 TOKEN_LENGTH = 43
 #: Names of this machine for itself; nothing else can answer at them.
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")
+_TOKEN = re.compile(r"[A-Za-z0-9._~-]+")
 _ORIGIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
 
 
@@ -66,7 +66,7 @@ class ServerOptions:
         """Refuse what would not be safe or cannot work. Raises OptionError."""
         if len(self.token) < TOKEN_LENGTH or not _TOKEN.fullmatch(self.token):
             raise OptionError(
-                f"INTERPRETER_API_KEY must have at least {TOKEN_LENGTH} letters, digits or -._~+/= "
+                f"INTERPRETER_API_KEY must have at least {TOKEN_LENGTH} letters, digits or -._~ "
                 "(256 bits); without it, a token is made at each start"
             )
         if not 0 <= self.port <= 65535:

@@ -8,6 +8,7 @@ from oi_tui.engine.events import FilesChanged, MessageRecorded, MessageStarted, 
 from oi_tui.messages import Message
 from oi_tui.server.event_log import Entry, LogItem, Question
 from oi_tui.server.hosted_session import HostedSession
+from oi_tui.text import names
 
 #: The names of the events, by their classes.
 NAMES = {
@@ -73,6 +74,7 @@ def of_question(question: Question) -> dict[str, Any]:
         "caution": question.request.caution,
         "note": question.request.note,
         "findings": list(question.findings),
+        "hidden_characters": names(message.content),
         "program": question.program,
         "folder": question.folder,
         "answers": ["run", "edit", "reject"],

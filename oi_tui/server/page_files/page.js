@@ -1,0 +1,349 @@
+// The page of oi-tui --server. Text of models and programs only ever becomes text, never HTML of this page.
+const byId = (id) => document.getElementById(id);
+const GUARD = 400; // ms in which a tap that was meant for something else cannot answer a question
+
+let token = takeToken();
+let session = "default";
+let socket = null;
+let last = null; // the number of the newest event
+let wait = 500;
+let question = null;
+let busy = false;
+const shown = new Map(); // message id -> {message, element}
+
+function takeToken() {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given) {
+    sessionStorage.setItem("token", given);
+    history.replaceState(null, "", location.pathname);
+  }
+  return given || sessionStorage.getItem("token") || "";
+}
+
+async function ask(path, options = {}) {
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const response = await fetch(path, { ...options, headers });
+  if (response.status === 401) login();
+  return response;
+}
+
+function login() {
+  token = "";
+  sessionStorage.removeItem("token");
+  byId("login").hidden = false;
+  byId("prompt").hidden = true;
+  byId("token").focus();
+}
+
+// -- connection ---------------------------------------------------------------------------------
+
+function connect() {
+  if (!token) return login();
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  const after = last === null ? "" : `?after=${last}`;
+  const made = new WebSocket(
+    `${scheme}://${location.host}/v1/sessions/${session}/events${after}`,
+    ["oi-tui", `oi-tui.token.${token}`],
+  );
+  socket = made;
+  made.onopen = () => { wait = 500; setState(); };
+  made.onmessage = (event) => { if (made === socket) take(JSON.parse(event.data)); };
+  made.onclose = async () => {
+    if (made !== socket) return;
+    byId("state").textContent = "disconnected";
+    setTimeout(() => { if (made === socket && token) ask("/v1/sessions").then(connect, connect); }, wait);
+    wait = Math.min(wait * 2, 15000);
+  };
+}
+
+function send(record) {
+  const connected = socket !== null && socket.readyState === WebSocket.OPEN;
+  if (connected) socket.send(JSON.stringify(record));
+  return connected;
+}
+
+function open(id) {
+  session = id;
+  last = null;
+  const before = socket;
+  socket = null;
+  if (before) before.close();
+  connect();
+}
+
+// -- events -------------------------------------------------------------------------------------
+
+function take(event) {
+  if (event.number !== undefined) last = event.number;
+  const main = byId("conversation");
+  const atEnd = main.scrollHeight - main.scrollTop - main.clientHeight < 80;
+  act(event);
+  if (atEnd) main.scrollTop = main.scrollHeight;
+}
+
+function act(event) {
+  switch (event.event) {
+    case "state":
+      shown.clear();
+      byId("conversation").replaceChildren();
+      event.messages.forEach(record);
+      busy = event.busy;
+      closeQuestion();
+      if (event.question) openQuestion(event.question);
+      setInput(event.input);
+      setState();
+      listSessions();
+      break;
+    case "turn.started": busy = true; setState(); break;
+    case "turn.ended":
+      busy = false;
+      closeQuestion();
+      setInput(null);
+      setState();
+      if (event.reason) note(event.reason, event.outcome === "failed" ? "error" : "notice");
+      listSessions();
+      break;
+    case "message.started": record(event.message); break;
+    case "message.grew": grow(event.id, event.text); break;
+    case "message.recorded": record(event.message); break;
+    case "question.asked": openQuestion(event.question); break;
+    case "question.answered": if (question && question.id === event.id) closeQuestion(); break;
+    case "run.reported": report(event); break;
+    case "files.changed":
+      note(`Files: ${event.changes.map((change) => `${change.path} ${change.what}`).join(", ")}`, "notice");
+      break;
+    case "model.retry": note(`${event.reason} Trying again in ${Math.round(event.seconds)} s.`, "notice"); break;
+    case "notice": note(event.text, event.severity === "error" ? "error" : "notice"); break;
+    case "error": note(event.message, "error"); break;
+  }
+}
+
+function report(event) {
+  if (event.report === "input.requested") setInput(event);
+  else if (event.report === "input.received" || event.report === "ended") setInput(null);
+  const item = shown.get(event.id);
+  if (!item) return;
+  if (event.report === "line" || event.report === "ended") {
+    item.element.querySelectorAll(".now").forEach((line) => line.classList.remove("now"));
+    const lines = item.element.querySelectorAll(".line");
+    if (event.line && lines[event.line - 1]) lines[event.line - 1].classList.add("now");
+  }
+}
+
+function record(message) {
+  let item = shown.get(message.id);
+  if (!item) {
+    item = { message, element: document.createElement("article") };
+    shown.set(message.id, item);
+    byId("conversation").append(item.element);
+  }
+  item.message = message;
+  draw(item);
+}
+
+function grow(id, text) {
+  const item = shown.get(id);
+  if (!item) return;
+  item.message.content = (item.message.content || "") + text;
+  if (!item.due) item.due = requestAnimationFrame(() => { item.due = 0; draw(item); });
+}
+
+// -- drawing ------------------------------------------------------------------------------------
+
+const WORDS = {
+  writing: "being written", queued: "waits", waiting: "waits", running: "running", finished: "finished",
+  failed: "failed", interrupted: "interrupted", lost: "ended, variables lost", rejected: "rejected",
+  skipped: "not run", unfinished: "cut off, not run",
+};
+
+function draw({ message, element }) {
+  const kind = message.type;
+  element.className = `${message.role} ${kind === "console" ? "output" : kind}`;
+  if (kind === "image") return drawImage(message, element);
+  if (kind === "code" && message.format === "html" && message.role === "computer") return drawPage(message, element);
+  if (kind === "code") {
+    const took = message.seconds === undefined ? "" : ` in ${message.seconds.toFixed(1)} s`;
+    const state = `${WORDS[message.state] || ""}${took}${message.reason ? `: ${message.reason}` : ""}`;
+    return element.replaceChildren(box(message.format || "code", state, lines(message.content)));
+  }
+  if (kind === "console") return element.replaceChildren(box("output", "", [plain(message.content)]));
+  const paragraph = document.createElement("p");
+  paragraph.textContent = message.content;
+  element.replaceChildren(paragraph);
+}
+
+function box(title, state, content) {
+  const figure = document.createElement("figure");
+  const caption = document.createElement("figcaption");
+  const text = document.createElement("pre");
+  const [left, right] = [document.createElement("span"), document.createElement("span")];
+  left.textContent = title;
+  right.textContent = state;
+  caption.append(left, right);
+  text.append(...content);
+  figure.append(caption, text);
+  return figure;
+}
+
+function lines(code) {
+  return (code || "").replace(/\n$/, "").split("\n").map((text) => {
+    const line = document.createElement("span");
+    line.className = "line";
+    line.textContent = text;
+    return line;
+  });
+}
+
+function plain(text) {
+  return (text || "").replace(/\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)/g, "").replace(/[^\n]*\r(?!\n)/g, "");
+}
+
+async function drawImage(message, element) {
+  if (!message.url || element.dataset.url === message.url) return;
+  element.dataset.url = message.url;
+  const response = await ask(message.url);
+  if (!response.ok) { element.textContent = "(an image that cannot be read)"; return; }
+  const image = document.createElement("img");
+  image.alt = "image of the program";
+  image.src = URL.createObjectURL(await response.blob());
+  image.onload = () => URL.revokeObjectURL(image.src);
+  element.replaceChildren(image);
+}
+
+function drawPage(message, element) {
+  const frame = document.createElement("iframe");
+  frame.setAttribute("sandbox", ""); // no scripts, no links out, no way to this page
+  frame.title = "page of the program";
+  frame.srcdoc = message.content;
+  element.replaceChildren(frame);
+}
+
+function note(text, kind) {
+  const element = document.createElement("article");
+  element.className = kind;
+  element.textContent = text;
+  byId("conversation").append(element);
+}
+
+function setState() {
+  byId("state").textContent = question ? "waits for you" : busy ? "working" : "ready";
+  byId("stop").hidden = !busy;
+  byId("send").hidden = busy;
+  document.title = question ? "● oi-tui" : "oi-tui";
+}
+
+// -- the question -------------------------------------------------------------------------------
+
+function openQuestion(asked) {
+  question = asked;
+  const panel = byId("question");
+  panel.querySelector("h2").textContent = `Run this ${asked.language} code?`;
+  const hidden = asked.hidden_characters.length ? `Hidden characters: ${asked.hidden_characters.join(", ")}` : "";
+  const facts = [hidden, asked.caution, asked.note, asked.findings.join("; "), `${asked.program}, in ${asked.folder}`];
+  byId("facts").textContent = facts.filter(Boolean).join("\n");
+  byId("code").value = asked.code;
+  byId("code").readOnly = true;
+  byId("code").scrollTop = 0;
+  byId("reason").hidden = true;
+  byId("reason").value = "";
+  byId("edit").textContent = "Edit";
+  const buttons = [...panel.querySelectorAll("button")];
+  buttons.forEach((button) => { button.disabled = true; });
+  panel.hidden = false;
+  setTimeout(() => { if (question === asked) buttons.forEach((button) => { button.disabled = false; }); }, GUARD);
+  setState();
+}
+
+function closeQuestion() {
+  question = null;
+  byId("question").hidden = true;
+  setState();
+}
+
+function answer(decision, more = {}) {
+  if (!question) return;
+  if (!send({ do: "answer", question: question.id, hash: question.hash, decision, ...more })) return;
+  byId("question").querySelectorAll("button").forEach((button) => { button.disabled = true; });
+}
+
+byId("run").onclick = () => {
+  // A textarea has line feeds only; code that was not edited is approved as it is, by its hash.
+  if (byId("code").readOnly) answer("run");
+  else answer("edit", { code: byId("code").value });
+};
+byId("edit").onclick = () => {
+  const code = byId("code");
+  code.readOnly = !code.readOnly;
+  if (code.readOnly) code.value = question.code;
+  byId("edit").textContent = code.readOnly ? "Edit" : "Undo edit";
+  if (!code.readOnly) code.focus();
+};
+byId("reject").onclick = () => {
+  const reason = byId("reason");
+  if (!reason.hidden) return answer("reject", { reason: reason.value });
+  reason.hidden = false;
+  reason.focus();
+};
+byId("reason").onkeydown = (event) => {
+  if (event.key === "Enter" && !event.isComposing) answer("reject", { reason: event.target.value });
+};
+
+// -- forms --------------------------------------------------------------------------------------
+
+function setInput(request) {
+  byId("input").hidden = !request;
+  byId("line").type = request && request.masked ? "password" : "text";
+  if (!request) { byId("line").value = ""; return; }
+  byId("input").querySelector("label").textContent = request.prompt || "The program is waiting for input";
+  byId("line").focus();
+}
+
+byId("input").onsubmit = (event) => {
+  event.preventDefault();
+  send({ do: "input", text: byId("line").value });
+  setInput(null);
+};
+byId("prompt").onsubmit = (event) => {
+  event.preventDefault();
+  const words = byId("words");
+  if (!words.value.trim() || busy) return;
+  if (send({ do: "say", content: words.value })) words.value = "";
+};
+byId("words").onkeydown = (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    byId("prompt").requestSubmit();
+  }
+};
+byId("stop").onclick = () => send({ do: "stop" });
+byId("login").onsubmit = (event) => {
+  event.preventDefault();
+  token = byId("token").value.trim();
+  byId("token").value = "";
+  sessionStorage.setItem("token", token);
+  byId("login").hidden = true;
+  byId("prompt").hidden = false;
+  ask("/v1/sessions").then((response) => { if (response.ok) connect(); });
+};
+
+async function listSessions() {
+  const response = await ask("/v1/sessions");
+  if (!response.ok) return;
+  const { sessions } = await response.json();
+  const options = sessions.map(({ id, title, waiting }) => {
+    const option = document.createElement("option");
+    option.value = id;
+    option.textContent = `${waiting ? "● " : ""}${title || id}`;
+    option.selected = id === session;
+    return option;
+  });
+  byId("sessions").replaceChildren(...options);
+}
+
+byId("sessions").onchange = (event) => open(event.target.value);
+byId("new").onclick = async () => {
+  const response = await ask("/v1/sessions", { method: "POST", body: "{}" });
+  if (response.ok) open((await response.json()).id);
+};
+
+connect();

@@ -1,0 +1,138 @@
+"""The web page, in a real browser."""
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
+
+from oi_tui.engine.llm.base import Text
+from oi_tui.server.serve import page_address
+from tests.fakes import call
+from tests.unit.server.browser import PROGRAM, Browser
+from tests.unit.server.conftest import Serve
+from tests.unit.server.running import Running
+
+pytestmark = pytest.mark.needs(PROGRAM)
+TEXT = "document.getElementById('conversation').innerText"
+STATE = "document.getElementById('state').textContent"
+QUESTION = "!document.getElementById('question').hidden"
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    with Browser() as browser:
+        yield browser
+        assert browser.complaints == []
+
+
+def opened(browser: Browser, running: Running) -> None:
+    browser.open(page_address(running.options))
+    browser.wait_for(f"location.hash === '' && {STATE} === 'ready'")
+
+
+def say(browser: Browser, words: str) -> None:
+    browser.type("#words", words)
+    browser.press_enter()
+
+
+def test_the_main_job_ask_edit_run_and_reject(serve: Serve, browser: Browser) -> None:
+    running = serve([call("print(1)")], [call("print(2)")], [call("print(4)")], [Text("All done.")])
+    opened(browser, running)
+    say(browser, "Hello there")
+    browser.wait_for(QUESTION)
+    assert browser.value("document.getElementById('code').value") == "print(1)"
+    assert "python" in browser.value("document.querySelector('#question h2').textContent")
+    assert running.computer.ran == []
+    browser.click("#run")
+    browser.wait_for(f"{TEXT}.includes('out of print(1)')")
+    browser.wait_for(f"{QUESTION} && document.getElementById('code').value === 'print(2)'")
+    browser.click("#edit")
+    browser.value("document.getElementById('code').value = 'print(3)'")
+    browser.click("#run")
+    browser.wait_for(f"{QUESTION} && document.getElementById('code').value === 'print(4)'")
+    browser.click("#reject")
+    browser.type("#reason", "Not that")
+    browser.press_enter()
+    browser.wait_for(f"{TEXT}.includes('All done.') && {STATE} === 'ready'")
+    assert running.computer.ran == [("python", "print(1)"), ("python", "print(3)")]
+    assert "rejected: Not that" in browser.value(TEXT)
+
+
+def test_a_question_cannot_be_answered_in_its_first_moment(serve: Serve, browser: Browser) -> None:
+    running = serve([call("print(1)")])
+    opened(browser, running)
+    browser.value(
+        "new MutationObserver(() => { const run = document.getElementById('run');"
+        f"if ({QUESTION} && window.first === undefined) {{ window.first = run.disabled; run.click(); }} }})"
+        ".observe(document.getElementById('question'), {attributes: true, subtree: true})"
+    )
+    say(browser, "Hello")
+    browser.wait_for("window.first === true")
+    browser.wait_for("!document.getElementById('run').disabled")
+    assert running.computer.ran == []
+
+
+def test_nothing_that_a_model_or_a_program_says_becomes_a_part_of_the_page(
+    serve: Serve, browser: Browser
+) -> None:
+    evil = "<img src=x onerror='window.broken=1'><script>window.broken=1</script>"
+    running = serve([Text(evil), call(f"print({evil!r})")], [Text("Done.")], auto_run=True)
+    opened(browser, running)
+    say(browser, evil)
+    browser.wait_for(f"{TEXT}.includes('Done.') && {STATE} === 'ready'")
+    assert browser.value("window.broken === undefined")
+    assert browser.value("document.querySelectorAll('#conversation img, #conversation script').length") == 0
+    assert evil in browser.value(TEXT)
+
+
+def test_characters_that_cannot_be_seen_are_named(serve: Serve, browser: Browser) -> None:
+    running = serve([call("admin = 'no\u202e'")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(QUESTION)
+    assert "Hidden characters: U+202E RIGHT-TO-LEFT OVERRIDE" in browser.value(
+        "document.getElementById('facts').textContent"
+    )
+
+
+def test_the_page_comes_back_to_a_question_after_a_reload(serve: Serve, browser: Browser) -> None:
+    running = serve([call("print(1)")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(QUESTION)
+    browser.call("Page.reload")
+    browser.wait_for(f"document.readyState === 'complete' && {QUESTION}")
+    browser.click("#run")
+    browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('out of print(1)')")
+    assert running.computer.ran == [("python", "print(1)")]
+
+
+def test_without_a_token_the_page_asks_for_it(serve: Serve, browser: Browser) -> None:
+    running = serve()
+    browser.open(running.address)
+    browser.wait_for("!document.getElementById('login').hidden")
+    browser.type("#token", running.options.token)
+    browser.press_enter()
+    browser.wait_for(f"{STATE} === 'ready'")
+
+
+def test_it_fits_on_a_phone(serve: Serve, browser: Browser) -> None:
+    browser.call(
+        "Emulation.setDeviceMetricsOverride", width=360, height=640, deviceScaleFactor=2, mobile=True
+    )
+    running = serve([Text("word " * 200), call("x = '" + "long " * 100 + "'\n" * 40)])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(QUESTION)
+    assert browser.value("document.documentElement.scrollWidth") <= 360
+    for button in ("run", "edit", "reject"):
+        place = browser.value(
+            f"(() => {{ const r = document.getElementById('{button}').getBoundingClientRect();"
+            "return [r.left, r.right, r.top, r.bottom, r.height]; })()"
+        )
+        assert place[0] >= 0
+        assert place[1] <= 360
+        assert place[3] <= 640
+        assert place[4] >= 44, "large enough for a finger"
