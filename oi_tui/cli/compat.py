@@ -11,21 +11,19 @@ from oi_tui.text import one_line
 _RENAMED = {"--config-file": "--profile"}
 #: Flags that choose a profile or a model. What a person chooses with the flags of oi-tui counts more.
 _CHOICES: dict[str, dict[str, str | bool]] = {
+    "--assistant": {"profile": "assistant"},
     "--codestral": {"profile": "codestral"},
+    "--codestral-os": {"profile": "codestral-os"},
+    "--codestral-vision": {"profile": "codestral-vision"},
     "--groq": {"profile": "groq"},
+    "--llama3-os": {"profile": "llama3-os"},
+    "--llama3-vision": {"profile": "llama3-vision"},
     "--llama3": {"local": True, "model": "ollama_chat/llama3.1"},
-}
-#: Flags that are accepted, and why they change nothing.
-_NEEDLESS = {
-    "--assistant": "--assistant has no effect: oi-tui always works that way.",
-    "--codestral-vision": "--codestral-vision has no effect: use --codestral and --vision.",
-    "--codestral-os": "--codestral-os has no effect: use --os, and --model for the model.",
-    "--llama3-vision": "--llama3-vision has no effect: use --llama3 and --vision.",
-    "--llama3-os": "--llama3-os has no effect: use --os, and --model for the model.",
 }
 #: Flags that ask for what is not here, and what to use instead.
 _REFUSED = {
     "--config": "oi-tui: --config is not supported; --profiles lists the profiles and opens their folder",
+    "--save-profile": "oi-tui: --save-profile is not supported; the settings (f2) save profiles",
     "--use-containers": "oi-tui: containers are not supported; --sandbox limits programs to this folder",
     "--tools": "oi-tui: --tools is not supported; --languages lists the only languages that may be used",
 }
@@ -54,8 +52,6 @@ def translate(arguments: Sequence[str]) -> Translation:
             result.arguments.extend((argument, "ask"))
         elif flag in _CHOICES:
             result.chosen.append(flag)
-        elif flag in _NEEDLESS:
-            result.notes.append(_NEEDLESS[flag])
         else:
             result.arguments.append(_RENAMED.get(name.replace("_", "-"), name) + equals + value)
     result.arguments.extend(arguments[end:])

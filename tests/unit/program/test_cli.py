@@ -363,10 +363,21 @@ def test_a_failure_that_cannot_be_logged_is_one_line(
     assert capsys.readouterr().err == "oi-tui failed: RuntimeError\n"
 
 
-@pytest.mark.parametrize("flag", ["--assistant", "--llama3-os", "--codestral_vision"])
-def test_flags_without_work_here_are_accepted_and_say_so(flag: str, started: list[Any]) -> None:
+@pytest.mark.parametrize(
+    ("flag", "setting", "value"),
+    [
+        ("--assistant", "loop", True),
+        ("--llama3-os", "os", True),
+        ("--llama3-vision", "model", "ollama/llama3"),
+        ("--codestral_vision", "model", "ollama/codestral"),
+        ("--codestral_os", "os", True),
+    ],
+)
+def test_flags_of_packaged_profiles_choose_them(
+    flag: str, setting: str, value: object, started: list[Any]
+) -> None:
     assert main.main([flag]) == 7
-    assert "has no effect" in started[0][0].unknown[-1]
+    assert getattr(started[0][0], setting) == value
 
 
 def test_flags_of_the_server_need_it(capsys: pytest.CaptureFixture[str], started: list[Any]) -> None:
@@ -399,7 +410,7 @@ def test_flags_of_the_server_that_cannot_be_used_are_refused(
     assert refused(capsys, "--server", *flags) == problem
 
 
-@pytest.mark.parametrize("flag", ["--config", "--use_containers", "--tools=interpreter"])
+@pytest.mark.parametrize("flag", ["--config", "--use_containers", "--tools=interpreter", "--save-profile"])
 def test_flags_for_what_is_not_here_are_refused_with_what_is(
     flag: str, capsys: pytest.CaptureFixture[str], started: list[Any]
 ) -> None:

@@ -384,10 +384,11 @@ def test_python_runs_in_the_interpreter_of_the_script(make: Make) -> None:
 
 SCRIPT = """
 import oi_tui.interpreter_module
-from interpreter import interpreter, OpenInterpreter
+from interpreter import interpreter, OpenInterpreter, AsyncInterpreter
 from interpreter.core.core import OpenInterpreter as original
 
 assert original is OpenInterpreter and isinstance(interpreter, OpenInterpreter)
+assert issubclass(AsyncInterpreter, OpenInterpreter)
 interpreter.auto_run = True
 interpreter.llm.completions = lambda messages: iter(["```python\\nx = 5\\n```"])
 interpreter.llm.supports_functions = False
