@@ -79,6 +79,8 @@ class Message:
     reply: str | None = None
     #: Of reasoning: the model that produced it; None in older conversations.
     model: str | None = None
+    #: Of output: what the model is told in place of `content`, such as a table in words.
+    view: str | None = None
     #: Fields of a stored record that this version does not know; kept so that saving loses nothing.
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
@@ -104,9 +106,14 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """The program wrote `text` to its terminal, including escape sequences."""
+    """The program wrote `text` to its terminal, including escape sequences.
+
+    `view` is what the model is told in its place, where that is something else. Pieces of the same text have
+    the same `view`.
+    """
 
     text: str
+    view: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +125,14 @@ class LineReached:
 
 @dataclass(frozen=True, slots=True)
 class Displayed:
-    """The program displayed an image or a page. `format` is `base64.png`, `base64.jpeg` or `html`."""
+    """The program displayed an image or a page. `format` is `base64.png`, `base64.jpeg` or `html`.
+
+    `view` is what the model is told in its place, as of `Printed`.
+    """
 
     format: str
     content: str
+    view: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,8 @@ class Run:
         self._finished: Event | None = None
         self._finished_at = 0.0
         self._waiting: Literal["", "told", "seen"] = ""
+        #: What the model is told in place of what is printed now.
+        self._view: str | None = None
         self._masked = False
         #: Whether what the program waited for when it was last seen was answered.
         self._answered = False
@@ -188,7 +190,11 @@ class Run:
                 # The program names a file, and we would look for it outside of the sandbox.
                 return
             self._flush()
-            self._report(Displayed(str(event.get("format")), str(event.get("content"))))
+            self._report(Displayed(str(event.get("format")), str(event.get("content")), self._view))
+        elif kind in ("view", "view_end"):
+            self._flush()
+            content = event.get("content")
+            self._view = content if isinstance(content, str) else None
         elif kind == "input":
             self._flush()
             self._process.terminal.take_any_line(False)
@@ -231,7 +237,7 @@ class Run:
         if text:
             tail = (self._last_line + text[-1000:]) if len(text) < 1000 else text[-1000:]
             self._last_line = re.split(r"[\r\n]", tail)[-1][-1000:]
-            self._report(Printed(text))
+            self._report(Printed(text, self._view))
 
     # -- input
 

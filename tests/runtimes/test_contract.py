@@ -323,7 +323,8 @@ def test_no_process_and_no_descriptor_is_left(make: Make, sample: Sample) -> Non
     children = [int(pid) for pid in _children()]
     assert children
     computer.close()
-    assert descriptors() == before
+    # Fewer, where the memory of an earlier test was cleaned up meanwhile.
+    assert descriptors() <= before
     until(lambda: not any(alive(pid) for pid in set(children) - set(map(int, _children()))))
 
 

@@ -129,7 +129,7 @@ def _told(message: Message) -> str:
             reason = f" ({message.reason})" if message.reason else ""
             return f"{name} wrote {message.format}{became}{reason}:\n{clip(message.content, _LONGEST)}"
         case "console":
-            return f"Output:\n{clip(plain(message.content), _LONGEST_OUTPUT) or '(none)'}"
+            return f"Output:\n{clip(message.view or plain(message.content), _LONGEST_OUTPUT) or '(none)'}"
         case "image":
             where = f" {message.content}" if message.format in ("path", "description") else ""
             return f"{name} showed an image{where}."

@@ -11,7 +11,7 @@ from oi_tui.engine.llm import images, reasoning, system_message
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.compaction import shortened
 from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, room, size, trim
-from oi_tui.engine.output.plain import clip, plain
+from oi_tui.engine.output.model_output import model_output
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 from oi_tui.text import whole
@@ -333,17 +333,11 @@ class _Conversation:
         return "\n".join(parts)
 
     def _output(self, results: Sequence[Message]) -> str:
-        texts = []
-        for result in results:
-            if result.type == "console" and result.format != "active_line":
-                texts.append(plain(result.content))
-            elif result.type == "image" and not self._sees(result):
-                texts.append(self._described(result))
-            elif result.type in ("code", "message"):
-                texts.append(
-                    f"[{result.format or 'text'} of {len(result.content):,} characters, shown to the user]"
-                )
-        return clip("\n".join(text.strip("\n") for text in texts if text.strip()), self._profile.max_output)
+        return model_output(
+            results,
+            self._profile.max_output,
+            lambda image: "" if self._sees(image) else self._described(image),
+        )
 
 
 def _summarised(summary: Message) -> dict[str, Any]:

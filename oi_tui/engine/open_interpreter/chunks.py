@@ -14,7 +14,7 @@ from oi_tui.text import visible
 Chunk = dict[str, Any]
 _FIELDS = ("role", "type", "format", "content", "recipient")
 #: Fields of ours that decide what the model is told of a message.
-_TOLD = ("parent", "state", "decision", "proposed", "reason", "seconds", "call", "covers", "reply")
+_TOLD = ("parent", "state", "decision", "proposed", "reason", "seconds", "call", "covers", "reply", "view")
 
 
 class ChunkWriter:

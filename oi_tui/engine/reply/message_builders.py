@@ -148,6 +148,8 @@ class RunBuilder:
         self._text = ConsoleText("", None)
         self._line_ends = LineEnds()
         self._silent = True
+        #: What the model is told in place of the last output.
+        self._view: str | None = None
 
     @property
     def whole(self) -> bool:
@@ -160,10 +162,20 @@ class RunBuilder:
         if isinstance(report, Displayed):
             yield from self._close()
             kind: MessageType = "image" if report.format.startswith("base64") else "code"
-            yield MessageRecorded(self._new(kind, report.format, report.content))
+            message = self._new(kind, report.format, report.content)
+            if report.view is not None and report.view is self._view:
+                # The text that was printed with it carries what the model is told of both.
+                message = message.but(recipient="user")
+            else:
+                self._view = report.view
+                message = message.but(view=report.view)
+            yield MessageRecorded(message)
             return
+        if report.view is not self._view:
+            yield from self._close()
+            self._view = report.view
         if self._open is None:
-            self._open = self._new("console", "output", "")
+            self._open = self._new("console", "output", "").but(view=report.view)
             self._text = ConsoleText(self._open.id, self._folder)
             yield MessageStarted(self._open)
         self._text.write(self._line_ends.write(report.text))

@@ -294,6 +294,7 @@ def message_from(stored: Mapping[str, Any]) -> Message | None:
         covers=_text(stored.get("covers")),
         reply=_text(stored.get("reply")),
         model=_text(stored.get("model")),
+        view=_text(stored.get("view")),
         unknown={key: value for key, value in stored.items() if key not in _KNOWN_FIELDS},
     )
 

@@ -58,7 +58,9 @@ class Driver:
         self.sampler = Sampler(self)
         sys.modules["__main__"] = self.module
         self.imports = import_quietly("python_imports").Imports()
-        self.shows = import_quietly("python_shows").Shows(self.channel, self.flush, self.imports)
+        self.shows = import_quietly("python_shows").Shows(
+            self.channel, self.flush, self.imports, import_quietly
+        )
         self.imports.makers["oi_tui"] = _find_application
         self._install()
         if os.environ.get("OI_TUI_COMPUTER_API"):

@@ -21,14 +21,16 @@ _FIGURES = "_oi_tui_figures"
 class Shows:
     """What `display()`, the last expression of a cell and the figures of matplotlib become."""
 
-    def __init__(self, channel, flush, imports):
+    def __init__(self, channel, flush, imports, import_quietly):
         self._channel = channel
+        self._import_quietly = import_quietly
         self._flush = flush
         self._shown = weakref.WeakSet()
         #: A list for what would be displayed, while somebody keeps that.
         self.kept = None
         imports.makers[_FIGURES] = lambda name: _frozen_importlib.ModuleSpec(name, _Backend(self))
         imports.prepare("matplotlib", _choose_backend)
+        imports.prepare("pandas", _show_all_columns)
         imports.prepare("PIL.ImageShow", self._add_viewer)
         imports.prepare("IPython.display", self._take_display)
 
@@ -42,10 +44,18 @@ class Shows:
             self._send(*rich)
             return
         text = repr(value)
-        if not (rich and _is_nondescript(text)):
+        nondescript = rich and _is_nondescript(text)
+        view = self._view(value, text, rich if nondescript else None)
+        if view is not None:
+            self._flush()
+            self._channel.send("view", placed=True, content=view)
+        if not nondescript:
             print(text)
         if rich:
             self._send(*rich)
+        if view is not None:
+            self._flush()
+            self._channel.send("view_end", placed=True)
 
     def display(self, *values, **_options):
         """Show each of the values as well as it can be shown."""
@@ -120,6 +130,23 @@ class Shows:
         else:
             print("<{}>".format(format))
 
+    def _view(self, value, text, html):
+        """What the model is told in place of what is shown; None for the same."""
+        if self.kept is not None or self._channel._owner != os.getpid():
+            return None
+        views = self._import_quietly("python_model_view")
+        view = views.view_of(value, text)
+        if view is None and html:
+            bundle = self._call(value, "_repr_mimebundle_")
+            bundle = bundle[0] if isinstance(bundle, tuple) and bundle else bundle
+            bundle = bundle if isinstance(bundle, dict) else {}
+            for mime, method in (("text/markdown", "_repr_markdown_"), ("text/latex", "_repr_latex_")):
+                found = bundle.get(mime) or self._call(value, method)
+                if isinstance(found, str) and found.strip():
+                    return found
+            view = views.text_of_html(html[1])
+        return view
+
     def _rich(self, value):
         """The richest form of a value: (format, content), or None when text is all there is."""
         bundle = self._call(value, "_repr_mimebundle_")
@@ -170,6 +197,12 @@ def _is_nondescript(text):
     return (
         " object" in text and text.startswith("<") and text.endswith((" object>", ">")) and "\n" not in text
     )
+
+
+def _show_all_columns(pandas):
+    """A table is broken into groups of columns as wide as the window; none is left out."""
+    if pandas.get_option("display.max_columns") in (0, 20):
+        pandas.set_option("display.max_columns", 200)
 
 
 def _choose_backend(matplotlib):

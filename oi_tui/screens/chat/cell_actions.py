@@ -7,7 +7,8 @@ from oi_tui import paths
 from oi_tui.engine.export.formats import suffix_of
 from oi_tui.engine.llm.context_window import CHARACTERS, weight
 from oi_tui.engine.output.console import file_of
-from oi_tui.engine.output.plain import clip, plain
+from oi_tui.engine.output.model_output import model_output
+from oi_tui.engine.output.plain import plain
 from oi_tui.messages import Message
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.screens.images import ImagesScreen
@@ -144,9 +145,9 @@ class CellActions:
 
     def _told_of_output(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
         """The output as the model is told of it, and how much of it that is, in words."""
-        texts = [plain(item.content).strip("\n") for item in self._printed(block) if item.recipient != "user"]
-        whole = "\n".join(text for text in texts if text.strip())
-        lines = clip(whole, self._view.workspace.profile.max_output)
+        told = [item for item in self._printed(block) if item.recipient != "user"]
+        whole = model_output(told, 0)
+        lines = model_output(told, self._view.workspace.profile.max_output)
         cut = f"{len(lines):,} of {len(whole):,} characters" if len(lines) < len(whole) else "all of it"
         return lines, cut
 

@@ -1,0 +1,266 @@
+"""What the model is told of a value: compact, and independent of the width of anybody's window."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import csv
+import io
+import re
+import sys
+
+#: Tables with at most so many rows are given whole; of longer ones so many of the first and the last.
+_WHOLE, _HEAD, _TAIL = 20, 8, 4
+#: As much is told of one cell of a table, of a string in a container, and of a view as a whole.
+_CELL, _STRING, _MOST = 80, 400, 12_000
+#: A value whose text is no longer than this is told as it is.
+_SHORT = 1_500
+#: Missing values are counted in tables of up to so many cells.
+_COUNTED = 20_000_000
+#: Columns beyond this are only counted.
+_COLUMNS = 500
+
+
+def view_of(value, text):
+    """The view of a value whose `repr` is `text`; None where that text says as much."""
+    try:
+        view = _table_of(value) or _array_of(value)
+        if view is None and len(text) > _SHORT:
+            view = _of_records(value) or _compact(value)
+        return view
+    except Exception:
+        # A strange value is told as it prints itself.
+        return None
+
+
+def text_of_html(html):
+    """The words of a page, without its tags; cells of a table are parted by bars."""
+    from html.parser import HTMLParser
+
+    words, hidden = [], []
+
+    class Parser(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            if tag in ("script", "style"):
+                hidden.append(tag)
+            elif tag in ("tr", "p", "br", "div", "li", "h1", "h2", "h3", "table", "pre"):
+                words.append("\n")
+            elif tag in ("td", "th"):
+                words.append(" | ")
+
+        def handle_endtag(self, tag):
+            if hidden and tag == hidden[-1]:
+                hidden.pop()
+
+        def handle_data(self, data):
+            if not hidden:
+                words.append(re.sub(r"\s+", " ", data))
+
+    parser = Parser()
+    parser.feed(html)
+    lines = (re.sub(r" +", " ", line).strip(" |") for line in "".join(words).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+# -- tables
+
+
+def _table_of(value):
+    kind = type(value)
+    library = kind.__module__.partition(".")[0]
+    name = kind.__name__
+    if library == "pandas" and name == "DataFrame":
+        return _of_pandas(value)
+    if library == "pandas" and name == "Series":
+        return _of_pandas(value.to_frame("value" if value.name is None else value.name), "Series")
+    if library == "polars" and name in ("DataFrame", "Series"):
+        frame = value if name == "DataFrame" else value.to_frame()
+        return _of_polars(frame, name)
+    if library == "pyarrow" and name == "Table":
+        return _of_arrow(value)
+    return None
+
+
+def _of_pandas(frame, name="DataFrame"):
+    rows, width = frame.shape
+    shown = frame.iloc[:, :_COLUMNS]
+    missing = shown.isna().sum().tolist() if rows * width <= _COUNTED else [0] * shown.shape[1]
+    columns = [
+        (label, _type_of(shown.iloc[:, at]), gone)
+        for at, (label, gone) in enumerate(zip(shown.columns, missing))
+    ]
+    index = [_label(each) for each in frame.index.names]
+
+    def lines(start, stop):
+        part = shown.iloc[start:stop]
+        for label, row in zip(part.index, part.itertuples(index=False, name=None)):
+            yield [*(label if isinstance(label, tuple) else (label,)), *row]
+
+    counted = rows * width <= _COUNTED
+    return _written(
+        name, rows, width, columns, lines, index=", ".join(each or "index" for each in index), counted=counted
+    )
+
+
+def _type_of(series):
+    """The type of a column; of objects, that of the first that is there."""
+    text = str(series.dtype)
+    if text != "object":
+        return text
+    first = series.first_valid_index() if len(series) <= _COUNTED else None
+    if first is None:
+        return text
+    value = series.loc[first]
+    return type(value).__name__ if not hasattr(value, "iloc") else text
+
+
+def _of_polars(frame, name):
+    columns = [
+        (label, str(kind), frame[label].null_count()) for label, kind in list(frame.schema.items())[:_COLUMNS]
+    ]
+    names = [label for label, _, _ in columns]
+
+    def lines(start, stop):
+        return frame.select(names).slice(start, stop - start).rows()
+
+    return _written("polars " + name, frame.height, frame.width, columns, lines)
+
+
+def _of_arrow(table):
+    fields = list(table.schema)[:_COLUMNS]
+    columns = [(field.name, str(field.type), table.column(at).null_count) for at, field in enumerate(fields)]
+
+    def lines(start, stop):
+        part = table.slice(start, stop - start)
+        return zip(*(part.column(at).to_pylist() for at in range(len(fields))))
+
+    return _written("pyarrow Table", table.num_rows, table.num_columns, columns, lines)
+
+
+def _of_records(records):
+    """A list of dictionaries with the same keys."""
+    if type(records) is not list or len(records) < 4:
+        return None
+    first = records[0]
+    if type(first) is not dict or not first or not all(type(key) is str for key in first):
+        return None
+    keys = list(first)
+    if not all(type(each) is dict and each.keys() == first.keys() for each in records[:1000]):
+        return None
+    columns = []
+    for key in keys[:_COLUMNS]:
+        gone = sum(type(each) is dict and each.get(key) is None for each in records)
+        found = next((each for each in records if type(each) is dict and each.get(key) is not None), {})
+        columns.append((key, type(found.get(key)).__name__, gone))
+
+    def lines(start, stop):
+        return ([each.get(key) for key in keys[:_COLUMNS]] for each in records[start:stop])
+
+    return _written("list of dict", len(records), len(keys), columns, lines)
+
+
+def _written(name, rows, width, columns, lines, index="", counted=True):
+    """A table in words: shape, columns, and rows as CSV, those in the middle left out first."""
+    labels = ", ".join(
+        "{} {}{}".format(_label(label), kind, " ({:,} missing)".format(gone) if gone else "")
+        for label, kind, gone in columns
+    )
+    head = "{}: {:,} row{} by {:,} column{}".format(name, rows, "s" * (rows != 1), width, "s" * (width != 1))
+    if width > len(columns):
+        labels += ", … {:,} more columns".format(width - len(columns))
+    if not counted:
+        labels += " (missing values were not counted)"
+    parts = [head, "Columns: " + labels]
+    if not rows:
+        return "\n".join(parts)
+    begins = "{}, then the columns".format(index) if index else "the columns"
+    room = _MOST - sum(map(len, parts))
+    if rows <= _WHOLE:
+        first, last = _csv(lines(0, rows)), []
+    else:
+        first, last = _csv(lines(0, _HEAD)), _csv(lines(rows - _TAIL, rows))
+    while sum(map(len, first)) + sum(map(len, last)) > room and len(first) + len(last) > 1:
+        (last if len(last) >= len(first) else first).pop(0 if len(last) >= len(first) else -1)
+    between = rows - len(first) - len(last)
+    gap = ["… {:,} rows not shown …".format(between)] if between else []
+    return "\n".join([*parts, "Rows as CSV ({}):".format(begins), "", *first, *gap, *last])
+
+
+def _csv(rows):
+    out = []
+    for row in rows:
+        line = io.StringIO()
+        csv.writer(line, lineterminator="").writerow([_cell(value) for value in row])
+        out.append(line.getvalue())
+    return out
+
+
+def _cell(value):
+    if value is None:
+        return ""
+    if type(value) is float or type(value).__name__ in ("float64", "float32"):
+        return "{:.7g}".format(value) if value == value else ""
+    text = str(value).replace("\r", "\\r").replace("\n", "\\n")
+    if text in ("nan", "NaT", "<NA>"):
+        return ""
+    if len(text) > _CELL:
+        return "{}… ({:,} characters)".format(text[:_CELL], len(text))
+    return text
+
+
+def _label(label):
+    return "" if label is None else str(label).replace("\n", "\\n")
+
+
+# -- arrays and containers
+
+
+def _array_of(value):
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, numpy.ndarray) or value.size <= 20:
+        return None
+    with numpy.printoptions(threshold=200, edgeitems=4, linewidth=120):
+        text = numpy.array2string(value, separator=", ")
+    facts = ""
+    if value.dtype.kind in "iuf" and value.size <= _COUNTED:
+        missing = int(numpy.isnan(value).sum()) if value.dtype.kind == "f" else 0
+        if missing < value.size:
+            facts = ", {:.7g} to {:.7g}".format(numpy.nanmin(value), numpy.nanmax(value))
+        facts += ", {:,} nan".format(missing) if missing else ""
+    shape = " by ".join(map(str, value.shape))
+    return "{}: {} {}{}\n\n{}".format(type(value).__name__, shape, value.dtype, facts, text)
+
+
+def _compact(value, depth=0):
+    """Containers with their length and their first items, and long strings with their length."""
+    kind = type(value)
+    if kind is str:
+        text = repr(value[:_STRING])
+        return text if len(value) <= _STRING else "{}… ({:,} characters)".format(text, len(value))
+    if kind is bytes:
+        text = repr(value[:_STRING])
+        return text if len(value) <= _STRING else "{}… ({:,} bytes)".format(text, len(value))
+    if kind not in (list, tuple, set, frozenset, dict):
+        text = repr(value)
+        return text if len(text) <= _STRING else "{}… ({:,} characters)".format(text[:_STRING], len(text))
+    many = len(value)
+    shown = 30 if depth == 0 else 8
+    if depth > 5:
+        return "<{} of {:,}>".format(kind.__name__, many)
+    items = []
+    for item in value.items() if kind is dict else value:
+        if len(items) == shown:
+            items.append("… {:,} more".format(many - shown))
+            break
+        if kind is dict:
+            items.append("{}: {}".format(_compact(item[0], depth + 1), _compact(item[1], depth + 1)))
+        else:
+            items.append(_compact(item, depth + 1))
+    opening, closing = {list: "[]", tuple: "()", dict: "{}"}.get(kind, "{}")
+    text = opening + ", ".join(items) + closing
+    if depth == 0:
+        return "{} of {:,}:\n\n{}".format(kind.__name__, many, text[:_MOST])
+    return text

@@ -1,0 +1,124 @@
+"""What the model is told of a value of Python: whole tables in few words, whatever the window's width."""
+
+# ruff: noqa: E501 - code of Python, as it is
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.messages import Displayed, Printed
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+SETUP = """
+import numpy, pandas
+df = pandas.DataFrame({f"column_{n}": numpy.arange(500) * 1.5 for n in range(30)})
+df["name"] = [f"Anna, the {n}" for n in range(500)]
+df.loc[3:9, "column_2"] = None
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer with the Python of the tests, which has pandas."""
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    computer = Computer(cwd=tmp_path_factory.mktemp("view"), python=sys.executable)
+    assert play(computer, "python", SETUP).state == "finished"
+    yield computer
+    computer.close()
+
+
+def views(computer: Computer, code: str) -> list[str | None]:
+    """What the model is told in place of each output, in order and once each."""
+    found: list[str | None] = []
+    for _, report in play(computer, "python", code).reports:
+        if isinstance(report, Printed | Displayed) and not (found and found[-1] is report.view):
+            found.append(report.view)
+    return found
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_the_view_of_a_table_names_all_columns_at_any_width(python: Computer, columns: int) -> None:
+    python.resize(columns, 24)
+    (view,) = views(python, "df.head()")
+    assert view is not None
+    head, _, rows = view.partition("\n\n")
+    assert head.startswith("DataFrame: 5 rows by 31 columns\nColumns: column_0 float64, column_1 float64,")
+    assert "column_2 float64 (2 missing)" in head
+    assert head.count("column_") == 30
+    assert len(rows.splitlines()) == 5
+    assert rows.startswith("0,0,0,0,")
+    assert rows.splitlines()[1].endswith('1.5,"Anna, the 1"')
+
+
+def test_of_a_long_table_the_first_and_the_last_rows_are_told(python: Computer) -> None:
+    (view,) = views(python, "df")
+    assert view is not None
+    assert "500 rows by 31 columns" in view
+    assert "\n… 488 rows not shown …\n" in view
+    assert view.splitlines()[-1].endswith('"Anna, the 499"')
+
+
+def test_a_very_wide_table_keeps_its_names_and_loses_rows(python: Computer) -> None:
+    (view,) = views(python, "pandas.DataFrame({f'c{n}': range(500) for n in range(400)})")
+    assert view is not None
+    assert all(f"c{n} int64" in view for n in range(400))
+    assert len(view) < 16_000
+    assert "rows not shown …" in view
+
+
+def test_a_printed_table_leaves_no_column_out(python: Computer) -> None:
+    python.resize(60, 24)
+    played = play(python, "python", "print(df.head())")
+    assert all(f"column_{n}" in played.text for n in range(30))
+
+
+@pytest.mark.parametrize(
+    ("code", "begins", "holds"),
+    [
+        ("df['name']", "Series: 500 rows by 1 column\nColumns: name str", '0,"Anna, the 0"'),
+        ("df.set_index(['name', 'column_0']).head(2)", "DataFrame: 2 rows", "Rows as CSV (name, column_0, then"),
+        ("pandas.DataFrame({'a': [None, 'x'], 'b': [pandas.NaT, 1], 'c': [numpy.arange(3), 2]})", "DataFrame: 2", "0,,,"),
+        ("pandas.DataFrame({'a': ['line\\nbreak' + 'x' * 200]})", "DataFrame: 1 row by 1 column", "line\\nbreak"),
+        ("numpy.arange(10000).reshape(100, 100)", "ndarray: 100 by 100 int64, 0 to 9999", "..., "),
+        ("[{'a': n, 'b': str(n)} for n in range(300)]", "list of dict: 300 rows by 2 columns\nColumns: a int, b str", "299,299"),
+        ("{n: [n] * 1000 for n in range(1000)}", "dict of 1,000:\n\n{0: [0, 0,", "… 970 more"),
+        ("'x' * 100000", "'xxx", "(100,000 characters)"),
+        ("pandas.DataFrame()", "DataFrame: 0 rows by 0 columns", ""),
+    ],
+)  # fmt: skip
+def test_values_of_many_kinds_are_told_compactly(
+    python: Computer, code: str, begins: str, holds: str
+) -> None:
+    (view,) = views(python, code)
+    assert view is not None
+    assert view.startswith(begins)
+    assert holds in view
+    assert len(view) < 16_000
+
+
+@pytest.mark.parametrize("code", ["5", "[1, 2]", "'text'", "{'a': 1}", "numpy.arange(3)", "print('x')"])
+def test_what_is_short_is_told_as_it_is_shown(python: Computer, code: str) -> None:
+    assert views(python, code) == [None]
+
+
+def test_a_page_is_told_in_its_own_words(python: Computer) -> None:
+    page = "class Page:\n def _repr_html_(self): return '<style>p {}</style><h1>Sum</h1><p>of <b>all</b></p>'\nPage()"
+    assert views(python, page) == ["Sum\nof all"]
+    markdown = "class Both(Page):\n def _repr_markdown_(self): return '# Sum'\nBoth()"
+    assert views(python, markdown) == ["# Sum"]
+
+
+def test_a_value_that_breaks_when_it_is_described_is_shown_all_the_same(python: Computer) -> None:
+    code = (
+        "class DataFrame:\n __module__ = 'pandas.strange'\n def __repr__(self): return 'strange'\nDataFrame()"
+    )
+    played = play(python, "python", code)
+    assert (played.state, played.text) == ("finished", "strange\n")
+
+
+def test_what_follows_a_table_is_told_as_it_is(python: Computer) -> None:
+    first, second = views(python, "display(df.head(1)); print('after')")
+    assert first is not None
+    assert second is None
