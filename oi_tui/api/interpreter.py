@@ -298,7 +298,11 @@ class OpenInterpreter(SettingGroup):
     @property
     def server(self) -> "Server":
         """The server for this interpreter. Needs the extra `server`: `pip install "oi-tui[server]"`."""
-        from oi_tui.api.server import Server
+        try:
+            from oi_tui.api.server import Server
+        except ModuleNotFoundError as missing:
+            why = f'The server needs more packages: pip install "oi-tui[server]" ({missing.name} is missing)'
+            raise ImportError(why) from None
 
         found: Server | None = vars(self).get("_server")
         if found is None:

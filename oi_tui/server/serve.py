@@ -29,6 +29,8 @@ from oi_tui.server.guard import App
 from oi_tui.server.options import OptionError, ServerOptions
 from oi_tui.workspace import Workspace
 
+#: Connections that may wait to be accepted.
+_BACKLOG = 128
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -91,6 +93,8 @@ def listen(options: ServerOptions) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((options.host.strip("[]"), options.port))
+        # Whoever reads the address may connect at once, and then waits for the first answer.
+        made.listen(_BACKLOG)
     except OSError as error:
         made.close()
         reason = error.strerror or str(error)
@@ -110,6 +114,7 @@ def _listen_at_path(path: Path) -> socket.socket:
             path.unlink()
         made.bind(str(path))
         path.chmod(0o600)
+        made.listen(_BACKLOG)
     except OSError as error:
         made.close()
         raise OptionError(f"cannot listen at {path}: {error.strerror or error}") from None

@@ -74,9 +74,7 @@ class Running:
         )
 
     def socket(self, path: str = "/", **options: Any) -> "Socket":
-        address = self.address.replace("http", "ws", 1) + path
-        given = {"additional_headers": self.headers, **options}
-        return Socket(connect(address, open_timeout=PATIENCE, max_size=None, max_queue=None, **given))
+        return socket_to(self.address, path, self.headers, **options)
 
 
 class Socket:
@@ -119,3 +117,9 @@ class Socket:
         for part in parts:
             self.send({"role": "user", **part})
         self.send({"role": "user", "end": True})
+
+
+def socket_to(address: str, path: str, headers: dict[str, str], **options: Any) -> Socket:
+    """A WebSocket to a server."""
+    given = {"open_timeout": PATIENCE, "max_size": None, "max_queue": None, **options}
+    return Socket(connect(address.replace("http", "ws", 1) + path, additional_headers=headers, **given))

@@ -223,7 +223,7 @@ def test_a_port_that_is_taken_is_said(serve: Serve) -> None:
 
     running = serve()
     with pytest.raises(OptionError, match="choose another --port"):
-        listen(running.options).listen()
+        listen(running.options)
 
 
 def test_port_0_becomes_the_port_that_was_given() -> None:
