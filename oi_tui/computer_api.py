@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -12,6 +14,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.computer import accounts, bridge, documentation, skills
+from oi_tui.computer.desktop import guard as guard_script
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.language import Language, Start
 
@@ -31,10 +34,14 @@ class RefusedError(Exception):
 
 
 class ComputerApi:
-    """Gives Python the object `computer`. Its questions go to `ask`; the socket exists once Python starts."""
+    """Gives Python the object `computer`. Its questions go to `ask`; the socket exists once Python starts.
 
-    def __init__(self, ask: Ask, *, os_mode: bool = False) -> None:
+    `stop` ends the turn, because the person took mouse and keyboard back.
+    """
+
+    def __init__(self, ask: Ask, stop: Callable[[], None], *, os_mode: bool = False) -> None:
         self._ask = ask
+        self._stop = stop
         self._os_mode = os_mode
         self._lock = threading.Lock()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -97,11 +104,17 @@ class ComputerApi:
     def _answer(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection, connection.makefile("rwb") as file:
             line = file.readline(_LONGEST)
+            if guarded := _guarded(line):
+                _start_guard(connection, *guarded)
+                return
             file.write(json.dumps(self._reply(line)).encode() + b"\n")
 
     def _reply(self, line: bytes) -> dict[str, str]:
         try:
             request = json.loads(line)
+            if "stop" in request:
+                self._stop()
+                return {"text": ""}
             text, images = str(request["text"]), [str(image) for image in request["images"]]
         except (ValueError, KeyError, TypeError):
             return {"error": "The question is not understood, or longer than 64 MB."}
@@ -109,6 +122,32 @@ class ComputerApi:
             return {"text": self._ask(text, images)}
         except RefusedError as refused:
             return {"error": str(refused)}
+
+
+def _guarded(line: bytes) -> tuple[int, dict[str, str]] | None:
+    """The process that wants a guard, and its variables; None for another request."""
+    try:
+        request = json.loads(line)
+        return int(request["guard"]), {str(name): str(value) for name, value in request["variables"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _start_guard(connection: socket.socket, process: int, variables: dict[str, str]) -> None:
+    """Start the guard of mouse and keyboard, and wait until it ends with the connection.
+
+    It is a child of this process: one of the language would be ended with the language, before it could
+    let go of anything.
+    """
+    guard = subprocess.Popen(
+        [sys.executable, guard_script.__file__, str(process)],
+        stdin=connection.fileno(),
+        stdout=connection.fileno(),
+        env={**os.environ, **variables},
+        start_new_session=True,
+    )
+    connection.close()
+    guard.wait()
 
 
 def wanted(profile: Profile) -> bool:

@@ -173,7 +173,9 @@ class Workspace:
         languages = (*LANGUAGES, *self.own_languages.languages)
         if not computer_api.wanted(self.profile):
             return languages
-        self._computer_api = computer_api.ComputerApi(self.ask_model, os_mode=self.profile.os)
+        self._computer_api = computer_api.ComputerApi(
+            self.ask_model, self._stop_turn, os_mode=self.profile.os
+        )
         return self._computer_api.given_to(languages)
 
     def ask_model(self, text: str, images: Sequence[str] = ()) -> str:
@@ -192,6 +194,10 @@ class Workspace:
                 session.enter(question.used)
         except (LlmError, OverBudget) as error:
             raise computer_api.RefusedError(str(error)) from None
+
+    def _stop_turn(self) -> None:
+        """End the turn, because the person took mouse and keyboard back."""
+        self.session.interrupt()
 
     def stop_questions(self) -> None:
         """Give up what running code asks the model."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
-from typing import Any
+from typing import Any, BinaryIO
 
 from oi_tui.computer.errors import ComputerError
 
@@ -29,6 +30,40 @@ def ask(text: str, images: list[str] | None = None) -> str:
     if "error" in reply:
         raise ComputerError(str(reply["error"]))
     return str(reply["text"])
+
+
+def stop() -> bool:
+    """Have the turn of the conversation stopped, because the person took over; False if there is none."""
+    try:
+        _exchange(os.environ[VARIABLE], {"stop": True})
+    except (KeyError, ComputerError):
+        return False
+    return True
+
+
+def guard() -> BinaryIO | io.BufferedRWPair | None:
+    """Have oi-tui start the guard of mouse and keyboard for this process; None where there is no oi-tui.
+
+    What is written to it says which keys and buttons are down. It lives as long as this process does, also
+    where everything that the process started is ended.
+    """
+    if not (path := os.environ.get(VARIABLE)):
+        return None
+    connection = socket.socket(socket.AF_UNIX)
+    names = ("DISPLAY", "XAUTHORITY", VARIABLE)
+    variables = {name: os.environ[name] for name in names if name in os.environ}
+    try:
+        connection.connect(path)
+        connection.sendall(json.dumps({"guard": os.getpid(), "variables": variables}).encode() + b"\n")
+        file = connection.makefile("rwb")
+    except OSError:
+        return None
+    finally:
+        # The file keeps the connection open.
+        connection.close()
+    if file.readline() != b"ready\n":
+        raise ComputerError("The guard of mouse and keyboard could not be started.")
+    return file
 
 
 def _exchange(path: str, request: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from oi_tui.computer.desktop.x11 import X11
+
 T = TypeVar("T")
 
 #: How long anything on the screen may take, in seconds.
@@ -33,8 +35,16 @@ for name in ("ButtonPress", "ButtonRelease", "Double-Button"):
 canvas.bind("<B1-Motion>", lambda e: print("dragged", e.x, e.y, file=log))
 root.bind("<KeyPress>", lambda e: print("key", e.keysym, file=log))
 root.bind("<KeyRelease>", lambda e: print("up", e.keysym, file=log))
-root.after(50, lambda: print("ready", canvas.winfo_rootx(), canvas.winfo_rooty(),
-    entry.winfo_rootx(), entry.winfo_rooty(), file=log))
+said = before = None
+def look():
+    global said, before
+    now = [n for w in (canvas, entry, root) for n in (w.winfo_rootx(), w.winfo_rooty())]
+    if now == before != said:
+        said = now
+        print("at", *now, file=log)
+    before = now
+    root.after(50, look)
+look()
 root.mainloop()
 """
 
@@ -60,6 +70,8 @@ def screen() -> Iterator[str]:
         display = f":{file.readline().strip()}"
     manager = subprocess.Popen(["openbox"], env={**os.environ, "DISPLAY": display}, **quiet)
     try:
+        eyes = X11(display)
+        until(lambda: eyes._numbers(eyes._root, "_NET_SUPPORTING_WM_CHECK"), "the window manager")
         yield display
     finally:
         for process in (manager, server):
@@ -70,13 +82,21 @@ def screen() -> Iterator[str]:
 class Form:
     """The form at work, and what it wrote."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, eyes: X11) -> None:
         self._log = log
+        self._eyes = eyes
         self.process = subprocess.Popen([sys.executable, "-c", FORM, str(log)])
-        ready = until(lambda: [line for line in self.lines if line.startswith("ready")], "the form")
-        x, y, entry_x, entry_y = map(int, ready[0].split()[1:])
+        # The window manager moves a new window, and only then can one point at what is in it.
+        x, y, entry_x, entry_y = until(self._places, "the form")
         self.canvas = x, y
         self.entry = entry_x + 20, entry_y + 10
+
+    def _places(self) -> list[int]:
+        """Where canvas and entry are, once nothing moves any more; else nothing."""
+        said = [list(map(int, line.split()[1:])) for line in self.lines if line.startswith("at ")]
+        windows = [each for each in self._eyes.windows() if each.title == "Order form" and each.active]
+        there = said and windows and said[-1][4:] == [windows[0].region.x, windows[0].region.y]
+        return said[-1][:4] if there else []
 
     @property
     def lines(self) -> list[str]:

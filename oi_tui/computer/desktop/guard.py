@@ -15,6 +15,7 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[3])
 
+from oi_tui.computer import bridge
 from oi_tui.computer.desktop.base import Desktop
 from oi_tui.computer.desktop.session import interrupt, open_desktop
 
@@ -76,7 +77,9 @@ class Guard:
             return
         if now - self._pressed <= _TWICE:
             self.release()
-            interrupt(self._process)
+            # oi-tui stops the whole turn; without it only the code can be interrupted.
+            if not bridge.stop():
+                interrupt(self._process)
             self._pressed = -_TWICE
         else:
             self._pressed = now

@@ -9,9 +9,9 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import IO
+from typing import Protocol
 
-from oi_tui.computer import cells
+from oi_tui.computer import bridge, cells
 from oi_tui.computer.desktop.base import Desktop
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer.errors import ComputerError, Paused
@@ -25,8 +25,21 @@ _MOVED = (
     "The user moved the mouse, so this code was stopped and nothing is held down. Ask the user before you go "
     "on with mouse and keyboard."
 )
+_NO_GUARD = (
+    "Nothing is pressed, because the process that lets go of keys and buttons after a failure does not run."
+)
 #: How far the pointer may be from where it was put: programs may move it by a pixel at an edge.
 _NEAR = 2
+
+
+class Pipe(Protocol):
+    """Where the guard is told what is down."""
+
+    def write(self, data: bytes, /) -> int:
+        """Keep data for the guard."""
+
+    def flush(self) -> None:
+        """Send it."""
 
 
 class Session:
@@ -36,7 +49,7 @@ class Session:
         self.desktop = desktop
         self._held: dict[tuple[str, int], None] = {}
         self._put: tuple[int, tuple[int, int]] | None = None
-        self._guard: subprocess.Popen[bytes] | None = None
+        self._guard: Pipe | None = None
         self._lock = threading.RLock()
         cells.when_stopped(self.release)
 
@@ -66,6 +79,9 @@ class Session:
         if abs(x - now_x) > _NEAR or abs(y - now_y) > _NEAR:
             self._put = None
             self.release()
+            # The stop may interrupt this code before anything is raised.
+            print(_MOVED, flush=True)
+            bridge.stop()
             raise Paused(_MOVED)
 
     def release(self) -> None:
@@ -75,29 +91,36 @@ class Session:
                 self._change(kind, number, down=False)
 
     def _change(self, kind: str, number: int, down: bool) -> None:
-        guard = self._watch()
         # The guard knows before it happens, and forgets only after it is over.
         with self._lock:
             if down:
                 self._held[kind, number] = None
-                _tell(guard, kind, number, down=True)
+                self._tell(kind, number, down=True)
             act = self.desktop.button if kind == "button" else self.desktop.key
             act(number, down)
             if not down:
                 self._held.pop((kind, number), None)
-                _tell(guard, kind, number, down=False)
+                self._tell(kind, number, down=False)
 
-    def _watch(self) -> IO[bytes]:
+    def _watch(self) -> Pipe:
         with self._lock:
-            if self._guard is None or self._guard.poll() is not None:
-                self._guard = _start_guard()
-            pipe = self._guard.stdin
-            if pipe is None:
-                raise ComputerError("The guard of mouse and keyboard could not be started.")
-            return pipe
+            if self._guard is None:
+                # Nothing is pressed before somebody is there to let go of it.
+                self._guard = bridge.guard() or _start_guard()
+            return self._guard
+
+    def _tell(self, kind: str, number: int, down: bool) -> None:
+        guard = self._watch()
+        try:
+            guard.write(f"{kind} {number} {'down' if down else 'up'}\n".encode())
+            guard.flush()
+        except OSError:
+            self._guard = None
+            raise ComputerError(_NO_GUARD) from None
 
 
-def _start_guard() -> subprocess.Popen[bytes]:
+def _start_guard() -> Pipe:
+    """Start a guard of our own, where no oi-tui does that."""
     script = Path(__file__).with_name("guard.py")
     guard = subprocess.Popen(
         [sys.executable, str(script), str(os.getpid())],
@@ -105,19 +128,11 @@ def _start_guard() -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
-    # Nothing is pressed before somebody is there to let go of it.
-    if guard.stdout is None or guard.stdout.readline() != b"ready\n":
+    _started.append(guard)
+    if guard.stdin is None or guard.stdout is None or guard.stdout.readline() != b"ready\n":
         guard.kill()
-        raise ComputerError("The guard of mouse and keyboard could not be started.")
-    return guard
-
-
-def _tell(guard: IO[bytes], kind: str, number: int, down: bool) -> None:
-    try:
-        guard.write(f"{kind} {number} {'down' if down else 'up'}\n".encode())
-        guard.flush()
-    except OSError:
-        raise ComputerError("The guard of mouse and keyboard ended, so nothing is pressed.") from None
+        raise ComputerError(_NO_GUARD)
+    return guard.stdin
 
 
 def open_desktop() -> Desktop:
@@ -129,6 +144,8 @@ def open_desktop() -> Desktop:
     return X11()
 
 
+#: They end with this process, which need not wait for them.
+_started: list[subprocess.Popen[bytes]] = []
 _sessions: dict[tuple[int, str], Session] = {}
 
 
