@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Any, ClassVar, Literal, overload
 
+from oi_tui.api.notebook import display as show
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import ProgramInput
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, gathered
-from oi_tui.engine.open_interpreter.chunks import display as show
 from oi_tui.environment import held_back, wipe_environment
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.computer import Computer

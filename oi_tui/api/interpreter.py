@@ -13,6 +13,7 @@ from oi_tui.api import interactive
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.conversation_file import ConversationFile
 from oi_tui.api.event_chunks import EventChunks
+from oi_tui.api.notebook import display as show
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.shared_model import POOL
 from oi_tui.api.terminal import NoAnswerError, OnInput, ProgramInput, approved
@@ -27,7 +28,6 @@ from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.function_model import Completions, FunctionModel
 from oi_tui.engine.models.model_info import KnownModels, ModelInfo
 from oi_tui.engine.open_interpreter.chunks import Chunk, to_message
-from oi_tui.engine.open_interpreter.chunks import display as show
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.speech import Voice

@@ -2,6 +2,7 @@
 
 import asyncio
 import doctest
+import importlib
 import json
 import subprocess
 import sys
@@ -10,10 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import nbclient
+import nbformat
 import pytest
 
 from oi_tui import OpenInterpreter, interpreter_module, paths
-from oi_tui.api import computer
+from oi_tui.api import computer, notebook
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
@@ -472,3 +475,73 @@ def test_the_examples_of_the_docstrings_run() -> None:
             assert result.failed == 0
     finally:
         POOL.release("examples")
+
+
+# ---- In a notebook, and as in the documentation
+
+
+CELLS = (
+    """
+from oi_tui import OpenInterpreter
+
+code = "from PIL import Image; Image.new('RGB', (2, 2)).show()"
+replies = iter([f"Look:\\n```python\\n{code}\\n```", "There it is."])
+interpreter = OpenInterpreter(auto_run=True)
+interpreter.llm.supports_functions = False
+interpreter.llm.completions = lambda messages: iter([next(replies)])
+interpreter.chat("Show a picture")
+interpreter.close()
+""",
+)
+
+
+def test_a_notebook_shows_the_turn_with_its_images() -> None:
+    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
+    book = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(book, timeout=100, kernel_name="python3").execute()
+    outputs = book.cells[0].outputs
+    assert "There it is." in "".join(each.get("text", "") for each in outputs)
+    images = [each for each in outputs if "image/png" in each.get("data", {})]
+    assert len(images) == 1
+
+
+def test_in_a_terminal_an_image_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    notebook.display({"role": "computer", "type": "image", "format": "base64.png", "content": "eA=="})
+    page = {"role": "computer", "type": "code", "format": "html", "content": "<p>"}
+    notebook.display(page)
+    assert capsys.readouterr().out == "[image]<p>"
+
+
+def test_the_calls_of_the_documentation_run_in_their_order(
+    make: Make, served: server.ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interpreter_module.provide()
+    module = importlib.import_module("interpreter")
+    interpreter = make()
+    monkeypatch.setattr("oi_tui.interpreter", interpreter, raising=False)
+    assert module.interpreter is interpreter
+    for chunk in interpreter.chat("What is the weather?", display=False, stream=True):
+        assert {"role", "type"} <= chunk.keys()
+    interpreter.system_message += " Be brief."
+    messages = interpreter.chat("My name is Ada.", display=False)
+    kept = interpreter.messages
+    interpreter.messages = []
+    interpreter.chat("Who am I?", display=False)
+    assert "Ada" not in json.dumps(served.requests[-1]["messages"])
+    interpreter.messages = kept
+    interpreter.chat("And now?", display=False)
+    assert "Ada" in json.dumps(served.requests[-1]["messages"])
+    assert messages[-1]["content"] == "Hello there"
+    interpreter.auto_run = True
+    interpreter.llm.context_window, interpreter.llm.max_tokens = 3000, 1000
+    interpreter.llm.temperature, interpreter.max_budget, interpreter.offline = 0.7, None, True
+    interpreter.anonymized_telemetry, interpreter.verbose = False, False
+    interpreter.conversation_history, interpreter.safe_mode = True, "ask"
+    interpreter.computer.languages = [
+        each for each in interpreter.computer.languages if each.name == "python"
+    ]
+    interpreter.chat("Again", display=False)
+    assert served.requests[-1]["temperature"] == 0.7
+    assert served.requests[-1]["max_tokens"] == 1000
+    interpreter.reset()
+    assert interpreter.messages == []
