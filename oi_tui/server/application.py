@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from oi_tui.server import completions, native, original, page
+from oi_tui.server import completions, kernels, native, original, page
 from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
 from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send
@@ -26,7 +26,7 @@ Endpoint = Callable[..., Any]
 
 def routes() -> list[BaseRoute]:
     """Every route of the server."""
-    session = "/v1/sessions/{id}"
+    session, kernel = "/v1/sessions/{id}", "/api/kernels/{id}"
     return [
         Route("/", page.index, methods=["GET"]),
         Route("/page/{name}", page.file, methods=["GET"]),
@@ -36,6 +36,15 @@ def routes() -> list[BaseRoute]:
         Route("/settings/{name}", original.read_setting, methods=["GET"]),
         Route("/openai/chat/completions", completions.chat_completions, methods=["POST"]),
         Route("/openai/models", completions.models, methods=["GET"]),
+        Route("/api", kernels.version, methods=["GET"]),
+        Route("/api/kernelspecs", kernels.list_specs, methods=["GET"]),
+        Route("/api/kernels", kernels.list_kernels, methods=["GET"]),
+        Route("/api/kernels", kernels.start_kernel, methods=["POST"]),
+        Route(kernel, kernels.show_kernel, methods=["GET"]),
+        Route(kernel, kernels.end_kernel, methods=["DELETE"]),
+        Route(f"{kernel}/interrupt", kernels.interrupt_kernel, methods=["POST"]),
+        Route(f"{kernel}/restart", kernels.restart_kernel, methods=["POST"]),
+        WebSocketRoute(f"{kernel}/channels", kernels.channels),
         Route("/v1/sessions", native.list_sessions, methods=["GET"]),
         Route("/v1/sessions", native.create_session, methods=["POST"]),
         Route(session, native.show_session, methods=["GET"]),
@@ -60,6 +69,7 @@ class Application(Starlette):
         }
         super().__init__(routes=routes(), lifespan=self._while_running, exception_handlers=handlers)
         self._sessions = Sessions(make, options.limits)
+        self._kernels: dict[str, kernels.Kernel] = {}
         #: Called at the start, where somebody else's web server runs the application.
         self.announce: Callable[[], None] = _nothing
         self.use(options)
@@ -67,7 +77,7 @@ class Application(Starlette):
     def use(self, options: ServerOptions) -> None:
         """Serve with these options from now on."""
         self._guard = Guard(super().__call__, options)
-        self.state.context = ServerContext(options, self._sessions, self._guard)
+        self.state.context = ServerContext(options, self._sessions, self._guard, self._kernels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the guard see each request first."""

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +28,24 @@ class ServerContext:
     options: ServerOptions
     sessions: Sessions
     guard: Guard
+    #: Jupyter's kernels by their ids.
+    kernels: dict[str, Any]
+
+
+class Tempo:
+    """Slows a client down that sends more than so many messages in a second, on average."""
+
+    def __init__(self, per_second: float) -> None:
+        self._gap = 1 / per_second
+        self._free = 0.0
+
+    async def beat(self) -> None:
+        """Wait until the next message may be taken."""
+        now = time.monotonic()
+        # A second's worth may come at once.
+        self._free = max(self._free + self._gap, now - 1)
+        if self._free > now:
+            await asyncio.sleep(self._free - now)
 
 
 def context_of(connection: HTTPConnection) -> ServerContext:

@@ -141,7 +141,8 @@ class Guard:
         if length > self._options.limits.message_bytes:
             raise RefusedError(413, f"A request may have {self._options.limits.message_bytes:,} bytes.")
         kind = b"".join(headers.all(b"content-type")).split(b";")[0].strip().lower()
-        if method == "POST" and kind != b"application/json":
+        has_body = length > 0 or bool(headers.all(b"transfer-encoding"))
+        if has_body and kind != b"application/json":
             raise RefusedError(415, "The body must be JSON, with Content-Type: application/json.")
 
     def _has_token(self, headers: "_Headers") -> bool:

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import secrets
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from oi_tui.engine.open_interpreter.chunks import Chunk
 from oi_tui.messages import Message
 from oi_tui.server.chunks import EventChunks, error
-from oi_tui.server.context import ServerContext, context_of, read_object, subprotocol, while_connected
+from oi_tui.server.context import ServerContext, Tempo, context_of, read_object, subprotocol, while_connected
 from oi_tui.server.event_log import EventReader, GapError, Question
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.sessions import DEFAULT, NoRoomError, UnknownSessionError
@@ -212,22 +211,6 @@ class Connection:
             await asyncio.wait_for(
                 self._socket.send_text(json.dumps(chunk)), self._context.options.limits.send_seconds
             )
-
-
-class Tempo:
-    """Slows a client down that sends more than so many messages in a second, on average."""
-
-    def __init__(self, per_second: float) -> None:
-        self._gap = 1 / per_second
-        self._free = 0.0
-
-    async def beat(self) -> None:
-        """Wait until the next message may be taken."""
-        now = time.monotonic()
-        # A second's worth may come at once.
-        self._free = max(self._free + self._gap, now - 1)
-        if self._free > now:
-            await asyncio.sleep(self._free - now)
 
 
 async def chat(socket: WebSocket) -> None:

@@ -55,6 +55,11 @@ def hostile() -> Iterator[tuple[str, Request]]:
         "POST /v1/sessions/default/propose",
         "POST /v1/sessions/default/answer",
         "DELETE /v1/sessions/default",
+        "GET /api",
+        "GET /api/kernels",
+        "POST /api/kernels",
+        "POST /api/kernels/x/interrupt",
+        "DELETE /api/kernels/x",
     )
     for path in paths:
         yield f"no token: {path}", (path, (HOST, JSON), "{}", 401)
@@ -114,7 +119,7 @@ def hostile() -> Iterator[tuple[str, Request]]:
         form = (HOST, TOKEN, f"Content-Type: {kind}")
         yield f"a form: {kind}", ("POST /v1/sessions/default/say", form, '{"content": "x"}', 415)
     yield "no type", ("POST /v1/sessions", (HOST, TOKEN), "{}", 415)
-    for path in ("/", "/?session=default", "/v1/sessions/default/events"):
+    for path in ("/", "/?session=default", "/v1/sessions/default/events", "/api/kernels/x/channels"):
         yield f"WebSocket without token: {path}", (f"GET {path}", (HOST, *WS), "", 401)
         wrong = (HOST, *WS, f"Sec-WebSocket-Protocol: oi-tui, oi-tui.token.{WRONG}")
         yield f"WebSocket with a wrong token: {path}", (f"GET {path}", wrong, "", 401)
