@@ -134,9 +134,10 @@ class ApiComputer(SettingGroup):
         return chunks if stream else gathered(chunks)
 
     def close(self) -> None:
-        """End all interpreters, for good."""
-        if self._runtimes:
-            self._runtimes.close()
+        """End all interpreters. The next run starts new ones."""
+        runtimes, self._runtimes = self._runtimes, None
+        if runtimes:
+            runtimes.close()
 
     def stop(self) -> None:
         """Interrupt the current run; variables are kept."""
@@ -148,7 +149,7 @@ class ApiComputer(SettingGroup):
 
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
         writer = ChunkWriter()
-        program_input = ProgramInput(self.runtimes.send_input)
+        program_input = ProgramInput(self.runtimes.send_input, self._settings.on_input)
         with closing(self.runtimes.run(language, code)) as reports:
             for report in reports:
                 for chunk in _chunks_of(report, writer, program_input):

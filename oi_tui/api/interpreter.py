@@ -41,6 +41,7 @@ Prompt = str | Chunk | Sequence[Chunk] | None
 #: Decides about code: by calling `run`, `edit` or `reject` of the question, or by returning True or False.
 OnApproval = Callable[[ApprovalRequested], object]
 _T = TypeVar("_T", Event, Chunk)
+_F = TypeVar("_F")
 _NOT_APPROVED = "This code was not run: it needs approval, and nobody could be asked."
 _HOW_TO_APPROVE = (
     "Set auto_run=True to run code without approval, set on_approval to a function that decides, "
@@ -126,18 +127,13 @@ class OpenInterpreter(SettingGroup):
             "_background",
             "_voice",
             "last_messages_count",
-            "on_approval",
-            "on_input",
+            "_on_approval",
         }
     )
     llm: LlmSettings
     computer: ApiComputer
     #: How many messages there were when the last turn began.
     last_messages_count: int
-    #: Decides about code that needs approval; None asks in the terminal.
-    on_approval: OnApproval | None
-    #: Returns what a program gets that waits for input, None for the end of input.
-    on_input: OnInput | None
 
     def __init__(
         self,
@@ -152,7 +148,7 @@ class OpenInterpreter(SettingGroup):
         self._settings = ApiSettings(_profile(profile))
         self._messages: list[Chunk] = []
         self.last_messages_count = 0
-        self.on_approval = self.on_input = None
+        self._on_approval: OnApproval | None = None
         self._brought = llm
         self._program: ModelProcess | None = None
         if llm is None and (program := self._settings.profile.completions):
@@ -197,6 +193,31 @@ class OpenInterpreter(SettingGroup):
             raise TypeError(f"conversation_filename must be a string, not {name!r}")
         self._file.forget()
         self._file.title = Path(name).name.removesuffix(".json") if name else ""
+
+    @property
+    def on_approval(self) -> OnApproval | None:
+        """A function that decides about code; None asks in the terminal.
+
+        It gets the question, and calls its `run()`, `edit(code)` or `reject(reason)`, or returns True or
+        False.
+        """
+        return self._on_approval
+
+    @on_approval.setter
+    def on_approval(self, function: OnApproval | None) -> None:
+        self._on_approval = _function("on_approval", function)
+
+    @property
+    def on_input(self) -> OnInput | None:
+        """A function that answers programs that wait for input; None asks in the terminal.
+
+        It gets the request, and returns a line, or None for the end of input.
+        """
+        return self._settings.on_input
+
+    @on_input.setter
+    def on_input(self, function: OnInput | None) -> None:
+        self._settings.on_input = _function("on_input", function)
 
     @property
     def responding(self) -> bool:
@@ -532,6 +553,12 @@ class OpenInterpreter(SettingGroup):
         profile = self._settings.profile
         request_log.set_levels(verbose=profile.verbose, debug=profile.debug)
         log.print_lines(profile.verbose or profile.debug)
+
+
+def _function(name: str, value: _F) -> _F:
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be a function or None, not {value!r}")
+    return value
 
 
 def _profile(given: object) -> Profile:

@@ -4,6 +4,7 @@ import difflib
 import warnings
 from typing import Any, ClassVar
 
+from oi_tui.api.terminal import OnInput
 from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, settings
 
@@ -68,6 +69,8 @@ class ApiSettings:
         self.profile = profile
         #: What was assigned to attributes that have no effect here.
         self.held: dict[str, Any] = {}
+        #: Returns what programs get that wait for input; None asks in the terminal.
+        self.on_input: OnInput | None = None
         self._names = {setting.key: setting.name for setting in settings()}
         self._started = False
 

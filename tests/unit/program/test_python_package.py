@@ -545,3 +545,21 @@ def test_the_calls_of_the_documentation_run_in_their_order(
     assert served.requests[-1]["max_tokens"] == 1000
     interpreter.reset()
     assert interpreter.messages == []
+
+
+def test_code_that_is_run_by_hand_gets_the_same_answers(make: Make) -> None:
+    interpreter = make()
+    interpreter.on_input = lambda request: "Ada"
+    [message] = interpreter.computer.run("python", "print('Hello', input('Name? '))")
+    assert "Hello Ada" in message["content"]
+    for name in ("on_input", "on_approval"):
+        with pytest.raises(TypeError, match=f"{name} must be a function"):
+            setattr(interpreter, name, "yes")
+
+
+def test_a_closed_interpreter_starts_anew_when_it_is_used(make: Make) -> None:
+    interpreter = make()
+    interpreter.computer.run("python", "x = 1")
+    interpreter.close()
+    assert "NameError" in interpreter.computer.run("python", "x")[0]["content"]
+    assert interpreter.chat("hello", display=False)[0]["content"] == "Hello there"
