@@ -8,6 +8,7 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.engine.credentials.trust import Shown, Trust
+from oi_tui.engine.open_interpreter import profiles as original_profiles
 from oi_tui.engine.settings import migration, presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import ProfileError, nearest
@@ -76,6 +77,11 @@ def find(name: str) -> Path:
         if stem == "default":
             return folder / "default.yaml"
     here = f"; for the file in this folder write ./{name}" if name and Path(name).exists() else ""
+    if theirs := original_profiles.named(name):
+        raise ProfileError(
+            f"there is no profile {name!r}, but Open Interpreter has one ({paths.short(theirs)}); "
+            "oi-tui --import brings it in"
+        )
     known = names()
     hint = nearest(name, known) or f"; there are {', '.join(known)}"
     raise ProfileError(f"there is no profile {name!r} in {paths.short(folder)}{here or hint}")

@@ -273,9 +273,19 @@ def _list_profiles() -> int:
     lines.append("Ready-made:")
     own = {path.stem for path in folder.glob("*.y*ml")}
     lines += [f"  {name:<20} {presets.summary(name)}" for name in presets.names() if name not in own]
+    lines += _waiting()
     _print("\n".join(lines))
     open_folder(folder)
     return 0
+
+
+def _waiting() -> list[str]:
+    """Say that something of Open Interpreter can be brought in, if it can."""
+    from oi_tui.engine.open_interpreter import setup
+    from oi_tui.engine.storage.store import Store
+
+    found = setup.look(Store(paths.conversations()))
+    return ["Open Interpreter was found on this machine; oi-tui --import brings it in."] if found else []
 
 
 def _told(path: Path) -> str:

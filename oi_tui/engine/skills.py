@@ -7,6 +7,7 @@ code, which is approved like all code.
 
 import ast
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,9 @@ class Skills:
         """Every skill, a person's own first. What cannot be read is left out."""
         trust = self._trust or Trust()
         own = [_read(path, trusted=True) for path in _files(folder())]
-        theirs = [_read(path, trust) for path in _files(self._cwd / _PROJECT)]
+        # A link could show the model what lies elsewhere.
+        inside = (path for path in _files(self._cwd / _PROJECT) if _is_inside(path, self._cwd))
+        theirs = [_read(path, trust) for path in inside]
         return [skill for skill in (*own, *theirs) if skill]
 
     def find(self, name: str) -> Skill | None:
@@ -146,7 +149,8 @@ def bring_in(source: Path) -> Path | None:
 
 def name_of(source: Path) -> str:
     """The name of the skill that a file with functions becomes."""
-    return re.sub(r"[^A-Za-z0-9_-]", "-", source.stem).strip("-_")[:64] or "skill"
+    plain = unicodedata.normalize("NFKD", source.stem).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9_-]", "-", plain).strip("-_")[:64] or "skill"
 
 
 def _functions(code: str) -> dict[str, str]:
@@ -167,6 +171,13 @@ def _files(place: Path) -> list[Path]:
         return sorted(path for path in place.glob(f"*/{_FILE}") if path.is_file())[:_MOST]
     except OSError:
         return []
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    try:
+        return path.resolve() == folder.resolve() / path.relative_to(folder)
+    except OSError:
+        return False
 
 
 def _read(path: Path, trust: Trust | None = None, *, trusted: bool = False) -> Skill | None:

@@ -58,6 +58,11 @@ def found() -> list[Path]:
     return [*profiles, *(path for path in old if path.is_file())]
 
 
+def named(name: str) -> Path | None:
+    """The profile that Open Interpreter has by that name, with or without its ending; None for none."""
+    return next((path for path in found() if name in (path.name, path.stem)), None)
+
+
 def bring_in(sources: Sequence[Path], target: Path) -> Iterator[ImportedProfiles]:
     """Copy the original's profiles; one whose name is taken here is left as it is.
 

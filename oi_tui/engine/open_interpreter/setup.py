@@ -106,7 +106,8 @@ def bring_in(store: Store) -> Imported:
     taken = tuple(profiles.bring_in(setup.profiles, target))
     lines = []
     if setup.conversations:
-        lines.append(str(conversations.bring_in(store, conversations.folders())))
+        report = conversations.bring_in(store, conversations.folders())
+        lines.append(report.page.rstrip() or str(report))
     if brought := sum(map(_bring_in_skill, setup.skills)):
         lines.append(f"{_count(brought, 'skill')} imported; %skills lists them.")
     linked = sum(map(_link, setup.llamafiles))

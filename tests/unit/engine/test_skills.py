@@ -93,6 +93,19 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     assert Skills(tmp_path).listed() == []
 
 
+@pytest.mark.parametrize("linked", ["file", "folder", "all"])
+def test_a_skill_that_is_a_link_to_elsewhere_is_left_out(linked: str, tmp_path: Path) -> None:
+    elsewhere = of_project(tmp_path / "elsewhere")
+    project = tmp_path / "project"
+    place = project / ".agents" / "skills" / "clean-csv"
+    source = {"file": elsewhere, "folder": elsewhere.parent, "all": elsewhere.parents[2]}[linked]
+    link = {"file": place / "SKILL.md", "folder": place, "all": project / ".agents"}[linked]
+    link.parent.mkdir(parents=True)
+    link.symlink_to(source)
+    assert link.exists()
+    assert Skills(project).listed() == []
+
+
 def test_what_ran_is_saved_as_a_skill() -> None:
     llm = Llm([call("rows = '```'"), call("ls", "shell", id="c2", index=1)], [Text("Done.")])
     workspace = Workspace(Profile(auto_run=True), llm=llm, computer=Computer())
@@ -114,7 +127,7 @@ def test_what_ran_is_saved_as_a_skill() -> None:
 
 
 def test_functions_of_open_interpreter_become_a_skill(tmp_path: Path) -> None:
-    source = tmp_path / "send mail.py"
+    source = tmp_path / "sénd mail.py"
     source.write_text('def send(to, text="hi"):\n    """Send a mail."""\n')
     place = skills.bring_in(source)
     assert place is not None

@@ -11,6 +11,7 @@ from oi_tui.cli import main
 from oi_tui.engine.models import llamafile
 from oi_tui.engine.open_interpreter import profiles as theirs
 from oi_tui.engine.open_interpreter import setup
+from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.skills import Skills
 from oi_tui.engine.storage.store import Store
 
@@ -84,6 +85,16 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
     assert digest(original) == before
     assert main.main(["--import"]) == 0
     assert capsys.readouterr().out == "Nothing of Open Interpreter was found that is not here.\n"
+
+
+def test_a_profile_that_is_not_brought_in_yet_is_named_with_the_way(
+    original: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("work", "work.yaml", "mine.py"):
+        with pytest.raises(ProfileError, match=r"Open Interpreter has one .* oi-tui --import brings it in"):
+            profiles.find(name)
+    assert main.main(["--profiles"]) == 0
+    assert capsys.readouterr().out.endswith("oi-tui --import brings it in.\n")
 
 
 def test_without_open_interpreter_there_is_nothing_to_offer() -> None:
