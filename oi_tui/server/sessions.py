@@ -30,6 +30,7 @@ class Sessions:
         self._make = make
         self._limits = limits
         self._sessions: dict[str, HostedSession] = {}
+        self._disposable: set[str] = set()
         self._making = asyncio.Lock()
         self._unwatched: dict[str, float] = {}
         self._tidying: asyncio.Task[None] | None = None
@@ -39,16 +40,23 @@ class Sessions:
         """Every session, the oldest first."""
         return list(self._sessions.values())
 
-    async def create(self, id: str = "") -> HostedSession:
-        """Make a session. Raises NoRoomError."""
+    async def create(self, id: str = "", *, disposable: bool = False) -> HostedSession:
+        """Make a session. Raises NoRoomError.
+
+        One that is disposable gives way to another when there is no room; its conversation stays saved.
+        """
         async with self._making:
             if id in self._sessions:
                 return self._sessions[id]
+            if len(self._sessions) >= self._limits.sessions:
+                await self._make_room()
             if len(self._sessions) >= self._limits.sessions:
                 raise NoRoomError(f"There are {self._limits.sessions} sessions; delete one first.")
             backend = await asyncio.to_thread(self._make)
             session = HostedSession(id or secrets.token_urlsafe(9), backend, self._limits)
             self._sessions[session.id] = session
+            if disposable:
+                self._disposable.add(session.id)
             if self._tidying is None:
                 self._tidying = asyncio.create_task(self._tidy())
             return session
@@ -65,10 +73,22 @@ class Sessions:
             raise UnknownSessionError(f"There is no session {id if _ID.fullmatch(id) else 'of this name'}.")
         return found
 
+    async def _make_room(self) -> None:
+        """End the disposable session that was not used for the longest time."""
+        idle = [
+            session
+            for session in self.all
+            if session.id in self._disposable and not session.busy and not session.log.readers
+        ]
+        if idle:
+            oldest = min(idle, key=lambda session: session.used)
+            await self.remove(oldest.id)
+
     async def remove(self, id: str) -> None:
         """End a session. Raises UnknownSessionError."""
         session = await self.find(id)
         del self._sessions[session.id]
+        self._disposable.discard(session.id)
         await asyncio.to_thread(session.close)
 
     async def close(self) -> None:
