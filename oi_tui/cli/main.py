@@ -188,7 +188,7 @@ def _started(arguments: list[str]) -> int:
     made = parser()
     made.typed = _dashed(arguments, made)
     given, rest = made.parse_known_args(made.typed)
-    words = _words(rest, made)
+    words = _asked(_words(rest, made))
     if "demo" in given and "model" in given:
         raise _UsageError("--demo and --model cannot be used together")
     notes += compat.add_choices(given, chosen)
@@ -453,6 +453,18 @@ def _words(rest: Sequence[str], made: _Parser) -> str:
         if item.startswith("-") and item != "-":
             raise _UsageError(_unknown(item, made))
     return " ".join([*rest[:end], *rest[end + 1 :]]).strip()
+
+
+def _asked(words: str) -> str:
+    """The first message: the words, or for `wtf` a request about the last error of the shell."""
+    if words.split()[:1] != ["wtf"]:
+        return words
+    from oi_tui.cli import wtf
+
+    try:
+        return wtf.request(words.split(maxsplit=1)[1:])
+    except ValueError as error:
+        raise _UsageError(str(error)) from None
 
 
 def _unknown(argument: str, made: _Parser) -> str:
