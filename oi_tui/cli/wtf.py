@@ -12,8 +12,8 @@ _NOTHING = (
     'oi-tui wtf "make test"'
 )
 _TASK = (
-    "Explain the last error that I got in my shell, in a few sentences, and repair it. Find out what you need "
-    "to know first. My working directory is {cwd}."
+    "Explain the last error that I got in my shell, in a few sentences, and repair it. Find out what you "
+    "need to know first. My working directory is {cwd}."
 )
 
 
