@@ -1,20 +1,22 @@
 """The languages of the Python API: `interpreter.computer`, as in Open Interpreter."""
 
 import sys
+import warnings
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, ClassVar, Literal, overload
 
 from oi_tui.api.notebook import display as show
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import ProgramInput
+from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, gathered
 from oi_tui.environment import held_back, wipe_environment
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.custom.language import language_of
-from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.sandbox.limits import Limits
 
@@ -34,12 +36,28 @@ class ApiComputer(SettingGroup):
     def __init__(self, settings: ApiSettings) -> None:
         self._settings = settings
         self._runtimes: Computer | None = None
-        self._languages: list[Any] = list(LANGUAGES)
+        there = [*LANGUAGES, *self._own_languages()]
+        self._languages: list[Any] = there
         if names := settings.profile.languages:
-            wanted = {language_of(_named(name), self).name for name in names}
-            self._languages = [language for language in LANGUAGES if language.name in wanted]
+            wanted = {_named(name, there).name for name in names}
+            self._languages = [language for language in there if language.name in wanted]
             # From here on it is the list that may be changed.
             settings.profile = settings.profile.with_changes(languages=())
+
+    def _own_languages(self) -> tuple[Language, ...]:
+        """The languages that the profile declares in files; a problem with one is a warning."""
+        profile = self._settings.profile
+        if not profile.custom_languages:
+            return ()
+        found = CustomLanguages(
+            profile.custom_languages,
+            Choices(profile.python or sys.executable or None, profile.shell),
+            self._settings.folder,
+            may_ask=not profile.sandbox,
+        )
+        for problem in found.problems:
+            warnings.warn(problem, stacklevel=4)
+        return found.languages
 
     @property
     def runtimes(self) -> Computer:
@@ -158,15 +176,15 @@ class ApiComputer(SettingGroup):
                     yield chunk
 
 
-def _named(language: Any) -> Any:
-    """Return the language of ours that a name means; anything else as it is. Raises TypeError."""
+def _named(language: Any, there: Sequence[Language] = LANGUAGES) -> Any:
+    """Return the language that a name means; anything else as it is. Raises TypeError."""
     if not isinstance(language, str):
         return language
     word = language.strip().lower()
-    for item in LANGUAGES:
+    for item in reversed(there):
         if word == item.name or word in item.aliases:
             return item
-    known = ", ".join(item.name for item in LANGUAGES)
+    known = ", ".join(item.name for item in there)
     raise TypeError(f"computer.languages: unknown language {language!r}; languages: {known}")
 
 

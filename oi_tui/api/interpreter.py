@@ -145,7 +145,7 @@ class OpenInterpreter(SettingGroup):
         if isinstance(profile, list | tuple):
             # Open Interpreter's first argument is the list of messages.
             settings, profile = {"messages": profile, **settings}, None
-        self._settings = ApiSettings(_profile(profile))
+        self._settings = ApiSettings(*_profile(profile))
         self._messages: list[Chunk] = []
         self.last_messages_count = 0
         self._on_approval: OnApproval | None = None
@@ -358,7 +358,7 @@ class OpenInterpreter(SettingGroup):
 
     def extend_config(self, config_path: str | Path) -> None:
         """Apply the settings of a profile on top of the current ones, as Open Interpreter 0.1 did."""
-        found = _profile(config_path)
+        found, _ = _profile(config_path)
         changes = {name: getattr(found, name) for name in found.origins}
         self._settings.profile = self._settings.profile.with_changes(**changes)
 
@@ -561,18 +561,21 @@ def _function(name: str, value: _F) -> _F:
     return value
 
 
-def _profile(given: object) -> Profile:
-    """Return the profile that is given, named or the default one. Raises ProfileError or OSError."""
+def _profile(given: object) -> tuple[Profile, Path | None]:
+    """Return the profile that is given, named or the default one, and the folder of its file.
+
+    Raises ProfileError or OSError.
+    """
     if isinstance(given, Profile):
-        return given
+        return given, None
     if not isinstance(given, str | Path | None):
         raise TypeError(f"the profile must be a name, a path or a Profile, not {type(given).__name__}")
     name = str(given.absolute()) if isinstance(given, Path) else given
-    profile, _ = profiles.open_profile(name, write=False)
+    profile, path = profiles.open_profile(name, write=False)
     profile = profile.with_environment()
     for line in profile.unknown:
         warnings.warn(f"profile: {line}", stacklevel=3)
-    return profile
+    return profile, path.parent if path else None
 
 
 def _checked(messages: Iterable[Chunk]) -> list[Chunk]:

@@ -2,6 +2,7 @@
 
 import difflib
 import warnings
+from pathlib import Path
 from typing import Any, ClassVar
 
 from oi_tui.api.terminal import OnInput
@@ -65,8 +66,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
 class ApiSettings:
     """The profile that an interpreter and its parts share."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, folder: Path | None = None) -> None:
         self.profile = profile
+        #: The folder at which relative paths of the profile begin.
+        self.folder = folder or Path.cwd()
         #: What was assigned to attributes that have no effect here.
         self.held: dict[str, Any] = {}
         #: Returns what programs get that wait for input; None asks in the terminal.

@@ -20,6 +20,7 @@ from oi_tui.api import computer, notebook
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
+from oi_tui.engine.credentials.trust import Shown, Trust
 from oi_tui.engine.events import ApprovalRequested, TurnEnded
 from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.open_interpreter import chunks
@@ -563,3 +564,38 @@ def test_a_closed_interpreter_starts_anew_when_it_is_used(make: Make) -> None:
     interpreter.close()
     assert "NameError" in interpreter.computer.run("python", "x")[0]["content"]
     assert interpreter.chat("hello", display=False)[0]["content"] == "Hello there"
+
+
+SHOUT = """
+class Shout:
+    name = "shout"
+    def run(self, code):
+        yield {"type": "console", "format": "output", "content": code.upper()}
+    def stop(self): ...
+    def terminate(self): ...
+"""
+
+
+def test_languages_in_files_of_a_profile_run_once_they_are_trusted(tmp_path: Path) -> None:
+    (tmp_path / "shout.py").write_text(SHOUT)
+    text = "computer.custom_languages: [shout.py, missing.py]\ncomputer.languages: [shout, python]\n"
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.warns(UserWarning, match=r"missing\.py: file not found"):
+        interpreter = OpenInterpreter(tmp_path / "mine.yaml")
+    with interpreter:
+        assert [each.name for each in interpreter.computer.languages] == ["python", "shout"]
+        with pytest.raises(ValueError, match="you do not trust yet"):
+            interpreter.computer.run("shout", "hello")
+    Trust().accept(Shown("language", str(tmp_path / "shout.py"), SHOUT))
+    with pytest.warns(UserWarning, match="missing"), OpenInterpreter(tmp_path / "mine.yaml") as interpreter:
+        assert interpreter.computer.run("shout", "hello")[0]["content"] == "HELLO"
+
+
+def test_the_code_of_a_python_profile_runs_first(tmp_path: Path) -> None:
+    path = tmp_path / "tools.py"
+    path.write_text("interpreter.computer.run('python', 'def tool(): return 42')\n")
+    with pytest.raises(ProfileError, match="shown and trusted first"):
+        OpenInterpreter(path)
+    Trust().accept(Shown("python profile", str(path), path.read_text()))
+    with OpenInterpreter(path) as interpreter:
+        assert interpreter.computer.run("python", "print(tool())")[0]["content"] == "42\n"
