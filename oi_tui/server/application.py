@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from oi_tui.server import completions, kernels, native, original, page, responses
+from oi_tui.server import completions, documents, kernels, native, original, page, responses
 from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
 from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send
@@ -35,6 +35,8 @@ def routes() -> list[BaseRoute]:
         Route("/settings", original.change_settings, methods=["POST"]),
         Route("/settings/{name}", original.read_setting, methods=["GET"]),
         Route("/openai/chat/completions", completions.chat_completions, methods=["POST"]),
+        Route("/openapi.json", documents.openapi, methods=["GET"]),
+        Route("/asyncapi.json", documents.asyncapi, methods=["GET"]),
         Route("/openai/responses", responses.create_response, methods=["POST"]),
         Route("/openai/models", completions.models, methods=["GET"]),
         Route("/api", kernels.version, methods=["GET"]),

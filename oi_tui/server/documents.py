@@ -1,0 +1,150 @@
+"""The OpenAPI and AsyncAPI documents, made from the routes and the events themselves."""
+
+import inspect
+import re
+from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any, get_args
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+from oi_tui.messages import Message, Report
+from oi_tui.server import wire
+from oi_tui.server.event_log import LogItem
+from oi_tui.server.guard import PUBLIC, PUBLIC_FOLDER
+from oi_tui.version import __version__
+
+Document = dict[str, Any]
+_TEXT = {"type": "string"}
+#: The bodies of the actions of a session, with what must be there first.
+ACTIONS: dict[str, tuple[tuple[str, ...], Document]] = {
+    "say": (("content",), {"content": {"description": "text, or OpenAI's parts with text and images"}}),
+    "propose": (("language", "code"), {"language": _TEXT, "code": _TEXT}),
+    "answer": (
+        ("question", "hash", "decision"),
+        {
+            "question": _TEXT,
+            "hash": {**_TEXT, "description": "SHA-256 of the code in UTF-8, as the question has it"},
+            "decision": {**_TEXT, "enum": ["run", "edit", "reject"]},
+            "code": {**_TEXT, "description": "with edit: what runs instead"},
+            "reason": {**_TEXT, "description": "with reject: the model gets it"},
+            "stop": {"type": "boolean", "description": "with reject: end the turn"},
+        },
+    ),
+    "input": (("text",), {"text": _TEXT}),
+    "stop": ((), {}),
+}
+
+
+async def openapi(request: Request) -> Response:
+    """The OpenAPI document."""
+    return JSONResponse(openapi_document(request.app.routes))
+
+
+async def asyncapi(request: Request) -> Response:
+    """The AsyncAPI document."""
+    return JSONResponse(asyncapi_document(request.app.routes))
+
+
+def openapi_document(routes: Iterable[BaseRoute]) -> Document:
+    """Describe every route of HTTP."""
+    found: dict[str, Document] = {}
+    for route in routes:
+        if isinstance(route, Route):
+            for method in sorted((route.methods or set()) - {"HEAD"}):
+                found.setdefault(route.path, {})[method.lower()] = _operation(route, method)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "oi-tui", "version": __version__},
+        "paths": found,
+        "security": [{"bearer": []}, {"key": []}],
+        "components": {
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "key": {"type": "apiKey", "in": "header", "name": "X-API-KEY"},
+            },
+            "schemas": {"Action": _action_schema(), "Event": _event_schema()},
+        },
+    }
+
+
+def asyncapi_document(routes: Iterable[BaseRoute]) -> Document:
+    """Describe every WebSocket, and the messages of today's protocol."""
+    found = {route.path: _summary(route.endpoint) for route in routes if isinstance(route, WebSocketRoute)}
+    return {
+        "asyncapi": "3.0.0",
+        "info": {"title": "oi-tui", "version": __version__},
+        "channels": {
+            re.sub(r"\W+", "_", path).strip("_") or "root": {"address": path, "description": told}
+            for path, told in found.items()
+        },
+        "components": {
+            "messages": {"Action": {"payload": _action_schema()}, "Event": {"payload": _event_schema()}}
+        },
+    }
+
+
+def _operation(route: Route, method: str) -> Document:
+    names = re.findall(r"{(\w+)}", route.path)
+    operation: Document = {
+        "summary": _summary(route.endpoint),
+        "parameters": [{"name": name, "in": "path", "required": True, "schema": _TEXT} for name in names],
+        "responses": {
+            "2XX": {"description": "done"},
+            "4XX": {"description": "refused; error.message says why"},
+        },
+    }
+    if route.path in PUBLIC or route.path.startswith(PUBLIC_FOLDER):
+        operation["security"] = []
+    if method == "POST":
+        schema = {"$ref": "#/components/schemas/Action"} if "{action}" in route.path else {"type": "object"}
+        operation["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+    return operation
+
+
+def _summary(endpoint: Any) -> str:
+    return (inspect.getdoc(endpoint) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _action_schema() -> Document:
+    return {
+        "oneOf": [
+            {
+                "type": "object",
+                "title": name,
+                "required": list(required),
+                "properties": {"do": {"const": name}, **properties},
+            }
+            for name, (required, properties) in ACTIONS.items()
+        ]
+    }
+
+
+def _event_schema() -> Document:
+    """The events, with the names of their fields."""
+    found = []
+    # The session puts a Question in the place of an ApprovalRequested.
+    for kind in (item for item in get_args(LogItem) if item.__name__ in wire.NAMES):
+        names = {"Question": ["question"], "RunReported": ["id", "report", *_report_fields()]}.get(
+            kind.__name__
+        )
+        names = names or [field.name for field in fields(kind)]
+        properties: Document = {"event": {"const": wire.NAMES[kind.__name__]}, "number": {"type": "integer"}}
+        for name in names:
+            properties[name] = _message_schema() if name == "message" else {}
+        found.append({"type": "object", "title": kind.__name__, "properties": properties})
+    state = ("number", "id", "title", "created", "busy", "waiting", "messages", "question", "input")
+    properties = {"event": {"const": "state"}, **{name: {} for name in state}}
+    found.append({"type": "object", "title": "State", "properties": properties})
+    return {"oneOf": found}
+
+
+def _report_fields() -> list[str]:
+    return sorted({field.name for kind in get_args(Report) for field in fields(kind)})
+
+
+def _message_schema() -> Document:
+    names = [field.name for field in fields(Message) if field.name != "unknown"]
+    return {"type": "object", "properties": {**{name: {} for name in names}, "url": _TEXT}}

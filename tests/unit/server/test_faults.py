@@ -1,0 +1,108 @@
+"""Clients that break off, never read, send garbage or come by the hundred."""
+
+import base64
+import os
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
+
+from oi_tui.engine.llm.base import Text
+from oi_tui.server.options import Limits
+from tests import processes
+from tests.unit.server.conftest import Serve
+from tests.unit.server.running import Running
+
+EVENTS = "/v1/sessions/default/events"
+HELLO = {"type": "message", "content": "Hello"}
+COMPLETE = {"role": "server", "type": "status", "content": "complete"}
+MASK = b"\x00\x00\x00\x00"
+#: Pieces of WebSocket frames: half of a header, half of a text, a frame without a mask, an unknown kind, a
+#: length of 2^62 bytes, text that is not UTF-8, half of a fragmented message, a ping that is too long.
+BROKEN = (
+    b"\x81",
+    b"\x81\x85" + MASK + b"ab",
+    b"\x81\x02hi",
+    b"\x83\x80" + MASK,
+    b"\x81\xff" + b"\x40" + b"\x00" * 7 + MASK,
+    b"\x81\x82" + MASK + b"\xff\xfe",
+    b"\x01\x81" + MASK + b"{",
+    b"\x89\xfe\x01\x00" + MASK + b"x" * 256,
+    os.urandom(500),
+)
+
+
+def handshake(running: Running, path: str) -> bytes:
+    key = base64.b64encode(b"0123456789abcdef").decode()
+    lines = [
+        f"GET {path} HTTP/1.1",
+        f"Host: 127.0.0.1:{running.options.port}",
+        f"Authorization: Bearer {running.options.token}",
+        *("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"),
+        f"Sec-WebSocket-Key: {key}",
+    ]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def dropped(running: Running, data: bytes) -> None:
+    """Connect, send, and break off hard."""
+    with socket.create_connection(("127.0.0.1", running.options.port), timeout=20) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+        connection.sendall(data)
+
+
+def still_works(running: Running) -> None:
+    with running.socket() as client:
+        client.say(HELLO)
+        client.until(**COMPLETE)
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@pytest.mark.parametrize("path", ["/", EVENTS])
+def test_broken_frames_end_their_own_connection_only(serve: Serve, path: str) -> None:
+    running = serve()
+    for frame in BROKEN:
+        dropped(running, handshake(running, path) + frame)
+    still_works(running)
+
+
+def test_a_client_may_break_off_at_every_step(serve: Serve) -> None:
+    running = serve()
+    whole = handshake(running, "/") + b"\x81\x80" + MASK
+    for end in range(0, len(whole), 7):
+        dropped(running, whole[:end])
+    still_works(running)
+
+
+def test_a_thousand_connects_leave_nothing_behind(serve: Serve) -> None:
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("/proc is not here: open files cannot be counted")
+    running = serve()
+    still_works(running)
+    readers = running.app.state.context.sessions.all[0].log
+    before = open_files(), threading.active_count()
+    for number in range(1000):
+        dropped(running, handshake(running, EVENTS) if number % 2 else b"")
+    assert processes.wait_until(lambda: readers.readers == 0, 20)
+    # Threads of asyncio's pool may be added up to its size, but not by the number of connects.
+    assert processes.wait_until(lambda: open_files() <= before[0] + 5, 20)
+    assert threading.active_count() <= before[1] + 10
+    still_works(running)
+
+
+def test_a_model_that_says_much_while_its_client_is_gone_is_kept_within_bounds(serve: Serve) -> None:
+    running = serve([Text("word " * 20) for _ in range(2000)], limits=Limits(history_bytes=50_000))
+    with running.socket(EVENTS) as client:
+        client.send({"do": "say", "content": "Hello"})
+        client.until(event="message.grew")
+    session = running.app.state.context.sessions.all[0]
+    assert session.wait(30)
+    assert session.log.kept_bytes <= 50_000
+    assert session.messages[-1].content == "word " * 40_000
