@@ -85,6 +85,16 @@ class Computer:
         """End what `run` started."""
         self.terminal.terminate()
 
+    def act(self, actions: Any) -> Any:
+        """Carry out an action, or a list: {"action": "left_click", "coordinate": [10, 20]}.
+
+        The actions of Anthropic's computer_20250124 and computer_20251124 and of OpenAI's tool computer are
+        known, with coordinates of the whole screen. Returns the picture that the last of them asked for.
+        """
+        from oi_tui.computer import actions as known
+
+        return known.act(self, actions)
+
     def screenshot(self, *args: Any, **options: Any) -> Any:
         """Take a picture of the screen; see `computer.display.screenshot`."""
         return self.display.screenshot(*args, **options)

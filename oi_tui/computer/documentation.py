@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+from oi_tui.computer.computer import Computer
 from oi_tui.computer.docs import methods
 from oi_tui.computer.tool import TOOLS, class_of
 
@@ -26,6 +27,7 @@ def of_computer() -> str:
             f"- {signature}  # {_first(text)}" for signature, text in methods(f"computer.{name}", class_)
         ]
         parts.append("\n".join(lines))
+    parts.append(f"- computer.act(actions)  # {_first(inspect.getdoc(Computer.act) or '')}")
     return "\n\n".join(parts)
 
 

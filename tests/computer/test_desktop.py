@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.computer import Computer as ComputerObject
+from oi_tui.computer import ComputerError
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer_api import ComputerApi
 from oi_tui.messages import Displayed, LineReached, Printed, RunEnded
@@ -99,6 +101,54 @@ def test_pointer_clicks_drags_and_scrolls_where_it_should(desk: Desk) -> None:
     desk.form.says("ButtonRelease 1 90 50")
     desk.run("computer.mouse.scroll(-2)")
     until(lambda: desk.form.lines.count("ButtonRelease 5 90 50") == 2, "the wheel")
+
+
+def test_actions_of_computer_tools_are_carried_out_in_order(desk: Desk) -> None:
+    (x, y), (entry_x, entry_y) = desk.form.canvas, desk.form.entry
+    anthropic = [
+        {"action": "left_click", "coordinate": [entry_x, entry_y]},
+        {"action": "type", "text": "one"},
+        {"action": "key", "text": "shift+Home"},
+        {"action": "type", "text": "two"},
+        {"action": "left_click_drag", "start_coordinate": [x + 9, y + 9], "coordinate": [x + 49, y + 29]},
+        {"action": "scroll", "coordinate": [x + 9, y + 9], "scroll_direction": "up", "scroll_amount": 2},
+        {"action": "mouse_move", "coordinate": [x + 5, y + 5]},
+        {"action": "cursor_position"},
+    ]
+    assert desk.run(f"computer.act({anthropic})") == f"({x + 5}, {y + 5})"
+    desk.form.says("ButtonRelease 1 49 29")
+    until(lambda: desk.form.lines.count("ButtonRelease 4 9 9") == 2, "the wheel")
+    openai = [
+        {"type": "click", "button": "right", "x": x + 7, "y": y + 7},
+        {"type": "double_click", "x": x + 70, "y": y + 7},
+        {"type": "click", "button": "left", "x": entry_x, "y": entry_y},
+        {"type": "keypress", "keys": ["TAB"]},
+        {"type": "keypress", "keys": ["SPACE"]},
+        {"type": "wait", "duration": 0},
+        {"type": "screenshot"},
+    ]
+    assert desk.run(f"print(computer.act({openai}))").endswith("<Picture 1280x800>")
+    desk.form.says("ButtonRelease 3 7 7")
+    desk.form.says("sent two")
+    zoom = {"action": "zoom", "region": [10, 10, 110, 60]}
+    assert desk.run(f"print(computer.act({zoom}))") == "<Picture 100x50>"
+    assert desk.pressed() == []
+
+
+@pytest.mark.parametrize(
+    ("action", "words"),
+    [
+        ({"action": "fly"}, "There is no action 'fly'; actions: click,"),
+        ({"type": "move"}, "move is not complete"),
+        (
+            {"action": "scroll", "scroll_direction": "left", "scroll_amount": 1},
+            "Scrolling left is not possible",
+        ),
+    ],
+)
+def test_an_action_that_is_not_understood_is_refused(action: dict[str, object], words: str) -> None:
+    with pytest.raises(ComputerError, match=words):
+        ComputerObject().act(action)
 
 
 def test_keys_are_pressed_together_and_released(desk: Desk) -> None:

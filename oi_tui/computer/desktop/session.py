@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +21,7 @@ _NO_DISPLAY = (
     "There is no desktop to use: the variable DISPLAY is not set. Start oi-tui in a graphical session, or on "
     "a virtual screen: xvfb-run oi-tui."
 )
+_WAYLAND = "This Wayland session has no XWayland (DISPLAY is not set), and only X11 is supported."
 _MAC = "Screen, mouse and keyboard of macOS are not supported yet; files, mail, calendar and contacts are."
 _MOVED = (
     "The user moved the mouse, so this code was stopped and nothing is held down. Ask the user before you go "
@@ -30,6 +32,8 @@ _NO_GUARD = (
 )
 #: How far the pointer may be from where it was put: programs may move it by a pixel at an edge.
 _NEAR = 2
+#: How long the pointer may take to get where it is put.
+_ARRIVAL_SECONDS = 0.1
 
 
 class Pipe(Protocol):
@@ -58,7 +62,14 @@ class Session:
         self.check()
         self._watch()
         self.desktop.move(x, y)
-        self._put = cells.number(), self.desktop.position()
+        self._put = cells.number(), self._arrived(x, y)
+
+    def _arrived(self, x: int, y: int) -> tuple[int, int]:
+        """Where the pointer is once it has moved: the server may take a moment for that, or confine it."""
+        end = time.monotonic() + _ARRIVAL_SECONDS
+        while (position := self.desktop.position()) != (x, y) and time.monotonic() < end:
+            time.sleep(0.001)
+        return position
 
     def button(self, number: int, down: bool) -> None:
         """Press or release a button."""
@@ -140,6 +151,8 @@ def open_desktop() -> Desktop:
     if sys.platform == "darwin":
         raise ComputerError(_MAC)
     if not os.environ.get("DISPLAY"):
+        if os.environ.get("WAYLAND_DISPLAY"):
+            raise ComputerError(_WAYLAND)
         raise ComputerError(_NO_DISPLAY)
     return X11()
 

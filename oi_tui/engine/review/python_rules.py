@@ -66,7 +66,7 @@ _SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutpu
 _WRITING = re.compile(r"[rbt]*[wax+][rbtwax+]*")
 #: The tools of the computer object that act on more than files, and functions that do more than their tool.
 _COMPUTER: dict[str, Kind] = {
-    **dict.fromkeys(("mouse", "keyboard", "os.activate"), "controls"),
+    **dict.fromkeys(("mouse", "keyboard", "os.activate", "act"), "controls"),
     **dict.fromkeys(("display", "screenshot", "view", "vision", "os.active_window"), "screen"),
     **dict.fromkeys(("clipboard", "os.get_selected_text"), "clipboard"),
     **dict.fromkeys(("mail.send", "sms.send"), "sends"),

@@ -1,0 +1,165 @@
+"""The actions that models were trained on, carried out by mouse and keyboard.
+
+Anthropic's tools `computer_20250124` and `computer_20251124` have one action at a time, OpenAI's tool
+`computer` a list of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.session import session
+from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.pictures import Picture
+
+Action = dict[str, Any]
+_LONGEST_WAIT = 60.0
+#: OpenAI's words for what is called otherwise here.
+_BUTTONS = {"wheel": "middle"}
+
+
+def act(computer: Any, actions: Action | Iterable[Action]) -> Picture | None:
+    """Carry out one action or several in their order. Return the last picture that one of them asked for."""
+    picture = None
+    for action in [actions] if isinstance(actions, dict) else list(actions):
+        picture = _one(computer, action) or picture
+    return picture
+
+
+def _one(computer: Any, action: Action) -> Picture | None:
+    name = action.get("action") or action.get("type")
+    found = _ACTIONS.get(str(name))
+    if found is None:
+        raise ComputerError(f"There is no action {name!r}; actions: {', '.join(sorted(_ACTIONS))}.")
+    try:
+        picture: Picture | None = found(computer, action)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ComputerError(f"The action {name} is not complete: {action} ({error}).") from None
+    return picture
+
+
+def _point(action: Action, key: str = "coordinate") -> tuple[int, int] | None:
+    if key in action:
+        x, y = action[key]
+        return int(x), int(y)
+    return (int(action["x"]), int(action["y"])) if "x" in action else None
+
+
+def _click(computer: Any, action: Action, button: str, clicks: int) -> None:
+    if (point := _point(action)) is not None:
+        computer.mouse.move(*point)
+    modifiers = _keys(str(action.get("text") or "")) or [str(key).lower() for key in action.get("keys") or ()]
+    for key in modifiers:
+        computer.keyboard.down(key)
+    try:
+        computer.mouse.click(button=button, clicks=clicks)
+    finally:
+        for key in reversed(modifiers):
+            computer.keyboard.up(key)
+
+
+def _clicks(button: str, clicks: int) -> Callable[[Any, Action], None]:
+    return lambda computer, action: _click(computer, action, button, clicks)
+
+
+def _openai_click(computer: Any, action: Action) -> None:
+    button = str(action.get("button") or "left")
+    _click(computer, action, _BUTTONS.get(button, button), 1)
+
+
+def _move(computer: Any, action: Action) -> None:
+    point = _point(action)
+    if point is None:
+        raise KeyError("coordinate")
+    computer.mouse.move(*point)
+
+
+def _drag(computer: Any, action: Action) -> None:
+    if "path" in action:
+        path = action["path"]
+        points = [(each["x"], each["y"]) if isinstance(each, dict) else tuple(each) for each in path]
+    else:
+        start = _point(action, "start_coordinate") or computer.mouse.position()
+        points = [start, tuple(action["coordinate"])]
+    for before, after in zip(points, points[1:]):  # noqa: RUF007 -- pairwise came with Python 3.10
+        computer.mouse.drag(before, after)
+
+
+def _scroll(computer: Any, action: Action) -> None:
+    if (point := _point(action)) is not None:
+        computer.mouse.move(*point)
+    if "scroll_direction" in action:
+        direction, amount = action["scroll_direction"], int(action["scroll_amount"])
+        if direction not in ("up", "down"):
+            raise ComputerError(f"Scrolling {direction} is not possible; up and down are.")
+        computer.mouse.scroll(amount if direction == "up" else -amount)
+    else:
+        # Pixels, of which a turn of the wheel moves about a hundred.
+        computer.mouse.scroll(-round(int(action["scroll_y"]) / 100))
+
+
+def _press(computer: Any, action: Action) -> None:
+    keys = [str(key).lower() for key in action["keys"]] if "keys" in action else _keys(action["text"])
+    computer.keyboard.hotkey(*keys, interval=0)
+
+
+def _hold(computer: Any, action: Action) -> None:
+    computer.keyboard.down(action["text"])
+    try:
+        _wait(computer, action)
+    finally:
+        computer.keyboard.up(action["text"])
+
+
+def _wait(_: Any, action: Action) -> None:
+    time.sleep(min(float(action.get("duration", 1)), _LONGEST_WAIT))
+
+
+def _screenshot(computer: Any, _: Action) -> Picture:
+    found: Picture = computer.display.screenshot(active_app_only=False)
+    return found
+
+
+def _zoom(_: Any, action: Action) -> Picture:
+    left, top, right, bottom = map(int, action["region"])
+    return session().desktop.capture(Region(left, top, right - left, bottom - top))
+
+
+def _position(computer: Any, _: Action) -> None:
+    print(computer.mouse.position())
+
+
+def _keys(text: str) -> list[str]:
+    """The keys of `ctrl+shift+s`; a plus sign alone, or at the end, is a key."""
+    parts = text.split("+")
+    if text.endswith("+"):
+        parts = [*parts[:-2], "+"]
+    return [part for part in parts if part]
+
+
+_ACTIONS: dict[str, Callable[[Any, Action], Any]] = {
+    "click": _openai_click,
+    "left_click": _clicks("left", 1),
+    "right_click": _clicks("right", 1),
+    "middle_click": _clicks("middle", 1),
+    "double_click": _clicks("left", 2),
+    "triple_click": _clicks("left", 3),
+    "mouse_move": _move,
+    "move": _move,
+    "left_click_drag": _drag,
+    "drag": _drag,
+    "left_mouse_down": lambda computer, _: computer.mouse.down(),
+    "left_mouse_up": lambda computer, _: computer.mouse.up(),
+    "scroll": _scroll,
+    "type": lambda computer, action: computer.keyboard.write(action["text"], delay=0),
+    "key": _press,
+    "keypress": _press,
+    "hold_key": _hold,
+    "wait": _wait,
+    "screenshot": _screenshot,
+    "zoom": _zoom,
+    "cursor_position": _position,
+}
