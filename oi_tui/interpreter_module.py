@@ -4,37 +4,37 @@
     from interpreter import interpreter, OpenInterpreter
 
 An installed Open Interpreter is found first, so that nothing of it is replaced. So that scripts need no
-change at all, `python -m oi_tui.interpreter_module install` has the environment's Python import this module
+change at all, `python -m oi_tui.interpreter_hook install` has the environment's Python import this module
 at each start; `remove` takes that back.
 """
 
-import argparse
-import importlib.abc
-import importlib.machinery
-import importlib.util
+# Installed as a hook, this is imported at each start of Python: whatever is not cheap is imported later.
 import sys
-import sysconfig
 from collections.abc import Sequence
-from pathlib import Path
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 #: The modules of Open Interpreter that scripts import from.
 _NAMES = ("interpreter", "interpreter.core", "interpreter.core.core")
-_HOOK = "oi_tui_interpreter.pth"
 
 
-class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+class Finder:
     """Finds `interpreter` where nothing else does."""
 
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
+    ) -> ModuleSpec | None:
+        """Find one of the modules of Open Interpreter."""
         if fullname not in _NAMES:
             return None
         package = any(name.startswith(f"{fullname}.") for name in _NAMES)
-        return importlib.util.spec_from_loader(fullname, self, is_package=package)
+        return ModuleSpec(fullname, self, is_package=package)  # type: ignore[arg-type]
+
+    def create_module(self, _spec: ModuleSpec) -> None:
+        """Have Python make the module."""
 
     def exec_module(self, module: ModuleType) -> None:
+        """Fill the module; its names are looked up when they are asked for."""
         module.__doc__ = "Open Interpreter's Python interface, by oi-tui."
         module.__getattr__ = _attribute  # type: ignore[method-assign]
 
@@ -49,26 +49,8 @@ def _attribute(name: str) -> object:
 
 def provide() -> None:
     """Let `import interpreter` work from now on, behind whatever else is found."""
-    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.append(_Finder())
-
-
-def main(arguments: Sequence[str] | None = None) -> str:
-    """Install or remove the hook of this environment. Returns what was done, in a sentence."""
-    parser = argparse.ArgumentParser(prog="python -m oi_tui.interpreter_module", allow_abbrev=False)
-    parser.add_argument("action", choices=("install", "remove"))
-    hook = Path(sysconfig.get_paths()["purelib"]) / _HOOK
-    if parser.parse_args(arguments).action == "remove":
-        hook.unlink(missing_ok=True)
-        return f"{hook} is removed."
-    hook.write_text("import oi_tui.interpreter_module\n", encoding="utf-8")
-    spec = importlib.util.find_spec("interpreter")
-    if spec and not isinstance(spec.loader, _Finder):
-        return f"{hook} is written, but `import interpreter` still finds {spec.origin}. Uninstall that first."
-    return f"{hook} is written: `import interpreter` now finds oi-tui in this environment."
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.append(Finder())
 
 
 provide()
-
-if __name__ == "__main__":
-    print(main())  # noqa: T201

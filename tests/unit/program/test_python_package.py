@@ -15,7 +15,7 @@ import nbclient
 import nbformat
 import pytest
 
-from oi_tui import OpenInterpreter, interpreter_module, paths
+from oi_tui import OpenInterpreter, interpreter_hook, interpreter_module, paths
 from oi_tui.api import computer, notebook
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
@@ -463,7 +463,7 @@ def test_the_hook_for_old_scripts_is_written_and_removed(
     hook = tmp_path / "oi_tui_interpreter.pth"
     hook.touch()
     monkeypatch.setattr("sysconfig.get_paths", lambda: {"purelib": str(tmp_path)})
-    assert str(hook) in interpreter_module.main([action])
+    assert str(hook) in interpreter_hook.main([action])
     assert hook.exists() == (action == "install")
     assert action == "remove" or hook.read_text() == "import oi_tui.interpreter_module\n"
 

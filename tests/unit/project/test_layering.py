@@ -28,6 +28,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"api", "cli"}),
     frozenset({"start"}),
     frozenset({"__main__", "interpreter_module"}),
+    frozenset({"interpreter_hook"}),
 )
 RANK = {part: rank for rank, parts in enumerate(LEVELS) for part in parts}
 #: Where a package from elsewhere may be imported at all; elsewhere than here it may not.
