@@ -22,6 +22,7 @@ from oi_tui.server.sessions import DEFAULT
 MODEL = "open-interpreter"
 #: The header that chooses a session.
 SESSION_HEADER = "x-session"
+_GAP = "\n(There was more output than could be sent in time; a part of it is missing here.)\n"
 _QUESTION = "Do you want to run this code?"
 #: Messages of the original that change how the server works.
 _MODES = ("{CONTEXT_MODE_ON}", "{CONTEXT_MODE_OFF}", "{REQUIRE_START_ON}", "{REQUIRE_START_OFF}", "{START}")
@@ -111,14 +112,22 @@ async def _texts(session: HostedSession, messages: list[Message], agrees: bool) 
                 await asyncio.to_thread(session.wait, _STOP_SECONDS)
                 reader.skip()
             session.say(messages)
-        async for text in _until_quiet(reader):
+        async for text in _until_quiet(session, reader):
             yield text
 
 
-async def _until_quiet(reader: EventReader) -> AsyncIterator[str]:
+async def _until_quiet(session: HostedSession, reader: EventReader) -> AsyncIterator[str]:
     chunks = EventChunks()
     while True:
-        for entry in await reader.next():
+        try:
+            entries = await reader.next()
+        except GapError:
+            yield _GAP
+            reader.skip()
+            if not session.busy or session.question:
+                return
+            continue
+        for entry in entries:
             for chunk in chunks.of(entry.item):
                 if text := _text(chunk):
                     yield text
@@ -164,9 +173,8 @@ async def _stream(body: Mapping[str, Any], texts: AsyncIterator[str]) -> AsyncIt
     try:
         async for text in texts:
             yield line({"content": text}, None)
-    except (ConflictError, GapError) as problem:
-        why = str(problem) or "The client read too slowly."
-        yield f"data: {json.dumps({'error': {'message': why}})}\n\n".encode()
+    except ConflictError as problem:
+        yield f"data: {json.dumps({'error': {'message': str(problem)}})}\n\n".encode()
     yield line({}, "stop")
     yield b"data: [DONE]\n\n"
 

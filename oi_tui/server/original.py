@@ -160,7 +160,8 @@ class Connection:
             # A new message ends what goes on, as in the original.
             self._chunks.superseded += 1
             self._session.stop()
-            await asyncio.to_thread(self._session.wait, _STOP_SECONDS)
+            if not await asyncio.to_thread(self._session.wait, _STOP_SECONDS):
+                self._chunks.superseded -= 1
         self._session.say(messages_of(parts))
 
     def _command(self, command: str) -> None:

@@ -29,6 +29,10 @@ from oi_tui.server.guard import App
 from oi_tui.server.options import OptionError, ServerOptions
 from oi_tui.workspace import Workspace
 
+_NOT_ENCRYPTED = (
+    "Other machines can reach this address, and nothing is encrypted: use --tls-cert and --tls-key, or a "
+    "tunnel."
+)
 #: Connections that may wait to be accepted.
 _BACKLOG = 128
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -79,9 +83,16 @@ def greeting(options: ServerOptions, *, auto_run: bool) -> str:
         f"Page:   {page_address(options)}" if not options.socket else "",
         f"Token:  {options.token}   (send it as Authorization: Bearer TOKEN, or X-API-KEY: TOKEN)",
         "Code runs without asking (auto_run is on)." if auto_run else "Code needs approval before it runs.",
+        _NOT_ENCRYPTED if is_open_to_others(options) and not options.certificate else "",
         "Whoever has the token can do all that you can do here. ctrl+c ends the server.",
     ]
     return "\n".join(filter(None, lines))
+
+
+def is_open_to_others(options: ServerOptions) -> bool:
+    """Whether other machines can reach the server."""
+    host = options.host.strip("[]")
+    return not options.socket and host not in ("localhost", "::1") and not host.startswith("127.")
 
 
 def listen(options: ServerOptions) -> socket.socket:
@@ -105,13 +116,12 @@ def listen(options: ServerOptions) -> socket.socket:
 
 
 def _listen_at_path(path: Path) -> socket.socket:
+    if path.is_socket():
+        if _is_answered(path):
+            raise OptionError(f"another server listens at {path}")
+        path.unlink()
     made = socket.socket(socket.AF_UNIX)
     try:
-        if path.is_socket():
-            with socket.socket(socket.AF_UNIX) as probe, contextlib.suppress(OSError):
-                probe.connect(str(path))
-                raise OptionError(f"another server listens at {path}")
-            path.unlink()
         made.bind(str(path))
         path.chmod(0o600)
         made.listen(_BACKLOG)
@@ -119,6 +129,16 @@ def _listen_at_path(path: Path) -> socket.socket:
         made.close()
         raise OptionError(f"cannot listen at {path}: {error.strerror or error}") from None
     return made
+
+
+def _is_answered(path: Path) -> bool:
+    """Whether a server lives at the socket, not only its file."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+    return True
 
 
 def with_port(options: ServerOptions, listening: socket.socket) -> ServerOptions:

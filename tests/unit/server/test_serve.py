@@ -1,0 +1,70 @@
+"""What the start of the server says and opens."""
+
+import re
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
+
+from oi_tui.server import serve
+from oi_tui.server.options import ServerOptions
+
+
+def test_the_greeting_names_address_token_and_how_code_runs() -> None:
+    options = ServerOptions()
+    said = serve.greeting(options, auto_run=False)
+    assert f"http://127.0.0.1:8000/#token={options.token}" in said
+    assert "Code needs approval before it runs." in said
+    assert "not encrypted" not in said
+    assert "Code runs without asking" in serve.greeting(options, auto_run=True)
+
+
+@pytest.mark.parametrize(
+    ("host", "open_to_others"),
+    [
+        *((host, False) for host in ("127.0.0.1", "127.0.0.2", "localhost", "::1", "[::1]")),
+        *((host, True) for host in ("0.0.0.0", "::", "192.168.1.5", "box.example")),
+    ],
+)
+def test_an_address_that_others_reach_without_encryption_is_said(host: str, open_to_others: bool) -> None:
+    said = serve.greeting(ServerOptions(host=host), auto_run=False)
+    assert ("nothing is encrypted" in said) == open_to_others
+
+
+def test_the_page_is_opened_through_a_private_file_without_the_token_on_a_command_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(serve, "opener", lambda: ("browser",))
+    monkeypatch.setattr(serve, "view", lambda words, what: opened.extend((*words, what)))
+    options = ServerOptions()
+    with ExitStack() as stack:
+        serve._open(options, stack)
+        file = Path(opened[1])
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert f"{options.address}/#token={options.token}" in file.read_text()
+        assert not any(options.token in word for word in opened)
+    assert not file.exists()
+
+
+def test_without_a_browser_the_address_is_enough(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serve, "opener", lambda: None)
+    with ExitStack() as stack:
+        serve._open(ServerOptions(), stack)
+    assert re.search("Open the address above", capsys.readouterr().out)
+
+
+def test_a_socket_that_a_dead_server_left_is_taken_and_a_living_one_is_not(tmp_path: Path) -> None:
+    options = ServerOptions(socket=tmp_path / "s")
+    serve.listen(options).close()
+    with serve.listen(options), pytest.raises(ValueError, match="another server listens at"):
+        serve.listen(options)
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ValueError, match="cannot listen at"):
+        serve.listen(ServerOptions(socket=tmp_path / "file"))
+    assert (tmp_path / "file").read_text() == "mine"
