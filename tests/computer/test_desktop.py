@@ -12,11 +12,16 @@ from oi_tui.computer import Computer as ComputerObject
 from oi_tui.computer import ComputerError
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer_api import ComputerApi
+from oi_tui.engine.events import TurnEnded
+from oi_tui.engine.llm.base import Text
+from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Displayed, LineReached, Printed, RunEnded
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.workspace import Workspace
 from tests import programs
 from tests.computer.desktop import Form, screen, until
+from tests.fakes import Llm, call
 
 pytestmark = pytest.mark.needs("Xvfb", "openbox", "xdotool")
 
@@ -277,3 +282,27 @@ def test_a_killed_interpreter_leaves_nothing_pressed(desk: Desk) -> None:
     os.kill(pid, signal.SIGKILL)
     desk.form.says("ButtonRelease 1 3 3")
     desk.form.says("up Shift_L")
+
+
+def test_a_movement_by_hand_ends_the_turn_of_the_conversation(
+    own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with screen() as display:
+        monkeypatch.setenv("DISPLAY", display)
+        code = "import subprocess\ncomputer.mouse.move(50, 50)\n"
+        code += (
+            "subprocess.run(['xdotool', 'mousemove', '900', '700'], check=True)\ncomputer.mouse.click(60, 60)"
+        )
+        llm = Llm([call(code)], [Text("It must not be asked again.")])
+        profile = Profile(model="openai/x").with_changes("flag", os=True, auto_run=True)
+        workspace = Workspace(profile, llm=llm)
+        try:
+            events = list(workspace.session.turn("Click somewhere."))
+        finally:
+            workspace.close()
+    assert isinstance(events[-1], TurnEnded)
+    assert len(llm.requests) == 1
+    assert "You control the user's computer" in llm.requests[0].messages[0]["content"]
+    outputs = "".join(each.content for each in workspace.session.messages if each.type == "console")
+    assert "The user moved the mouse" in outputs
