@@ -1,11 +1,15 @@
 """The computer object in Python cells, and what the model and the person are told of it."""
 
+import builtins
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from oi_tui.computer import Computer as ComputerObject
+from oi_tui.computer import cells as cells_module
 from oi_tui.computer.documentation import of_computer
 from oi_tui.computer.tool import TOOLS
 from oi_tui.computer_api import ComputerApi, RefusedError
@@ -14,6 +18,7 @@ from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Printed, RunEnded
 from oi_tui.runtimes import Computer
+from oi_tui.runtimes.language import DRIVERS
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.workspace import Workspace
 from tests import bare_python
@@ -172,3 +177,25 @@ def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: P
         assert len(llm.requests) == 1
     finally:
         workspace.close()
+
+
+@pytest.mark.parametrize("version", [(3, 8, 0), (3, 9, 0), sys.version_info])
+def test_python_starts_with_the_object_whatever_its_version(
+    version: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(DRIVERS)
+    import python_computer
+
+    monkeypatch.setattr(python_computer, "sys", SimpleNamespace(version_info=version, modules=sys.modules))
+    monkeypatch.setattr(builtins, "computer", None, raising=False)
+    monkeypatch.setattr(cells_module, "_number", lambda: 0)
+    given = python_computer.give(SimpleNamespace(cells=1))
+    if version < (3, 9):
+        with pytest.raises(
+            AttributeError, match=r"computer\.mouse needs Python 3\.9 or later; this is Python 3\.8"
+        ):
+            _ = given.mouse
+    else:
+        assert "mouse" in dir(given)
+    # An older Python gets only the folder: the package itself may not be readable for it.
+    assert (python_computer.find("oi_tui").loader is None) == (version < (3, 11))

@@ -13,6 +13,8 @@ import sys
 
 #: Set by the application where cells get the object without an import.
 VARIABLE = "OI_TUI_COMPUTER_API"
+#: The oldest Python for the whole application, and for the computer object.
+_WHOLE, _OBJECT = (3, 11), (3, 9)
 _OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -20,7 +22,7 @@ def find(name):
     """The package of the application: the one that is installed in this interpreter, else the running one."""
     from importlib.machinery import ModuleSpec, PathFinder
 
-    found = PathFinder.find_spec(name)
+    found = PathFinder.find_spec(name) if sys.version_info >= _WHOLE else None
     if found is not None and found.loader is not None:
         return found
     # Only the folder: what it is made with may be missing in this interpreter.
@@ -30,12 +32,23 @@ def find(name):
 
 
 def give(driver):
-    """Make `computer` a name that every cell knows."""
+    """Make `computer` a name that every cell knows; an older Python gets one that says what it needs."""
+    if sys.version_info < _OBJECT:
+        builtins.computer = TooOld()
+        return builtins.computer
     from oi_tui.computer import cells, computer
 
     cells.count_with(lambda: driver.cells)
     builtins.computer = computer
     return computer
+
+
+class TooOld:
+    """Stands for the computer object where the interpreter is too old for it."""
+
+    def __getattr__(self, name):
+        text = "computer.{} needs Python {}.{} or later; this is Python {}.{} (see the setting python)"
+        raise AttributeError(text.format(name, *_OBJECT, *sys.version_info[:2]))
 
 
 def cell_stopped():
