@@ -1,6 +1,8 @@
 """What the start of the server says and opens."""
 
 import re
+import ssl
+import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -9,17 +11,18 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
-from oi_tui.server import serve
+from oi_tui.server import serve as server
 from oi_tui.server.options import ServerOptions
+from tests.unit.server.conftest import Serve
 
 
 def test_the_greeting_names_address_token_and_how_code_runs() -> None:
     options = ServerOptions()
-    said = serve.greeting(options, auto_run=False)
+    said = server.greeting(options, auto_run=False)
     assert f"http://127.0.0.1:8000/#token={options.token}" in said
     assert "Code needs approval before it runs." in said
     assert "not encrypted" not in said
-    assert "Code runs without asking" in serve.greeting(options, auto_run=True)
+    assert "Code runs without asking" in server.greeting(options, auto_run=True)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +33,7 @@ def test_the_greeting_names_address_token_and_how_code_runs() -> None:
     ],
 )
 def test_an_address_that_others_reach_without_encryption_is_said(host: str, open_to_others: bool) -> None:
-    said = serve.greeting(ServerOptions(host=host), auto_run=False)
+    said = server.greeting(ServerOptions(host=host), auto_run=False)
     assert ("nothing is encrypted" in said) == open_to_others
 
 
@@ -38,11 +41,11 @@ def test_the_page_is_opened_through_a_private_file_without_the_token_on_a_comman
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(serve, "opener", lambda: ("browser",))
-    monkeypatch.setattr(serve, "view", lambda words, what: opened.extend((*words, what)))
+    monkeypatch.setattr(server, "opener", lambda: ("browser",))
+    monkeypatch.setattr(server, "view", lambda words, what: opened.extend((*words, what)))
     options = ServerOptions()
     with ExitStack() as stack:
-        serve._open(options, stack)
+        server._open(options, stack)
         file = Path(opened[1])
         assert file.stat().st_mode & 0o777 == 0o600
         assert f"{options.address}/#token={options.token}" in file.read_text()
@@ -53,18 +56,44 @@ def test_the_page_is_opened_through_a_private_file_without_the_token_on_a_comman
 def test_without_a_browser_the_address_is_enough(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(serve, "opener", lambda: None)
+    monkeypatch.setattr(server, "opener", lambda: None)
     with ExitStack() as stack:
-        serve._open(ServerOptions(), stack)
+        server._open(ServerOptions(), stack)
     assert re.search("Open the address above", capsys.readouterr().out)
 
 
 def test_a_socket_that_a_dead_server_left_is_taken_and_a_living_one_is_not(tmp_path: Path) -> None:
     options = ServerOptions(socket=tmp_path / "s")
-    serve.listen(options).close()
-    with serve.listen(options), pytest.raises(ValueError, match="another server listens at"):
-        serve.listen(options)
+    server.listen(options).close()
+    with server.listen(options), pytest.raises(ValueError, match="another server listens at"):
+        server.listen(options)
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ValueError, match="cannot listen at"):
-        serve.listen(ServerOptions(socket=tmp_path / "file"))
+        server.listen(ServerOptions(socket=tmp_path / "file"))
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.needs("openssl")
+def test_it_serves_https_with_a_certificate_and_its_own_origin_is_https(serve: Serve, tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    words = (
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    )
+    names = ("-addext", "subjectAltName=IP:127.0.0.1")
+    files = ("-keyout", str(key), "-out", str(certificate))
+    subprocess.run([*words, *names, *files], check=True, capture_output=True)
+    running = serve(certificate=certificate, key=key)
+    trust = ssl.create_default_context(cafile=str(certificate))
+    with running.http(verify=trust) as client:
+        assert running.address.startswith("https://")
+        for origin, status in ((running.address, 200), (running.address.replace("https", "http"), 403)):
+            assert client.get("/v1/sessions", headers={"Origin": origin}).status_code == status
