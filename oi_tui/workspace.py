@@ -254,6 +254,11 @@ class Workspace:
         self.forgotten = frozenset(message.id for message in self.session.messages)
 
     @property
+    def conversation_id(self) -> str:
+        """The id under which the current conversation is saved."""
+        return self._journal.id
+
+    @property
     def title(self) -> str:
         """The title of the current conversation, where that is not its first words; else ""."""
         if given := self.store.given.get(self._journal.id):

@@ -126,6 +126,9 @@ def parser() -> _Parser:
     )
     made.add_argument("-pl", "--plain", action="store_true", help="plain lines instead of a screen")
     made.add_argument(
+        "--acp", action="store_true", help="be the agent of an editor that speaks the Agent Client Protocol"
+    )
+    made.add_argument(
         "--stdin", action="store_true", help="run one request from standard input, print, and exit"
     )
     made.add_argument(
@@ -214,6 +217,9 @@ def _started(arguments: list[str]) -> int:
     if "server" in given:
         gc.enable()
         return _serve(given, profile, path)
+    if "acp" in given:
+        gc.enable()
+        return _serve_editor(profile, path)
     without_screen = "stdin" in given or "plain" in given or not _has_screen()
     if without_screen:
         gc.enable()
@@ -237,6 +243,19 @@ def _serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> in
         return server_options.serve(given, profile, path)
     except ValueError as error:
         raise _UsageError(str(error)) from None
+
+
+def _serve_editor(profile: Profile, path: Path | None) -> int:
+    """Be the agent of an editor. Raises _UsageError where a package is missing."""
+    try:
+        from oi_tui.acp.run import run
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("acp", "pydantic"):
+            raise
+        raise _UsageError(
+            f'--acp needs more packages: pip install "oi-tui[acp]" ({missing.name} is missing)'
+        ) from None
+    return run(profile, path)
 
 
 def _refuse_contradiction(profile: Profile) -> None:

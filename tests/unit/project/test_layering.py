@@ -21,7 +21,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"workspace", "commands", "themes", "input", "log", "profiles", "turn_worker"}),
     frozenset({"terminal"}),
     frozenset({"doctor", "actions"}),
-    frozenset({"plain", "server"}),
+    frozenset({"acp", "plain", "server"}),
     frozenset({"widgets"}),
     frozenset({"screens"}),
     frozenset({"app"}),
@@ -33,6 +33,7 @@ LEVELS: tuple[frozenset[str], ...] = (
 RANK = {part: rank for rank, parts in enumerate(LEVELS) for part in parts}
 #: Where a package from elsewhere may be imported at all; elsewhere than here it may not.
 HEAVY = {
+    "acp": {"acp/"},
     "litellm": {"engine/llm/process.py"},
     "starlette": {"server/"},
     "uvicorn": {"server/"},

@@ -1,0 +1,276 @@
+"""The agent: sessions of the application, driven by an editor."""
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from acp import PROTOCOL_VERSION, RequestError, schema
+
+from oi_tui.acp.prompts import messages_of, refused
+from oi_tui.acp.updates import Update, Updates, agent_text, describe
+from oi_tui.engine.events import ApprovalRequested, Event, RunReported, TurnEnded, UsageReported
+from oi_tui.engine.storage.store import StoreError
+from oi_tui.messages import InputRequested
+from oi_tui.text import visible
+from oi_tui.version import __version__
+from oi_tui.workspace import Workspace
+
+_log = logging.getLogger(__name__)
+_OPTIONS = [
+    schema.PermissionOption(option_id="run", name="Run", kind="allow_once"),
+    schema.PermissionOption(option_id="reject", name="Do not run", kind="reject_once"),
+]
+_NO_INPUT = "The program asked for input, which this editor cannot give. It was stopped."
+
+
+class AcpSession:
+    """One conversation of an editor. A turn runs in a thread; all else runs in the event loop."""
+
+    def __init__(self, id: str, workspace: Workspace, client: Any) -> None:
+        self.id = id
+        self._workspace = workspace
+        self._client = client
+        self._loop = asyncio.get_running_loop()
+        self._updates = Updates()
+        self._questions: set[Future[None]] = set()
+        self._cancelled = False
+        self._gone = False
+        self._worker: threading.Thread | None = None
+
+    async def prompt(self, blocks: list[Any]) -> schema.PromptResponse:
+        """Work on a prompt until the turn ends. Raises RequestError."""
+        if self._worker:
+            raise refused("This session works on another prompt. Cancel it first.")
+        events = self._workspace.session.turn(messages_of(blocks))
+        self._cancelled = False
+        ended: asyncio.Future[TurnEnded] = self._loop.create_future()
+        self._worker = threading.Thread(target=self._work, args=(events, ended), daemon=True)
+        self._worker.start()
+        try:
+            end = await asyncio.shield(ended)
+        finally:
+            self._worker = None
+        if self._cancelled or end.outcome == "interrupted":
+            return schema.PromptResponse(stop_reason="cancelled")
+        if end.outcome == "failed":
+            raise RequestError(-32603, visible(end.reason or "The turn failed."))
+        if end.outcome == "paused" and end.reason:
+            await self._send(agent_text(visible(end.reason)))
+        return schema.PromptResponse(stop_reason="end_turn")
+
+    async def replay(self) -> None:
+        """Send the conversation so far."""
+        for event in self._workspace.session.replay():
+            for update in self._updates.replayed(event):
+                await self._send(update)
+
+    def cancel(self) -> None:
+        """Stop the turn; a question that is open is answered with no."""
+        if self._worker:
+            self._cancelled = True
+            self._stop()
+
+    def close(self) -> None:
+        """End everything. Blocks until the languages have ended."""
+        self._gone = True
+        self._stop()
+        self._workspace.close()
+
+    def _stop(self) -> None:
+        self._workspace.session.interrupt()
+        for question in list(self._questions):
+            question.cancel()
+
+    def _work(self, events: Iterator[Event], ended: "asyncio.Future[TurnEnded]") -> None:
+        """Hand the events of a turn over; the body of the thread."""
+        end = TurnEnded("failed", "An internal error ended the turn. The log has details.")
+        try:
+            for event in events:
+                if isinstance(event, TurnEnded):
+                    end = event
+                elif not self._gone:
+                    self._hand_over(event)
+        except Exception:  # noqa: BLE001 -- the end of the thread; it reports
+            _log.exception("A turn broke off")
+            self._workspace.session.interrupt()
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(_settle, ended, end)
+
+    def _hand_over(self, event: Event) -> None:
+        updates = [*self._updates.of(event), *self._usage(event)]
+        if isinstance(event, RunReported) and isinstance(event.report, InputRequested):
+            updates.append(agent_text(_NO_INPUT))
+            self._workspace.session.interrupt()
+        for update in updates:
+            self._in_loop(self._send(update)).result()
+        if isinstance(event, ApprovalRequested):
+            question = self._in_loop(self._ask(event))
+            self._questions.add(question)
+            question.add_done_callback(self._questions.discard)
+
+    def _in_loop(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _send(self, update: Update) -> None:
+        if self._gone:
+            return
+        try:
+            await self._client.session_update(session_id=self.id, update=update)
+        except (OSError, RequestError):
+            self._gone = True
+            self._workspace.session.interrupt()
+
+    async def _ask(self, event: ApprovalRequested) -> None:
+        """Ask the editor; whatever is no clear yes is a no."""
+        shown = describe(event.message, (visible(event.caution), visible(event.note)))
+        answer = None
+        try:
+            answer = await self._client.request_permission(
+                session_id=self.id,
+                tool_call=schema.ToolCallUpdate(status="pending", **shown),
+                options=_OPTIONS,
+            )
+        except Exception as error:  # noqa: BLE001 -- a client may answer with anything
+            _log.warning("The editor did not answer a question: %s", error)
+        outcome = answer.outcome if answer else None
+        if isinstance(outcome, schema.AllowedOutcome) and outcome.option_id == "run":
+            event.run()
+        else:
+            event.reject(stop=outcome is None or outcome.outcome == "cancelled")
+
+    def _usage(self, event: Event) -> Iterator[Update]:
+        if not isinstance(event, UsageReported):
+            return
+        session = self._workspace.session
+        cost = None if event.cost is None else schema.Cost(amount=session.account.spent, currency="USD")
+        used = event.prompt_tokens + event.completion_tokens
+        yield schema.UsageUpdate(
+            session_update="usage_update", used=used, size=session.window or used, cost=cost
+        )
+
+
+def _settle(future: "asyncio.Future[TurnEnded]", end: TurnEnded) -> None:
+    if not future.done():
+        future.set_result(end)
+
+
+class OiTuiAgent:
+    """Answers the requests of one editor."""
+
+    def __init__(self, open_workspace: Callable[[], Workspace]) -> None:
+        self._open = open_workspace
+        self._sessions: dict[str, AcpSession] = {}
+        self._client: Any = None
+
+    def on_connect(self, conn: Any) -> None:
+        """Take the connection to the editor."""
+        self._client = conn
+
+    async def initialize(self, **_: Any) -> schema.InitializeResponse:
+        """Say what this agent can do."""
+        return schema.InitializeResponse(
+            protocol_version=PROTOCOL_VERSION,
+            agent_info=schema.Implementation(name="oi-tui", title="oi-tui", version=__version__),
+            agent_capabilities=schema.AgentCapabilities(
+                load_session=True,
+                prompt_capabilities=schema.PromptCapabilities(image=True, embedded_context=True),
+                session_capabilities=schema.SessionCapabilities(
+                    list=schema.SessionListCapabilities(),
+                    resume=schema.SessionResumeCapabilities(),
+                    close=schema.SessionCloseCapabilities(),
+                ),
+            ),
+        )
+
+    async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
+        """Begin a conversation."""
+        workspace = self._workspace(cwd)
+        return schema.NewSessionResponse(session_id=self._keep(workspace.conversation_id, workspace).id)
+
+    async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
+        """Continue a saved conversation, and send what it holds."""
+        await (await self._saved(cwd, session_id)).replay()
+        return schema.LoadSessionResponse()
+
+    async def resume_session(self, session_id: str, cwd: str, **_: Any) -> schema.ResumeSessionResponse:
+        """Continue a saved conversation whose content the editor knows."""
+        await self._saved(cwd, session_id)
+        return schema.ResumeSessionResponse()
+
+    async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
+        """List the saved conversations, of one folder if it is named."""
+        workspace = self._open()
+        try:
+            summaries = await asyncio.to_thread(workspace.store.summaries)
+        finally:
+            await asyncio.to_thread(workspace.close)
+        found = [
+            schema.SessionInfo(
+                session_id=item.id,
+                cwd=item.cwd,
+                title=visible(item.title),
+                updated_at=datetime.fromtimestamp(item.updated, UTC).isoformat(),
+            )
+            for item in summaries
+            if item.problem is None and cwd in (None, item.cwd)
+        ]
+        return schema.ListSessionsResponse(sessions=found)
+
+    async def close_session(self, session_id: str, **_: Any) -> schema.CloseSessionResponse:
+        """End a session; its conversation stays saved."""
+        session = self._find(session_id)
+        del self._sessions[session_id]
+        await asyncio.to_thread(session.close)
+        return schema.CloseSessionResponse()
+
+    async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> schema.PromptResponse:
+        """Work on a prompt."""
+        return await self._find(session_id).prompt(prompt)
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        """Stop what a session does."""
+        if session := self._sessions.get(session_id):
+            session.cancel()
+
+    def close(self) -> None:
+        """End all sessions."""
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
+
+    def _find(self, id: str) -> AcpSession:
+        if id not in self._sessions:
+            raise refused(f"There is no open session {visible(id)}.")
+        return self._sessions[id]
+
+    def _keep(self, id: str, workspace: Workspace) -> AcpSession:
+        self._sessions[id] = AcpSession(id, workspace, self._client)
+        return self._sessions[id]
+
+    async def _saved(self, cwd: str, id: str) -> AcpSession:
+        if id in self._sessions:
+            return self._sessions[id]
+        workspace = self._workspace(cwd)
+        try:
+            workspace.resume(id)
+        except StoreError as error:
+            await asyncio.to_thread(workspace.close)
+            raise refused(visible(str(error))) from None
+        return self._keep(id, workspace)
+
+    def _workspace(self, cwd: str) -> Workspace:
+        """Open a workspace in a folder; it keeps the folder in which it was made."""
+        if not Path(cwd).is_absolute():
+            raise refused(f"cwd must be an absolute path, not {visible(cwd)}")
+        try:
+            os.chdir(cwd)
+        except OSError as error:
+            raise refused(f"cwd: {visible(cwd)}: {error.strerror}") from None
+        return self._open()

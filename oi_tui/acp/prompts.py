@@ -1,0 +1,60 @@
+"""What an editor sends with a prompt, as messages of a conversation."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from acp import RequestError
+
+from oi_tui.acp.updates import fenced
+from oi_tui.messages import Message
+
+_IMAGES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
+
+
+def messages_of(blocks: Sequence[Any]) -> list[Message]:
+    """Return the messages of a prompt: one of text, and one for each image. Raises RequestError."""
+    texts = [text for block in blocks if (text := _text(block))]
+    images = list(_images(blocks))
+    if not texts and not images:
+        raise refused("The prompt is empty.")
+    words = [Message(role="user", type="message", content="\n\n".join(texts))] if texts else []
+    return [*words, *images]
+
+
+def refused(sentence: str) -> RequestError:
+    """Return the error for a request that cannot be fulfilled."""
+    return RequestError(-32602, sentence)
+
+
+def _text(block: Any) -> str:
+    if block.type == "text":
+        return str(block.text)
+    if block.type == "resource_link":
+        return f"File: {_path(block.uri)}"
+    if block.type == "resource":
+        return _resource(block.resource)
+    if block.type == "audio":
+        raise refused("Audio cannot be sent to the model. Send text, files or images.")
+    return ""
+
+
+def _resource(resource: Any) -> str:
+    content = getattr(resource, "text", None)
+    if content is None:
+        return f"File: {_path(resource.uri)}"
+    return f"File: {_path(resource.uri)}\n{fenced('', content)}"
+
+
+def _path(uri: str) -> str:
+    parts = urlsplit(uri)
+    return unquote(parts.path) if parts.scheme == "file" else uri
+
+
+def _images(blocks: Sequence[Any]) -> Iterator[Message]:
+    for block in blocks:
+        if block.type != "image":
+            continue
+        if block.mime_type not in _IMAGES:
+            raise refused(f"Images of the type {block.mime_type} cannot be sent. Use PNG or JPEG.")
+        yield Message(role="user", type="image", format=_IMAGES[block.mime_type], content=block.data)

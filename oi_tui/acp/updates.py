@@ -1,0 +1,151 @@
+"""The events of a session as updates of the Agent Client Protocol."""
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from acp import schema
+
+from oi_tui.engine.events import (
+    ApprovalRequested,
+    Event,
+    MessageGrew,
+    MessageRecorded,
+    MessageStarted,
+    Noticed,
+    RetryScheduled,
+)
+from oi_tui.engine.output.plain import plain
+from oi_tui.messages import Message
+from oi_tui.text import one_line, visible
+
+Update = Any
+#: The newest characters of a run's output that an update repeats.
+_OUTPUT = 20_000
+#: Seconds between two updates of the output of one run.
+_PAUSE = 0.1
+_TITLE = 120
+_STATUS = {
+    "writing": "pending",
+    "queued": "pending",
+    "waiting": "pending",
+    "running": "in_progress",
+    "finished": "completed",
+}
+
+
+def text_block(text: str) -> schema.TextContentBlock:
+    """Return a block of text."""
+    return schema.TextContentBlock(type="text", text=text)
+
+
+def agent_text(text: str) -> schema.AgentMessageChunk:
+    """Return text that the agent says."""
+    return schema.AgentMessageChunk(session_update="agent_message_chunk", content=text_block(text))
+
+
+def fenced(language: str, text: str) -> str:
+    """Return text as a block of Markdown that nothing in the text can end."""
+    longest = max((len(ticks) for ticks in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def describe(code: Message, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return how a piece of code appears: its first line, the whole of it, and its language."""
+    language = code.format or "code"
+    first = next((line for line in code.content.splitlines() if line.strip()), "")
+    shown = [*filter(None, warnings), fenced(language, visible(code.content))]
+    return {
+        "tool_call_id": code.id,
+        "title": one_line(f"{language}: {first.strip()}", _TITLE),
+        "kind": "execute",
+        "content": [_content(text) for text in shown],
+        "raw_input": {"language": language, "command": code.content},
+    }
+
+
+def _content(text: str) -> schema.ContentToolCallContent:
+    return schema.ContentToolCallContent(type="content", content=text_block(text))
+
+
+class Updates:
+    """Turns the events of one session into updates."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Message] = {}
+        self._codes: dict[str, Message] = {}
+        self._output: dict[str, str] = {}
+        self._told: dict[str, float] = {}
+
+    def of(self, event: Event) -> Iterator[Update]:
+        """Return the updates for an event of a turn."""
+        match event:
+            case MessageStarted(message):
+                self._known[message.id] = message
+            case MessageGrew(id, text) if known := self._known.get(id):
+                yield from self._growth(known, text)
+            case MessageRecorded(Message(type="code") as message):
+                yield from self._code(message)
+            case ApprovalRequested(message):
+                yield from self._code(message)
+            case MessageRecorded(Message(type="image", role="computer", parent=str()) as message):
+                note = "[The code showed an image.]\n"
+                yield from self._growth(message.but(type="console"), note)
+            case Noticed(text):
+                yield agent_text(visible(text) + "\n\n")
+            case RetryScheduled(reason, seconds):
+                yield agent_text(f"{visible(reason)} Trying again in {seconds:.0f} s.\n\n")
+
+    def replayed(self, event: Event) -> Iterator[Update]:
+        """Return the updates for an event of a conversation that was saved before."""
+        if not isinstance(event, MessageRecorded):
+            return
+        message = event.message
+        block = text_block(visible(message.content))
+        if message.type == "message" and message.role == "user":
+            yield schema.UserMessageChunk(session_update="user_message_chunk", content=block)
+        elif message.type == "code":
+            yield from self._code(message)
+        elif message.type in ("message", "reasoning", "console"):
+            yield from self._growth(message, message.content, at_once=True)
+
+    def _growth(self, message: Message, text: str, *, at_once: bool = False) -> Iterator[Update]:
+        if message.type == "message" and message.role != "user":
+            yield agent_text(visible(text))
+        elif message.type == "reasoning":
+            block = text_block(visible(text))
+            yield schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=block)
+        elif message.type == "console" and (code := self._codes.get(message.parent or "")):
+            self._output[code.id] = (self._output.get(code.id, "") + text)[-_OUTPUT:]
+            if at_once or time.monotonic() - self._told.get(code.id, 0) >= _PAUSE:
+                self._told[code.id] = time.monotonic()
+                yield self._progress(code)
+
+    def _code(self, message: Message) -> Iterator[Update]:
+        if message.state == "writing":
+            return
+        before = self._codes.get(message.id)
+        self._codes[message.id] = message
+        if before is None:
+            yield schema.ToolCallStart(
+                session_update="tool_call", status=self._status(message), **describe(message)
+            )
+        elif before != message:
+            yield self._progress(message)
+
+    def _progress(self, code: Message) -> schema.ToolCallProgress:
+        described = describe(code, (visible(code.reason or ""),))
+        output = visible(plain(self._output.get(code.id, "")))
+        if output:
+            described["content"].append(_content(fenced("", output)))
+        return schema.ToolCallProgress(
+            session_update="tool_call_update",
+            status=self._status(code),
+            raw_output={"state": code.state, "output": output},
+            **described,
+        )
+
+    def _status(self, code: Message) -> Any:
+        return _STATUS.get(code.state or "", "failed")

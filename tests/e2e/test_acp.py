@@ -1,0 +1,160 @@
+"""oi-tui as the agent of an editor, driven by the protocol's own client library."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.openai_server import Call, ModelServer, Say, spoken
+
+acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed here")
+from acp import schema  # noqa: E402
+
+_BOUND = 60
+
+
+class Editor:
+    """Records what the agent sends, and answers its questions."""
+
+    def __init__(self, option: str | None = "run") -> None:
+        self.option = option
+        self.updates: list[Any] = []
+        self.questions: list[Any] = []
+        self.changed = asyncio.Event()
+
+    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+        self.updates.append(update)
+        self.changed.set()
+
+    async def request_permission(
+        self, session_id: str, tool_call: Any, options: Any, **_: Any
+    ) -> schema.RequestPermissionResponse:
+        self.questions.append(tool_call)
+        self.changed.set()
+        if self.option is None:
+            await asyncio.Event().wait()
+        outcome = schema.AllowedOutcome(outcome="selected", option_id=self.option)
+        return schema.RequestPermissionResponse(outcome=outcome)
+
+    def said(self, kind: str = "agent_message_chunk") -> str:
+        return "".join(u.content.text for u in self.updates if u.session_update == kind)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(_BOUND):
+            while not condition():
+                self.changed.clear()
+                await self.changed.wait()
+
+
+@asynccontextmanager
+async def agent(editor: Editor, server: ModelServer) -> AsyncIterator[tuple[Any, Any]]:
+    command = ["-P", "-m", "oi_tui", "--acp", "-m", "openai/tester", "-ab", server.base, "-ak", "sk-test-key"]
+    command += ["-c", "200000"]
+
+    async with (
+        asyncio.timeout(_BOUND * 3),
+        acp.spawn_agent_process(
+            editor,
+            sys.executable,
+            *command,
+            env=dict(os.environ),
+            transport_kwargs={"limit": 50_000_000},
+        ) as (connection, process),
+    ):
+        await connection.initialize(protocol_version=acp.PROTOCOL_VERSION)
+        yield connection, process
+
+
+def call(code: str) -> Call:
+    return Call(json.dumps({"language": "python", "code": code}))
+
+
+def words(text: str) -> list[Any]:
+    return [schema.TextContentBlock(type="text", text=text)]
+
+
+CODE = "print('```')\nprint('made', 40 + 2)"
+
+
+async def test_an_editor_asks_approves_and_finds_the_conversation_again(workplace: Path) -> None:
+    editor = Editor()
+    link = schema.ResourceContentBlock(type="resource_link", name="data", uri="file:///data%20one.csv")
+    with ModelServer(spoken(Say("I will print."), call(CODE)), spoken(Say("It is done."))) as server:
+        async with agent(editor, server) as (connection, _):
+            session = (await connection.new_session(cwd=str(workplace))).session_id
+            long = "x" * 300_000
+            answer = await connection.prompt(session_id=session, prompt=[*words("print " + long), link])
+            assert answer.stop_reason == "end_turn"
+            assert "I will print." in editor.said()
+            assert "It is done." in editor.said()
+            (question,) = editor.questions
+            assert question.title == "python: print('```')"
+            assert question.kind == "execute"
+            assert question.raw_input == {"language": "python", "command": CODE}
+            assert f"````python\n{CODE}\n````" in [item.content.text for item in question.content]
+            ends = [u for u in editor.updates if getattr(u, "status", None) == "completed"]
+            assert "made 42" in ends[-1].raw_output["output"]
+            assert any(u.session_update == "usage_update" for u in editor.updates)
+            asked = json.dumps(server.exchanges[0].request["messages"])
+            assert long in asked
+            assert "/data one.csv" in asked
+            listed = (await connection.list_sessions(cwd=str(workplace))).sessions
+            assert [item.session_id for item in listed] == [session]
+            await connection.close_session(session_id=session)
+            editor.updates.clear()
+            await connection.load_session(cwd=str(workplace), session_id=session)
+            await editor.until(lambda: "It is done." in editor.said())
+            assert "print " + long in editor.said("user_message_chunk")
+            assert any("made 42" in str(u.raw_output) for u in editor.updates if hasattr(u, "raw_output"))
+
+
+async def test_code_that_is_not_allowed_does_not_run(workplace: Path) -> None:
+    editor = Editor("reject")
+    with ModelServer(spoken(call("open('made', 'w')")), spoken(Say("Then not."))) as server:
+        async with agent(editor, server) as (connection, _):
+            session = (await connection.new_session(cwd=str(workplace))).session_id
+            await connection.prompt(session_id=session, prompt=words("make"))
+            assert "Then not." in editor.said()
+    assert not (workplace / "made").exists()
+
+
+async def test_a_cancel_ends_an_open_question_at_once(workplace: Path) -> None:
+    editor = Editor(None)
+    with ModelServer(spoken(call("open('made', 'w')"))) as server:
+        async with agent(editor, server) as (connection, _):
+            session = (await connection.new_session(cwd=str(workplace))).session_id
+            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=words("make")))
+            await editor.until(lambda: bool(editor.questions))
+            began = time.monotonic()
+            await connection.cancel(session_id=session)
+            assert (await turn).stop_reason == "cancelled"
+            assert time.monotonic() - began < 2  # 0.2 on a machine that does nothing else
+    assert not (workplace / "made").exists()
+
+
+async def test_an_editor_that_vanishes_leaves_nothing_behind(workplace: Path) -> None:
+    editor = Editor(None)
+    with ModelServer(spoken(call("open('made', 'w')"))) as server:
+        async with agent(editor, server) as (connection, process):
+            session = (await connection.new_session(cwd=str(workplace))).session_id
+            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=words("make")))
+            await editor.until(lambda: bool(editor.questions))
+            process.stdin.close()
+            async with asyncio.timeout(_BOUND):
+                assert await process.wait() == 0
+            turn.cancel()
+    assert not (workplace / "made").exists()
+
+
+async def test_a_folder_that_is_missing_is_named(workplace: Path) -> None:
+    with ModelServer() as server:
+        async with agent(Editor(), server) as (connection, _):
+            with pytest.raises(acp.RequestError, match="missing: No such file"):
+                await connection.new_session(cwd=str(workplace / "missing"))
