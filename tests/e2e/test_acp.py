@@ -158,3 +158,41 @@ async def test_a_folder_that_is_missing_is_named(workplace: Path) -> None:
         async with agent(Editor(), server) as (connection, _):
             with pytest.raises(acp.RequestError, match="missing: No such file"):
                 await connection.new_session(cwd=str(workplace / "missing"))
+
+
+async def test_running_code_is_stopped_by_a_cancel(workplace: Path) -> None:
+    editor = Editor()
+    with ModelServer(spoken(call("print('begun', flush=True)\nwhile True: pass"))) as server:
+        async with agent(editor, server) as (connection, _):
+            session = (await connection.new_session(cwd=str(workplace))).session_id
+            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=words("run")))
+            await editor.until(lambda: "begun" in str([getattr(u, "raw_output", "") for u in editor.updates]))
+            began = time.monotonic()
+            await connection.cancel(session_id=session)
+            assert (await turn).stop_reason == "cancelled"
+            took = time.monotonic() - began
+            assert took < 2  # 0.2 on a machine that does nothing else
+
+
+async def test_garbage_and_half_a_line_end_nothing_but_the_connection(workplace: Path) -> None:
+    request = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": acp.PROTOCOL_VERSION},
+    }
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "oi_tui", "--acp", "--demo"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin
+    half = b'{"jsonrpc": "2.0", "id": 2, "meth'
+    async with asyncio.timeout(_BOUND):
+        out, _ = await process.communicate(
+            b"no json\n\xff\xfe\n" + json.dumps(request).encode() + b"\n" + half
+        )
+    answers = [json.loads(line) for line in out.splitlines()]  # nothing but the protocol
+    assert process.returncode == 0
+    assert [item["result"]["agentInfo"]["name"] for item in answers if item.get("id") == 1] == ["oi-tui"]
