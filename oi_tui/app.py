@@ -326,7 +326,7 @@ def run(
             # Before anything is started that could look; what it loads can wait for the first frame.
             close_to_others()
             workspace = (open_workspace or Workspace)(profile, profile_path)
-            stack.callback(lambda: _print(workspace.close()))
+            stack.callback(_close, workspace)
             return workspace
 
         app = OiTui(
@@ -345,6 +345,14 @@ def run(
         _bring_back(app.attention.restore())
         _print(said)
         return app.return_code or 0
+
+
+def _close(workspace: "Workspace") -> None:
+    """End everything, and print what a person wants to know then."""
+    from oi_tui.farewell import farewell
+
+    resume = farewell(workspace)
+    _print(workspace.close() or resume)
 
 
 def _bring_back(sequence: str) -> None:

@@ -150,8 +150,18 @@ def names(text: str) -> list[str]:
     return [f"U+{ord(c):04X} {unicodedata.name(c, 'CONTROL CHARACTER')}" for c in found]
 
 
+def elapsed(seconds: float) -> str:
+    """A time that goes on, in words: "12 s", "48 min", "3 h 05 min"."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = int(seconds) // 60
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
 def duration(seconds: float) -> str:
-    """A time in words: "0.3 s", "2 min 05 s"."""
+    """A time in words: "8 ms", "0.3 s", "2 min 05 s"."""
+    if 0 < seconds < 0.05:
+        return f"{max(seconds * 1000, 1):.0f} ms"
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from oi_tui.commands import COMMANDS
-from oi_tui.text import one_line
+from oi_tui.text import elapsed, one_line
 from oi_tui.widgets.status_bar import Fact
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def status(doing: str, seconds: float, left: float | None = None, choice: str = 
     )
     if not doing:
         return (("ready", "$text-muted"),), keys
-    timed = f"{seconds:.0f} s" if seconds >= 1 else ""
+    timed = elapsed(seconds) if seconds >= 1 else ""
     if left is not None:
         doing, timed = f"{doing} in {max(ceil(left), 0)} s", ""
     now = (doing, "$text-accent bold"), (timed, "$text-muted")

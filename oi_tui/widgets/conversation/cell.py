@@ -202,6 +202,8 @@ class CellBlock(Block):
             spans.append((took, look.muted))
         if message.decision in _DECISIONS:
             decided = _DECISIONS[message.decision]
+            if message.recipient == "user" and message.decision == "approved":
+                decided = "you ran it; the model does not see it"
             if message.decision == "auto" and message.grant:
                 decided = f"auto-approved: {one_line(message.grant, 80)}"
             spans.append((decided, look.muted))

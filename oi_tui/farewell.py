@@ -1,0 +1,45 @@
+"""The line that stays in the terminal when the program ends."""
+
+from typing import TYPE_CHECKING
+
+from oi_tui import paths
+from oi_tui.engine.storage.store import StoreError
+
+if TYPE_CHECKING:
+    from oi_tui.workspace import Workspace
+
+#: More files than this are only counted.
+_NAMED = 3
+
+
+def farewell(workspace: "Workspace") -> str:
+    """Say how to resume the conversation, and what it used and wrote; "" where nothing was saved."""
+    try:
+        identity = workspace.store.find(workspace.conversation_id)
+    except StoreError:
+        return ""
+    parts = [f"Saved. Resume with: oi-tui --resume {identity}"]
+    usage = workspace.session.ledger
+    if usage.requests:
+        parts.append(f"{usage.prompt_tokens + usage.completion_tokens:,} tokens")
+    if usage.cost:
+        parts.append(usage.price)
+    if written := _written(workspace):
+        parts.append(written)
+    return " · ".join(parts)
+
+
+def _written(workspace: "Workspace") -> str:
+    """The files that code wrote in this conversation."""
+    snapshots = workspace.snapshots
+    codes = [message.id for message in workspace.session.messages if message.type == "code"]
+    steps = filter(None, map(snapshots.step, snapshots.known(codes)))
+    names = dict.fromkeys(
+        paths.short(step.folder) + "/" + change.name
+        for step in steps
+        for change in step.changes
+        if change.what != "deleted"
+    )
+    if len(names) > _NAMED:
+        return f"{len(names):,} files written"
+    return "wrote " + ", ".join(name.rpartition("/")[2] for name in names) if names else ""
