@@ -201,8 +201,12 @@ def _is_nondescript(text):
 
 def _show_all_columns(pandas):
     """A table is broken into groups of columns as wide as the window; none is left out."""
-    if pandas.get_option("display.max_columns") in (0, 20):
-        pandas.set_option("display.max_columns", 200)
+    try:
+        if pandas.get_option("display.max_columns") in (0, 20):
+            pandas.set_option("display.max_columns", 200)
+    except Exception:
+        # A module of the program's own may have the same name.
+        pass
 
 
 def _choose_backend(matplotlib):

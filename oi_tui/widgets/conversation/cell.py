@@ -118,7 +118,7 @@ class CellBlock(Block):
     @property
     def clock(self) -> str:
         """The running time of the program, as in the header."""
-        return duration(time.monotonic() - self._started)
+        return duration(round(time.monotonic() - self._started, 1))
 
     # How it is drawn
 

@@ -21,7 +21,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"workspace", "commands", "themes", "input", "log", "profiles", "turn_worker"}),
     frozenset({"terminal"}),
     frozenset({"doctor", "actions"}),
-    frozenset({"acp", "plain", "server"}),
+    frozenset({"acp", "farewell", "plain", "server"}),
     frozenset({"widgets"}),
     frozenset({"screens"}),
     frozenset({"app"}),
