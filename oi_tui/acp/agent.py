@@ -16,6 +16,7 @@ from acp import PROTOCOL_VERSION, RequestError, schema
 from oi_tui.acp.prompts import messages_of, refused
 from oi_tui.acp.updates import Update, Updates, agent_text, describe
 from oi_tui.engine.events import ApprovalRequested, Event, RunReported, TurnEnded, UsageReported
+from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import StoreError
 from oi_tui.messages import InputRequested
 from oi_tui.text import visible
@@ -273,4 +274,7 @@ class OiTuiAgent:
             os.chdir(cwd)
         except OSError as error:
             raise refused(f"cwd: {visible(cwd)}: {error.strerror}") from None
-        return self._open()
+        try:
+            return self._open()
+        except ProfileError as error:
+            raise refused(visible(str(error))) from None

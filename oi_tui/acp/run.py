@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
@@ -23,14 +24,17 @@ from oi_tui.workspace import Workspace
 LONGEST_LINE = 100 * 1024 * 1024
 
 
-def run(profile: Profile, profile_path: Path | None) -> int:
-    """Serve one editor. Returns the exit code."""
+def run(profile: Callable[[], Profile], profile_path: Path | None) -> int:
+    """Serve one editor. Returns the exit code.
+
+    `profile` gives the profile of a session in the working directory, and raises ProfileError.
+    """
     log.begin()
     close_to_others()
     with ExitStack() as stack:
         models = stack.enter_context(ModelProcess(keys=Secrets().key_for))
         models.start()
-        agent = OiTuiAgent(lambda: Workspace(profile, profile_path, models=models))
+        agent = OiTuiAgent(lambda: Workspace(profile(), profile_path, models=models))
         stack.callback(agent.close)
         asyncio.run(_serve(agent))
     return 0

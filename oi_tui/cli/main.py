@@ -156,9 +156,18 @@ def read_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Prof
     A profile that cannot be used stops the start: its limits would be lost. Without `write` no file is made
     or changed.
     """
+    profile, path = _open_profile(given, write=write)
+    return _completed(profile, given), path
+
+
+def _open_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Profile, Path | None]:
     offline = bool(getattr(given, "offline", False))
     name = getattr(given, "profile", None)
-    profile, path = profiles.open_profile(name, confirm_trust.ask, offline=offline, write=write)
+    return profiles.open_profile(name, confirm_trust.ask, offline=offline, write=write)
+
+
+def _completed(profile: Profile, given: argparse.Namespace) -> Profile:
+    """The profile with the settings of the working directory, of the environment and of flags."""
     profile = _with_project(profile).with_environment()
     changes: dict[str, Value] = {}
     for setting in settings():
@@ -169,7 +178,7 @@ def read_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Prof
             )
     if "demo" in given:
         changes |= {"model": "demo", "api_base": None}
-    return profile.with_changes("flag", **changes), path
+    return profile.with_changes("flag", **changes)
 
 
 def _with_project(profile: Profile) -> Profile:
@@ -219,7 +228,7 @@ def _started(arguments: list[str]) -> int:
         return _serve(given, profile, path)
     if "acp" in given:
         gc.enable()
-        return _serve_editor(profile, path)
+        return _serve_editor(given)
     without_screen = "stdin" in given or "plain" in given or not _has_screen()
     if without_screen:
         gc.enable()
@@ -245,8 +254,11 @@ def _serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> in
         raise _UsageError(str(error)) from None
 
 
-def _serve_editor(profile: Profile, path: Path | None) -> int:
-    """Be the agent of an editor. Raises _UsageError where a package is missing."""
+def _serve_editor(given: argparse.Namespace) -> int:
+    """Be the agent of an editor; the settings of a folder are those of its own sessions only.
+
+    Raises _UsageError where a package is missing.
+    """
     try:
         from oi_tui.acp.run import run
     except ModuleNotFoundError as missing:
@@ -255,7 +267,8 @@ def _serve_editor(profile: Profile, path: Path | None) -> int:
         raise _UsageError(
             f'--acp needs more packages: pip install "oi-tui[acp]" ({missing.name} is missing)'
         ) from None
-    return run(profile, path)
+    profile, path = _open_profile(given)
+    return run(lambda: _completed(profile, given), path)
 
 
 def _refuse_contradiction(profile: Profile) -> None:

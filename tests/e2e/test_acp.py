@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from oi_tui import profiles
+from oi_tui.engine.credentials.trust import Trust
 from tests.servers.openai_server import Call, ModelServer, Say, spoken
 
 acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed here")
@@ -123,6 +125,30 @@ async def test_code_that_is_not_allowed_does_not_run(workplace: Path) -> None:
             await connection.prompt(session_id=session, prompt=words("make"))
             assert "Then not." in editor.said()
     assert not (workplace / "made").exists()
+
+
+async def test_the_settings_of_a_folder_are_those_of_its_own_sessions(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trusted, other = workplace / "trusted", workplace / "other"
+    for folder in (trusted, other):
+        folder.mkdir()
+    (trusted / profiles.PROJECT).write_text("auto_run: true\n")
+    shown = profiles.project(trusted)
+    assert shown
+    Trust().accept(shown)
+    monkeypatch.chdir(trusted)
+    editor = Editor()
+    replies = [spoken(call("print(1)")), spoken(Say("Done."))] * 2
+    with ModelServer(*replies) as server:
+        async with agent(editor, server) as (connection, _):
+            for folder, asked in ((other, 1), (trusted, 0)):
+                editor.questions.clear()
+                session = (await connection.new_session(cwd=str(folder))).session_id
+                await connection.prompt(session_id=session, prompt=words("go"))
+                assert len(editor.questions) == asked
+            (other / profiles.PROJECT).write_text("auto_run: [")
+            await connection.new_session(cwd=str(other))
 
 
 async def test_a_cancel_ends_an_open_question_at_once(workplace: Path) -> None:
