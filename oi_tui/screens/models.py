@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -124,15 +124,24 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         welcome: bool = False,
         local: bool = False,
         wanted: ModelChoice | None = None,
+        api_base: str | None = None,
     ) -> None:
         super().__init__()
         self._current = current
+        self._api_base = api_base
         self._secrets = secrets
         self._welcome = welcome
         self._local = local
         self._wanted = wanted
         self._asking: ModelChoice | None = None
-        self._choices = [*([] if local else hosted_models()), *llamafiles(), DEMO]
+        #: The model in use stands first, so that a hasty enter changes nothing.
+        self._in_use = None if welcome or local or current == DEMO.model else _in_use(current, api_base)
+        found = [*([] if local else hosted_models()), *llamafiles()]
+        self._choices = [
+            *([self._in_use] if self._in_use else []),
+            *(choice for choice in found if (choice.model, choice.api_base) != (current, api_base)),
+            DEMO,
+        ]
 
     def compose(self) -> ComposeResult:
         """Words, the list, what to do where it is empty, the field, and the field for a key."""
@@ -146,6 +155,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             yield Input(
                 placeholder="or a LiteLLM name such as openai/my-model, or a llamafile",
                 id="models-name",
+                select_on_focus=False,
             )
             yield Input(password=True, placeholder="the key", id="models-key")
 
@@ -162,7 +172,9 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             self.run_worker(self._ask_servers, thread=True, exit_on_error=False)
 
     def _ask_servers(self) -> None:
-        self.post_message(self.Found(local_servers.find()))
+        own = local_servers.at(self._api_base)
+        found = local_servers.find((own, *local_servers.SERVERS)) if own else local_servers.find()
+        self.post_message(self.Found(found))
         # A newcomer has given us nothing to keep, and is spared the question to unlock a keyring.
         if self._secrets is not None and not self._local and not self._welcome:
             self.post_message(self.Kept(kept_models(self._secrets)))
@@ -196,7 +208,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     def offer(self, choice: ModelChoice) -> None:
         """Add a model that was found while the list is shown; the demo stays last."""
-        if choice in self._choices:
+        if any((item.model, item.api_base) == (choice.model, choice.api_base) for item in self._choices):
             return
         choices = self.query_one(OptionList)
         at = choices.highlighted or 0
@@ -206,6 +218,23 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         choices.add_options(Option(_describe(item)) for item in self._choices)
         choices.highlighted = 0 if chosen == DEMO and len(self._choices) == 2 else self._choices.index(chosen)
 
+    def on_key(self, event: events.Key) -> None:
+        """Type into the field from the list, too."""
+        if event.is_printable and event.character and self.query_one(OptionList).has_focus:
+            event.stop()
+            self._type(event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Paste into the field from the list, too."""
+        if self.query_one(OptionList).has_focus:
+            event.stop()
+            self._type(event.text)
+
+    def _type(self, text: str) -> None:
+        field = self.query_one("#models-name", Input)
+        field.focus()
+        field.insert_text_at_cursor(" ".join(text.split()))
+
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Mark the choice by more than its colour."""
         for index, choice in enumerate(self._choices):
@@ -214,7 +243,11 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take what was chosen."""
-        self._choose(self._choices[event.option_index])
+        choice = self._choices[event.option_index]
+        if choice is self._in_use:
+            self.dismiss(None)
+        else:
+            self._choose(choice)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take the name or the key that was typed."""
@@ -323,6 +356,10 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             "Type what you want. A model writes code for it; you read it, edit it, and decide whether it "
             "runs. Nothing runs unless you approve it.\n\nWhich model do you want to use?"
         )
+
+
+def _in_use(model: str, api_base: str | None) -> ModelChoice:
+    return ModelChoice(model, api_base, "in use")
 
 
 def _describe(choice: ModelChoice, *, chosen: bool = False) -> Content:

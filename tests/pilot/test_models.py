@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.widgets import Input, OptionList, Static
 
 from oi_tui import paths
@@ -65,6 +66,37 @@ async def test_what_answers_is_offered_with_its_size_and_window_and_taken(found:
         await at.pilot.press("enter")
         await at.until(lambda: at.workspace.profile.model == QWEN.model)
         assert at.workspace.profile.api_base == QWEN.api_base
+
+
+async def test_letters_and_a_paste_at_the_list_go_into_the_field(found: list[LocalModel]) -> None:
+    async with sitting([Text("Hm.")]) as at:
+        await at.type("%model")
+        screen = await models_of(at)
+        await at.until(lambda: screen.query_one(OptionList).has_focus)
+        await at.pilot.press(*"openai/x")
+        field = screen.query_one("#models-name", Input)
+        assert (field.value, field.has_focus) == ("openai/x", True)
+        field.value = ""
+        screen.query_one(OptionList).focus()
+        screen.query_one(OptionList).post_message(events.Paste("ollama/y\n"))
+        await at.until(lambda: field.value == "ollama/y")
+
+
+async def test_the_model_in_use_stands_first_and_enter_keeps_it(
+    found: list[LocalModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-12345678")
+    async with sitting([Text("Hm.")], model="openai/mine", api_base="http://127.0.0.1:4177/v1") as at:
+        before = at.workspace.profile
+        await at.type("%model")
+        screen = await models_of(at)
+        first = str(screen.query_one(OptionList).options[0].prompt)
+        assert "openai/mine" in first
+        assert "in use" in first
+        assert "http://127.0.0.1:4177/v1" in first
+        await at.pilot.press("enter")
+        await at.until(lambda: at.app.screen is not screen)
+        assert at.workspace.profile == before
 
 
 async def test_a_wrong_address_in_a_providers_variable_is_told_when_it_begins_to_matter(

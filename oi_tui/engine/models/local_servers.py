@@ -105,6 +105,21 @@ SERVERS = (
 )
 
 
+def at(api_base: str | None) -> Server | None:
+    """The server at an address of this machine; None for other addresses, and for ports of `SERVERS`."""
+    try:
+        parts = urlsplit(api_base or "")
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.hostname not in _HERE or parts.scheme != "http" or port is None:
+        return None
+    if any(server.port == port for server in SERVERS):
+        return None
+    suffix = parts.path.rstrip("/")
+    return Server(f"the server at port {port}", port, (f"{suffix}/models",), "openai/", suffix, "")
+
+
 def find(servers: Iterable[Server] = SERVERS, patience: float = PATIENCE) -> list[LocalModel]:
     """The models of all servers that answer on 127.0.0.1, in the order of `servers`.
 

@@ -107,6 +107,7 @@ class ModelSwitcher:
             self._ui.tell(result, warning=True)
 
     def _models(self, *, local: bool = False, wanted: ModelChoice | None = None) -> ModelsScreen:
+        profile = self._workspace.profile
         return ModelsScreen(
-            self._workspace.profile.model, self._workspace.secrets, local=local, wanted=wanted
+            profile.model, self._workspace.secrets, local=local, wanted=wanted, api_base=profile.api_base
         )

@@ -284,7 +284,12 @@ class ProfileEditor(Page[Profile | None]):
 
     def action_model(self) -> None:
         """Choose the model among those that were found."""
-        self.app.push_screen(ModelsScreen(str(self._fields["model"].value), self._secrets), self._take_model)
+        models = ModelsScreen(
+            str(self._fields["model"].value),
+            self._secrets,
+            api_base=str(self._fields["api_base"].value or "") or None,
+        )
+        self.app.push_screen(models, self._take_model)
 
     def _take_model(self, choice: ModelChoice | None) -> None:
         if choice is not None:

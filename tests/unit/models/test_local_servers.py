@@ -162,3 +162,18 @@ def test_a_thousand_models_are_listed_whatever_they_are_called(running: ModelSer
     running.answer(listing({"/api/tags": {"models": [{"name": name} for name in names]}}))
     found = local_servers.find([at("Ollama", running)], patience=5)
     assert [each.model for each in found] == [f"ollama/{name}" for name in names]
+
+
+def test_the_server_that_a_profile_names_is_asked_too() -> None:
+    own = local_servers.at("http://127.0.0.1:4177/v1")
+    assert own is not None
+    assert (own.port, own.lists, own.prefix, own.suffix) == (4177, ("/v1/models",), "openai/", "/v1")
+    for other in (
+        None,
+        "",
+        "http://127.0.0.1:11434",
+        "https://api.example.com/v1",
+        "http://localhost:port",
+        "x",
+    ):
+        assert local_servers.at(other) is None
