@@ -86,8 +86,6 @@ class Source(Enum):
     CODE = auto()
     #: The arguments are neither; they are collected to be shown.
     UNREADABLE = auto()
-    #: The value was read to its end.
-    OVER = auto()
 
 
 class Verdict(Enum):
@@ -134,9 +132,11 @@ class ToolCallParser:
 
     What the text is read as, and how far a call in it has got::
 
-        JSON ──complete──────────────────> OVER      (nothing) ──language and code known──> started
+        JSON ──complete──────────────────> over      (nothing) ──language and code known──> started
           ├──not JSON, named a language──> CODE          ^                                     │
           └──not JSON otherwise──────────> UNREADABLE    └──── its bracket closes: CodeEnded ──┘
+
+    What is read as CODE or UNREADABLE has no end of its own: only `finish` ends it.
     """
 
     def __init__(self, resolve: Resolve, *, name: str = "", call: str | None = None, native: bool) -> None:
@@ -146,6 +146,7 @@ class ToolCallParser:
         self._given_name = self._name = name
         self._call_id = call
         self._source = Source.JSON
+        self._over = False
         self._verdict = Verdict.CALL if native else Verdict.OPEN
         # Only what is known to be a call is read with patience: prose holds many braces and quotes.
         self._json = PartialJsonParser(_FOLLOWING, self._event, alone=native, patient=native)
@@ -172,8 +173,7 @@ class ToolCallParser:
     @property
     def done(self) -> bool:
         """The value is complete, or cannot be one."""
-        reading = self._source not in (Source.CODE, Source.UNREADABLE)
-        return reading and (self._json.done or self._json.failed)
+        return self._source is Source.JSON and (self._json.done or self._json.failed)
 
     @property
     def rest(self) -> str:
@@ -200,13 +200,14 @@ class ToolCallParser:
 
     def finish(self, *, whole: bool) -> list[Part]:
         """The end of the text. `whole`: the reply came to its end, so that missing brackets do not matter."""
+        if self._over:
+            return []
         if self._source is Source.JSON:
             self._json.finish()
             self._read()
-        if self._source is Source.OVER:
-            return self._give()
-        self._close_call(whole and (self._source is Source.CODE or self._call.closed))
-        self._source = Source.OVER
+        if not self._over:
+            self._close_call(whole and (self._source is Source.CODE or self._call.closed))
+            self._over = True
         return self._give()
 
     def _give(self) -> list[Part]:
@@ -224,16 +225,16 @@ class ToolCallParser:
 
     def _read(self) -> None:
         """See how far the JSON has got."""
-        if self._source is not Source.JSON:
+        if self._over or self._source is not Source.JSON:
             return
         if self._json.done:
             self._close_call(True)
-            self._source = Source.OVER
+            self._over = True
         elif self._json.failed:
             self._gave_up()
 
     def _event(self, event: JsonEvent) -> None:
-        if self.refused or self._source is Source.OVER:
+        if self.refused or self._over:
             return
         path = event.path
         key = path[-1] if path else ""
@@ -480,4 +481,4 @@ class ToolCallParser:
             return
         if self.decided:
             self._close_call(self._call.closed)
-        self._source = Source.OVER
+        self._over = True
