@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from oi_tui import paths
-from oi_tui.computer import accounts, bridge, documentation, skills
+from oi_tui import environment_names, paths
+from oi_tui.computer import documentation
 from oi_tui.computer.desktop import guard as guard_script
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.language import Language, Start
@@ -78,10 +78,10 @@ class ComputerApi:
 
     def _environment(self) -> dict[str, str]:
         return {
-            "OI_TUI_COMPUTER_API": "1",
-            bridge.VARIABLE: self._socket(),
-            skills.VARIABLE: str(paths.config() / "skills"),
-            accounts.VARIABLE: str(paths.config() / "accounts.ini"),
+            environment_names.COMPUTER_API: "1",
+            environment_names.COMPUTER: self._socket(),
+            environment_names.SKILLS: str(paths.config() / "skills"),
+            environment_names.ACCOUNTS: str(paths.config() / "accounts.ini"),
         }
 
     def _socket(self) -> str:

@@ -17,11 +17,19 @@ IN_SANDBOX = "OI_TUI_IN_SANDBOX"
 HELD_BACK = "OI_TUI_HELD_BACK"
 #: Tells a language where its files are.
 FOLDER = "OI_TUI_FOLDER"
+#: Tells Python that its cells have the object `computer`.
+COMPUTER_API = "OI_TUI_COMPUTER_API"
+#: Tells the object `computer` how to reach oi-tui.
+COMPUTER = "OI_TUI_COMPUTER"
+#: Tells the object `computer` where the accounts for mail and calendars are.
+ACCOUNTS = "OI_TUI_ACCOUNTS"
+#: Tells the object `computer` where the skills are.
+SKILLS = "OI_TUI_SKILLS"
 
 #: Set by users, besides the settings.
 FOR_USERS = (HOME, DEMO_TOKENS_PER_SECOND)
 #: Set by oi-tui for the programs that it starts. oi-tui may be started by one of them.
-FOR_PROGRAMS = (RUNTIME, IN_SANDBOX, HELD_BACK, FOLDER)
+FOR_PROGRAMS = (RUNTIME, IN_SANDBOX, HELD_BACK, FOLDER, COMPUTER_API, COMPUTER, ACCOUNTS, SKILLS)
 #: Set for the tests and benchmarks, which start oi-tui with the same environment.
 FOR_TESTS = (
     "OI_TUI_BENCHMARK_JUPYTER",

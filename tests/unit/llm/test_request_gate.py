@@ -36,6 +36,7 @@ REPLIERS = {
     ("engine/events.py", "self"),
     ("plain/conversation.py", "request"),
     ("screens/chat/view.py", "event.request"),
+    ("server/hosted_session.py", "question.request"),
     ("demo/scripts.py", "task"),
 }
 
