@@ -139,7 +139,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         found = [*([] if local else hosted_models()), *llamafiles()]
         self._choices = [
             *([self._in_use] if self._in_use else []),
-            *(choice for choice in found if (choice.model, choice.api_base) != (current, api_base)),
+            *(choice for choice in found if not self._in_use or not _is_same(choice, self._in_use)),
             DEMO,
         ]
 
@@ -208,7 +208,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
 
     def offer(self, choice: ModelChoice) -> None:
         """Add a model that was found while the list is shown; the demo stays last."""
-        if any((item.model, item.api_base) == (choice.model, choice.api_base) for item in self._choices):
+        if any(_is_same(item, choice) for item in self._choices):
             return
         choices = self.query_one(OptionList)
         at = choices.highlighted or 0
@@ -356,6 +356,11 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             "Type what you want. A model writes code for it; you read it, edit it, and decide whether it "
             "runs. Nothing runs unless you approve it.\n\nWhich model do you want to use?"
         )
+
+
+def _is_same(one: ModelChoice, other: ModelChoice) -> bool:
+    """Whether both are the same model at the same place, however they were found."""
+    return (one.model, one.api_base) == (other.model, other.api_base)
 
 
 def _in_use(model: str, api_base: str | None) -> ModelChoice:
