@@ -18,9 +18,9 @@ from oi_tui.engine.files.snapshots import Snapshots
 from oi_tui.engine.files.watcher import FileWatcher
 from oi_tui.engine.llm import images, request_log, titles
 from oi_tui.engine.llm.base import Llm, LlmError
-from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.question import Question
 from oi_tui.engine.llm.request_log import LoggedLlm
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage_report import OverBudget
 from oi_tui.engine.models import model_check
 from oi_tui.engine.models.llamafile import Llamafile

@@ -15,7 +15,7 @@ from acp.stdio import stdio_streams
 from oi_tui import log
 from oi_tui.acp.agent import OiTuiAgent
 from oi_tui.engine.credentials.keys import Secrets
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.environment import close_to_others
 from oi_tui.workspace import Workspace

@@ -22,8 +22,8 @@ from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.events import ApprovalRequested, Event, Reject, Run, RunReported, TurnEnded
 from oi_tui.engine.llm import request_log
 from oi_tui.engine.llm.base import Llm
-from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.request_log import LoggedLlm
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.function_model import Completions, FunctionModel
 from oi_tui.engine.models.model_info import KnownModels, ModelInfo

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Hashable
 
 from oi_tui.engine.credentials.keys import Secrets
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 
 _Variables = frozenset[tuple[str, str]]
 

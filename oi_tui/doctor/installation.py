@@ -57,10 +57,8 @@ def packages() -> Iterator[Finding]:
 def files() -> Iterator[Finding]:
     """Our own files that are no modules."""
     styles = _ROOT / "styles" if (_ROOT / "styles").is_dir() else _ROOT.parent / "styles"
-    drivers = _ROOT / "runtimes" / "drivers"
-    missing = [
-        str(path) for path in (styles / "app.tcss", drivers / "python_driver.py") if not path.is_file()
-    ]
+    python = _ROOT / "runtimes" / "drivers" / "python"
+    missing = [str(path) for path in (styles / "app.tcss", python / "python_driver.py") if not path.is_file()]
     if missing:
         yield Finding(False, f"not there: {', '.join(missing)}", "Install oi-tui again.")
     else:

@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from oi_tui import log, paths
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.credentials.redaction import learn
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.environment import close_to_others
 from oi_tui.opener import opener, view

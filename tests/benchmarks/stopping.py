@@ -13,7 +13,7 @@ import threading
 import time
 
 from oi_tui.engine.events import MessageGrew
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store

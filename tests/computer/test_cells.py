@@ -183,7 +183,7 @@ def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: P
 def test_python_starts_with_the_object_whatever_its_version(
     version: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(DRIVERS)
+    monkeypatch.syspath_prepend(DRIVERS / "python")
     import python_computer
 
     monkeypatch.setattr(python_computer, "sys", SimpleNamespace(version_info=version, modules=sys.modules))

@@ -46,7 +46,7 @@ def _own_environment() -> dict[str, str]:
 
 
 def _serve(address: str) -> None:
-    from oi_tui.engine.llm import process as model_process
+    from oi_tui.engine.llm.transport import process as model_process
 
     os.environ.update(model_process.QUIET)
     model_process.Provider()
@@ -67,7 +67,7 @@ def _serve(address: str) -> None:
 
 def _become_model_process(connection: socket.socket) -> None:
     from oi_tui.engine.credentials import child_environment
-    from oi_tui.engine.llm import process as model_process
+    from oi_tui.engine.llm.transport import process as model_process
 
     status = 1
     try:

@@ -8,7 +8,7 @@ import sys
 
 _ADDRESS = os.environ.get("OI_TUI_TEST_NURSERY")
 
-if _ADDRESS and any("oi_tui.engine.llm.process import" in word for word in sys.orig_argv):
+if _ADDRESS and any("oi_tui.engine.llm.transport.process import" in word for word in sys.orig_argv):
     import json
     import socket
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 
 

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from oi_tui.engine.credentials.keys import name_for
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.engine.llm.base import ErrorInfo
-from oi_tui.engine.llm.chunk_repair import error_words
 from oi_tui.engine.llm.error_table import CONNECTION, MISSING_MODULE, TROUBLES, Attempt
+from oi_tui.engine.llm.transport.chunk_repair import error_words
 from oi_tui.engine.llm.urls import shown
 from oi_tui.engine.models.model_names import advice, why_gone
 

@@ -20,7 +20,7 @@ from oi_tui.engine.llm.base import (
     ToolCallPiece,
     Usage,
 )
-from oi_tui.engine.llm.raw_stream import pieces
+from oi_tui.engine.llm.transport.raw_stream import pieces
 
 #: Takes `messages`, and of `model`, `stream`, `tools`, `max_tokens`, `temperature`, `api_base`, `api_key` and
 #: `api_version` what it declares; yields or returns chunks of OpenAI's format, or just text.

@@ -41,7 +41,9 @@ def describe(program: str) -> str:
 
 def start(program: str, folder: Path) -> Start:
     """The driver, started as a script, so that nothing is imported from the working directory."""
-    return Start((program, str(DRIVERS / "python_start.py"), str(folder)), _activated(Path(program)))
+    return Start(
+        (program, str(DRIVERS / "python" / "python_start.py"), str(folder)), _activated(Path(program))
+    )
 
 
 def _activated(program: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ from oi_tui.engine.credentials import keys
 from oi_tui.engine.credentials.keys import SecretError, Secrets, name_for
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.engine.llm.base import LlmError, Request
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 from tests.unit.conftest import environment
 

@@ -24,7 +24,7 @@ from oi_tui.engine.llm.base import (
     ToolCallPiece,
     Usage,
 )
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models.model_info import ModelInfo
 from tests import processes
 from tests.servers import openai_server as server
@@ -264,7 +264,7 @@ def test_a_process_that_hangs_can_be_cancelled_and_closed(served: ModelServer) -
 
 def test_the_process_ends_with_its_parent(tmp_path: Path) -> None:
     program = (
-        "from oi_tui.engine.llm.client import ModelProcess; import time\n"
+        "from oi_tui.engine.llm.transport.client import ModelProcess; import time\n"
         "models = ModelProcess(); models.start(); print(models.pid, flush=True); time.sleep(60)"
     )
     with subprocess.Popen(

@@ -9,8 +9,8 @@ import pytest
 from oi_tui.engine.events import Event, Noticed, TurnEnded
 from oi_tui.engine.llm import compaction, endpoint, request
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
-from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.context_window import tokens, weight
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage import UsageTotals
 from oi_tui.engine.models.model_info import KnownModels, ModelInfo
 from oi_tui.engine.session import Session

@@ -10,10 +10,10 @@ import pytest
 from oi_tui.engine.events import LibraryLoading, Noticed, TurnEnded
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import ErrorInfo, Text
-from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.context_window import tokens
 from oi_tui.engine.llm.error_table import Attempt
 from oi_tui.engine.llm.stated_limit import StatedLimit, stated_limit
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request, Text
-from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.error_table import Attempt
 from oi_tui.engine.llm.errors import explain
 from oi_tui.engine.llm.request import tool
+from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Call, ModelServer, Say
 from tests.unit.conftest import environment

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.llm.base import LlmError, Request, Text
-from oi_tui.engine.llm.client import ModelProcess
 from oi_tui.engine.llm.request import tool
+from oi_tui.engine.llm.transport.client import ModelProcess
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Call, ModelServer, Say
 from tests.unit.conftest import environment

@@ -19,7 +19,7 @@ from oi_tui.engine.events import (
     Run,
     TurnEnded,
 )
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store

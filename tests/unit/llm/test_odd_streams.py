@@ -7,8 +7,8 @@ import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Noticed
 from oi_tui.engine.llm.base import Delta, Gap, LlmError, Reasoning, Request, Text, ToolCallPiece, Usage
-from oi_tui.engine.llm.client import ModelProcess
-from oi_tui.engine.llm.sse_filter import SseFilter
+from oi_tui.engine.llm.transport.client import ModelProcess
+from oi_tui.engine.llm.transport.sse_filter import SseFilter
 from tests.fakes import call
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, Call, Exchange, ModelServer, Say

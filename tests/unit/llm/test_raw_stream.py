@@ -6,7 +6,7 @@ import pytest
 
 from oi_tui.engine.llm import request as request_writer
 from oi_tui.engine.llm.base import Delta, Request, Text, ToolCallPiece
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
 from oi_tui.text import whole

@@ -10,7 +10,7 @@ from oi_tui.api.interpreter import OpenInterpreter, TurnError
 from oi_tui.engine.events import TurnEnded
 from oi_tui.engine.llm import endpoint, request_gate
 from oi_tui.engine.llm.base import LlmError, Request, Text
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.models import model_check
 from oi_tui.engine.models.function_model import FunctionModel
@@ -61,7 +61,7 @@ def test_only_the_gate_sends_requests() -> None:
         and (node.attr if isinstance(node, ast.Attribute) else node.id) in ("FunctionReply", "ModelReply")
     }
     assert users == {
-        "engine/llm/client.py",
+        "engine/llm/transport/client.py",
         "engine/models/function_model.py",
         "engine/models/function_process.py",
     }

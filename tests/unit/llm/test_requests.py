@@ -7,7 +7,7 @@ import pytest
 
 from oi_tui.engine.llm import request
 from oi_tui.engine.llm.base import LlmError, Text
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message, State
 from tests.servers.openai_server import ModelServer

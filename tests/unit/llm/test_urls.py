@@ -11,8 +11,8 @@ import pytest
 
 from oi_tui.engine.llm import endpoint, urls
 from oi_tui.engine.llm.base import LlmError, Request, Text
-from oi_tui.engine.llm.client import ModelProcess
-from oi_tui.engine.llm.process import Service
+from oi_tui.engine.llm.transport.client import ModelProcess
+from oi_tui.engine.llm.transport.process import Service
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.settings.setting import ProfileError
 from tests.servers import openai_server as server

@@ -8,7 +8,7 @@ from PIL import Image
 
 from oi_tui.engine.llm import images, request
 from oi_tui.engine.llm.base import Text
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message

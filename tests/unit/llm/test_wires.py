@@ -8,7 +8,7 @@ import pytest
 
 from oi_tui.engine.llm import request
 from oi_tui.engine.llm.base import Delta, Text, Usage
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.reply.parser import (
     CodeEnded,
     CodeGrew,

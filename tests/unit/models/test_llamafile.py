@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui.engine.llm.base import Request, Text
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models import download, llamafile
 from oi_tui.engine.models.download import DownloadError, Progress, fetch, name_of
 from oi_tui.engine.models.llamafile import Llamafile, LlamafileError

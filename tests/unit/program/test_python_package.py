@@ -22,7 +22,7 @@ from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
 from oi_tui.engine.credentials.trust import Shown, Trust
 from oi_tui.engine.events import ApprovalRequested, TurnEnded
-from oi_tui.engine.llm.client import ModelProcess
+from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.open_interpreter import chunks
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import Store

@@ -34,7 +34,7 @@ RANK = {part: rank for rank, parts in enumerate(LEVELS) for part in parts}
 #: Where a package from elsewhere may be imported at all; elsewhere than here it may not.
 HEAVY = {
     "acp": {"acp/"},
-    "litellm": {"engine/llm/process.py"},
+    "litellm": {"engine/llm/transport/process.py"},
     "starlette": {"server/"},
     "uvicorn": {"server/"},
     "textual": {
@@ -100,7 +100,7 @@ def test_only_the_model_process_starts_the_demo_model() -> None:
         for module, _ in imports(path)
         if part(module) == "demo" and "demo" not in path.parts
     }
-    assert known <= {"engine/llm/process.py"}
+    assert known <= {"engine/llm/transport/process.py"}
 
 
 def loaded(code: str) -> set[str]:

@@ -31,10 +31,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from oi_tui.engine.llm import errors, redirects, urls
+from oi_tui.engine.llm import errors, urls
 from oi_tui.engine.llm.base import ErrorInfo
 from oi_tui.engine.llm.error_table import Attempt
-from oi_tui.engine.llm.raw_stream import RawReply, pieces
+from oi_tui.engine.llm.transport import redirects
+from oi_tui.engine.llm.transport.raw_stream import RawReply, pieces
 from oi_tui.engine.models.model_names import COMPATIBLE, family, resolve, why_gone
 from oi_tui.environment import close_to_others
 

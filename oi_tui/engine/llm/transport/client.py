@@ -17,7 +17,7 @@ from typing import Any, Self
 from oi_tui.engine.credentials import child_environment
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request
-from oi_tui.engine.llm.wire import delta_of
+from oi_tui.engine.llm.transport.wire import delta_of
 from oi_tui.engine.models.model_info import ModelInfo
 
 #: Imports nothing from the current folder: our own package is found last, and by its full path.
@@ -26,7 +26,7 @@ _BOOT = (
     "from oi_tui.engine.credentials.child_environment import receive; receive(); "
     "from oi_tui.engine.{} import main; main()"
 )
-_ROOT = str(Path(__file__).resolve().parents[3])
+_ROOT = str(Path(__file__).resolve().parents[4])
 #: Beyond the request's own limit of silence: for the start of the process and for a busy machine.
 _PATIENCE = 30.0
 #: LiteLLM takes seconds to load, on a busy machine many; what it knows is worth the wait.
@@ -265,7 +265,7 @@ class ModelProcess:
         with self._lock:
             if self._child is None or self._child.gone:
                 try:
-                    module = "models.function_process" if self._program else "llm.process"
+                    module = "models.function_process" if self._program else "llm.transport.process"
                     command = [sys.executable, "-P", "-c", _BOOT.format(module), _ROOT]
                     variables = os.environ if self._environment is None else self._environment
                     self._child = _Child(variables, command)

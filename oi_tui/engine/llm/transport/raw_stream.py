@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
 
-from oi_tui.engine.llm.chunk_repair import error_code, error_words, put_right, words
-from oi_tui.engine.llm.sse_filter import SseFilter
+from oi_tui.engine.llm.transport.chunk_repair import error_code, error_words, put_right, words
+from oi_tui.engine.llm.transport.sse_filter import SseFilter
 
 #: How many bytes are kept to find out what they are.
 _KEPT = 1_000_000

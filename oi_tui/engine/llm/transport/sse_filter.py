@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from oi_tui.engine.llm.chunk_repair import is_chunk, put_right
+from oi_tui.engine.llm.transport.chunk_repair import is_chunk, put_right
 
 #: Lines of server-sent events that carry no data.
 _ABOUT = ("event:", "id:", "retry:", ":")
