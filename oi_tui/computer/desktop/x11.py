@@ -28,6 +28,9 @@ _TO_WINDOW_MANAGER = 0x80000 | 0x100000
 _FIRST_UNICODE = 0x1000000
 #: How long programs may take to notice that a key has another meaning.
 _REMAP_SECONDS = 0.02
+#: How long a click may be held by the window manager, or by an open menu, before other things go on.
+_CLICK_SECONDS = 0.3
+_ALREADY_GRABBED = 1
 
 
 class _Image(ctypes.Structure):
@@ -101,6 +104,8 @@ class X11:
         numbers = c_int(), c_int(), c_int(), c_int()
         if not test.XTestQueryExtension(c_void_p(self._display), *map(byref, numbers)):
             raise ComputerError("Mouse and keyboard cannot be used: this X server has no XTEST extension.")
+        #: A window that is never shown.
+        self._hidden = x.XCreateSimpleWindow(self._display, self._root, 0, 0, 1, 1, 0, 0, 0)
         #: Keys that had no meaning, with the character that each has now; the oldest first.
         self._spares: dict[int, int] = {}
 
@@ -164,10 +169,25 @@ class X11:
             self._x.XSync(self._display, 0)
 
     def button(self, number: int, down: bool) -> None:
-        """Press or release a button."""
+        """Press or release a button; a released one has reached its window."""
         with self._lock:
             self._test.XTestFakeButtonEvent(c_void_p(self._display), c_uint(number), int(down), c_ulong(0))
             self._x.XSync(self._display, 0)
+        if not down:
+            self._wait_for_click()
+
+    def _wait_for_click(self) -> None:
+        # A window manager holds a click back while it raises the window. Keys would overtake the click, and
+        # go to what had the focus before.
+        end = time.monotonic() + _CLICK_SECONDS
+        while self._pointer_is_grabbed() and time.monotonic() < end:
+            time.sleep(0.002)
+
+    def _pointer_is_grabbed(self) -> bool:
+        # No client can grab the pointer for a window that is not shown, and "already grabbed" comes first.
+        with self._lock:
+            answer = self._x.XGrabPointer(self._display, self._hidden, 0, 0, 1, 1, 0, 0, 0)
+        return int(answer) == _ALREADY_GRABBED
 
     def key(self, code: int, down: bool) -> None:
         """Press or release a key."""
@@ -302,6 +322,9 @@ def _declared(x: Any) -> Any:
     x.XGetImage.argtypes = [c_void_p, c_ulong, c_int, c_int, c_uint, c_uint, c_ulong, c_int]
     x.XStringToKeysym.argtypes = [c_char_p]
     x.XKeysymToKeycode.argtypes = [c_void_p, c_ulong]
+    x.XCreateSimpleWindow.restype = c_ulong
+    x.XCreateSimpleWindow.argtypes = [c_void_p, c_ulong, *[c_int] * 2, *[c_uint] * 3, *[c_ulong] * 2]
+    x.XGrabPointer.argtypes = [c_void_p, c_ulong, c_int, c_uint, c_int, c_int, *[c_ulong] * 3]
     x.XKeysymToKeycode.restype = c_ubyte
     x.XSendEvent.argtypes = [c_void_p, c_ulong, c_int, c_long, c_void_p]
     x.XGetGeometry.argtypes = [c_void_p, c_ulong, *[c_void_p] * 7]
