@@ -173,7 +173,9 @@ class BlockView(ScrollView):
             if wanted == target:
                 break
             target = wanted
-            layout.ensure_seen(target, height, self.look)
+            # One view above as well, so that the scrollbar does not depend on what was painted meanwhile.
+            above = min(target, height)
+            layout.ensure_seen(target - above, above + height, self.look)
         moved = self._scroll_itself(target)
         self._after_move()
         self._repaint(whole=moved)
