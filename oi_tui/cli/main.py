@@ -129,6 +129,9 @@ def parser() -> _Parser:
         "--acp", action="store_true", help="be the agent of an editor that speaks the Agent Client Protocol"
     )
     made.add_argument(
+        "--mcp", action="store_true", help="run code for a host that speaks the Model Context Protocol"
+    )
+    made.add_argument(
         "--stdin", action="store_true", help="run one request from standard input, print, and exit"
     )
     made.add_argument(
@@ -229,6 +232,9 @@ def _started(arguments: list[str]) -> int:
     if "acp" in given:
         gc.enable()
         return _serve_editor(given)
+    if "mcp" in given:
+        gc.enable()
+        return _serve_host(profile, path)
     without_screen = "stdin" in given or "plain" in given or not _has_screen()
     if without_screen:
         gc.enable()
@@ -252,6 +258,19 @@ def _serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> in
         return server_options.serve(given, profile, path)
     except ValueError as error:
         raise _UsageError(str(error)) from None
+
+
+def _serve_host(profile: Profile, path: Path | None) -> int:
+    """Run code for an MCP host. Raises _UsageError where a package is missing."""
+    try:
+        from oi_tui.mcp_server.run import run
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio", "pydantic"):
+            raise
+        raise _UsageError(
+            f'--mcp needs more packages: pip install "oi-tui[mcp]" ({missing.name} is missing)'
+        ) from None
+    return run(profile, path)
 
 
 def _serve_editor(given: argparse.Namespace) -> int:

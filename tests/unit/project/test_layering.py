@@ -22,6 +22,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"terminal"}),
     frozenset({"doctor", "actions"}),
     frozenset({"acp", "farewell", "plain", "server"}),
+    frozenset({"mcp_server"}),
     frozenset({"widgets"}),
     frozenset({"screens"}),
     frozenset({"app"}),
@@ -34,6 +35,7 @@ RANK = {part: rank for rank, parts in enumerate(LEVELS) for part in parts}
 #: Where a package from elsewhere may be imported at all; elsewhere than here it may not.
 HEAVY = {
     "acp": {"acp/"},
+    "mcp": {"mcp_server/"},
     "litellm": {"engine/llm/transport/process.py"},
     "starlette": {"server/"},
     "uvicorn": {"server/"},

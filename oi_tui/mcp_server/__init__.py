@@ -1,0 +1,1 @@
+"""A server for hosts that speak the Model Context Protocol. Needs the extra `mcp`."""

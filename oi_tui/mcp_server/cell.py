@@ -1,0 +1,93 @@
+"""Code of a host at work: asked about, run, and reported when it is over."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from typing import Any
+
+from oi_tui.messages import InputRequested, Message
+from oi_tui.server.event_log import EventReader, GapError, Question
+from oi_tui.server.hosted_session import ConflictError, HostedSession
+
+#: Seconds between two reports that a run goes on.
+_PULSE = 1.0
+
+
+class Cell:
+    """One piece of code. `token` names it to a host that comes back with an answer."""
+
+    def __init__(self, session: HostedSession, language: str, code: str) -> None:
+        self.language = language
+        self.code = code
+        self.token = secrets.token_urlsafe(32)
+        #: Why the code was not run, as far as the host is concerned.
+        self.refusal = ""
+        self._session = session
+        self._before = len(session.messages)
+        self._began = time.monotonic()
+        self._reader = EventReader(session.log)
+        session.propose(language, code)
+
+    async def next(
+        self, pulse: Callable[[float], Coroutine[Any, Any, None]]
+    ) -> Question | InputRequested | None:
+        """Wait until somebody has to answer something; None when all is over.
+
+        Calls `pulse` every second with the seconds so far.
+        """
+        session = self._session
+        with self._reader:
+            while session.busy:
+                if waiting := session.question or session.waits_for:
+                    return waiting
+                try:
+                    if not await self._reader.next(_PULSE):
+                        await pulse(time.monotonic() - self._began)
+                except GapError:
+                    self._reader.skip()
+        return None
+
+    def run(self, question: Question) -> None:
+        """Answer a question with yes."""
+        self._answer(question, "run")
+
+    def reject(self, question: Question, reason: str = "") -> None:
+        """Answer a question with no."""
+        self._answer(question, "reject", reason=reason)
+
+    def refuse(self, why: str) -> None:
+        """Do not run the code, because nobody can be asked."""
+        self.refusal = why
+        self._session.give_up_question()
+
+    def type(self, line: str) -> None:
+        """Type a line to the program that waits for it."""
+        with suppress(ConflictError):
+            self._session.send_input(f"{line}\n")
+
+    async def stop(self) -> None:
+        """End the question or the run, and wait for the end."""
+        self._session.give_up_question()
+        self._session.stop()
+        while not await asyncio.to_thread(self._session.wait, 1.0):
+            pass
+
+    @property
+    def message(self) -> Message | None:
+        """The code, with what became of it."""
+        return next((m for m in self._own if m.type == "code" and m.role == "assistant"), None)
+
+    @property
+    def results(self) -> Sequence[Message]:
+        """What the run printed and showed."""
+        return [message for message in self._own if message.role == "computer"]
+
+    @property
+    def _own(self) -> Sequence[Message]:
+        return self._session.messages[self._before :]
+
+    def _answer(self, question: Question, decision: str, reason: str = "") -> None:
+        with suppress(ConflictError):
+            self._session.answer(question.id, question.hash, decision, reason=reason)

@@ -1,0 +1,71 @@
+"""What a person at the host is asked, and what counts as an answer."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.types import ElicitRequest, ElicitRequestFormParams, ElicitResult
+
+from oi_tui.engine.export.formats import fenced
+from oi_tui.messages import InputRequested
+from oi_tui.server.event_log import Question
+from oi_tui.text import one_line, visible
+
+_RUN = "Run"
+_DECISION = {
+    "type": "object",
+    "properties": {
+        "decision": {"type": "string", "title": "Run this code?", "enum": [_RUN, "Do not run"]},
+        "reason": {"type": "string", "title": "Reason", "description": "if not: why (optional)"},
+    },
+    "required": ["decision"],
+}
+_LINE = {
+    "type": "object",
+    "properties": {"line": {"type": "string", "title": "Input"}},
+    "required": ["line"],
+}
+
+
+def approval(question: Question) -> ElicitRequest:
+    """Ask whether code may run; the whole of it is shown."""
+    message = question.request.message
+    language = message.format or "code"
+    parts = [
+        f"Run this {language} code?",
+        fenced(visible(message.content), language),
+        *(visible(words) for words in (question.request.caution, question.request.note) if words),
+        f"It would run in {question.program}, in {question.folder}.",
+    ]
+    if question.findings:
+        parts.append(f"What it does: {'; '.join(question.findings)}.")
+    return _form("\n\n".join(parts), _DECISION)
+
+
+def input_line(request: InputRequested) -> ElicitRequest:
+    """Ask for a line that the running program waits for."""
+    return _form(f"The running program asks for input: {one_line(request.prompt) or '(no prompt)'}", _LINE)
+
+
+def is_yes(answer: ElicitResult | None) -> bool:
+    """Whether the answer is a clear yes."""
+    return _content(answer).get("decision") == _RUN
+
+
+def reason(answer: ElicitResult | None) -> str:
+    """Why the person said no, if they said why."""
+    given = _content(answer).get("reason")
+    return given.strip() if isinstance(given, str) else ""
+
+
+def line_of(answer: ElicitResult | None) -> str | None:
+    """The line that the person typed; None when they typed none."""
+    given = _content(answer).get("line")
+    return given.replace("\n", " ") if isinstance(given, str) else None
+
+
+def _content(answer: ElicitResult | None) -> Mapping[str, Any]:
+    return (answer.content or {}) if answer and answer.action == "accept" else {}
+
+
+def _form(text: str, schema: dict[str, Any]) -> ElicitRequest:
+    return ElicitRequest(params=ElicitRequestFormParams(message=text, requested_schema=schema))

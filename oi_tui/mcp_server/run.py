@@ -1,0 +1,56 @@
+"""Serves one host on standard input and output until it closes them."""
+
+import asyncio
+import signal
+from pathlib import Path
+
+from mcp.server.lowlevel import Server
+
+from oi_tui import log
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.environment import close_to_others
+from oi_tui.mcp_server.stdio import messages
+from oi_tui.mcp_server.tools import Tools
+from oi_tui.server.backend import WorkspaceBackend
+from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.options import Limits
+from oi_tui.version import __version__
+from oi_tui.workspace import Workspace
+
+_INSTRUCTIONS = (
+    "Runs code on the person's machine in languages that keep their variables between calls. "
+    "Use print or the language's own way to see values; the result holds what was printed."
+)
+
+
+def run(profile: Profile, profile_path: Path | None) -> int:
+    """Serve one host. Returns the exit code."""
+    log.begin()
+    close_to_others()
+    workspace = Workspace(profile, profile_path)
+    asyncio.run(_serve(workspace, HostedSession("mcp", WorkspaceBackend(workspace), Limits())))
+    return 0
+
+
+async def _serve(workspace: Workspace, session: HostedSession) -> None:
+    tools = Tools(workspace, session)
+    server: Server = Server(
+        "oi-tui",
+        version=__version__,
+        title="oi-tui",
+        instructions=_INSTRUCTIONS,
+        on_list_tools=tools.list_tools,
+        on_call_tool=tools.call_tool,
+    )
+    try:
+        async with messages() as (received, to_host):
+            serving = asyncio.ensure_future(
+                server.run(received, to_host, server.create_initialization_options())
+            )
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, serving.cancel)
+            await asyncio.wait([serving])
+    finally:
+        # While the loop runs, what is open can still come to its end.
+        await asyncio.to_thread(session.close)
+        await tools.close()
