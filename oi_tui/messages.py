@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Union
 
 Role = Literal["user", "assistant", "computer"]
 MessageType = Literal["message", "reasoning", "code", "console", "image", "file"]
@@ -183,14 +183,14 @@ class Loss:
 
 
 #: What a run reports while it goes on.
-Report = (
-    Starting
-    | Started
-    | Printed
-    | LineReached
-    | Displayed
-    | InputRequested
-    | InputReceived
-    | Stopping
-    | RunEnded
-)
+Report = Union[  # noqa: UP007 -- evaluated on other machines too, by Python 3.8
+    Starting,
+    Started,
+    Printed,
+    LineReached,
+    Displayed,
+    InputRequested,
+    InputReceived,
+    Stopping,
+    RunEnded,
+]

@@ -25,7 +25,7 @@ def find(name: str) -> str | None:
     return found
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None)  # noqa: UP033 -- runs on other machines too, with Python 3.8
 def _succeeds(command: tuple[str, ...]) -> bool:
     try:
         return subprocess.run(command, capture_output=True, check=False, timeout=5).returncode == 0

@@ -6,7 +6,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from oi_tui import computer_api, paths
 from oi_tui.custom_languages import CustomLanguages
@@ -41,6 +41,7 @@ from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.sandbox.limits import Limits
 from oi_tui.runtimes.variables import Detail, Memory
 
@@ -76,6 +77,13 @@ class Languages(protocols.Computer, Protocol):
 
     def why_no_sandbox(self) -> str | None:
         """Return why the sandbox would not work if it were turned on; may take a moment."""
+
+    @property
+    def target(self) -> str:
+        """Where code runs, as a person types it."""
+
+    def use_target(self, spelling: str) -> None:
+        """Run code there from now on; blocks while the connection is made. Raises TargetError, and stays."""
 
     def use_startup(self, startup: Sequence[tuple[str, str]]) -> None:
         """Run this code, each piece with its language, when languages start."""
@@ -128,7 +136,7 @@ class Workspace:
             profile_path.parent if profile_path else Path.cwd(),
             may_ask=not profile.sandbox,
         )
-        self.computer: Languages = computer or Computer(
+        self.computer: Languages = computer or _open_computer(
             declared=self._declared(),
             python=profile.python,
             shell=profile.shell,
@@ -146,6 +154,8 @@ class Workspace:
                 profile.sandbox_time,
             ),
             startup=profile.startup,
+            target=profile.target,
+            share_keys=profile.share_keys,
         )
         #: Whoever made the workspace brought the model along, and no profile brings another.
         self._brought = llm is not None
@@ -482,6 +492,14 @@ class Workspace:
     def _facts(self, profile: Profile) -> ModelInfo:
         """The facts about a profile's model; none for a model that is a function."""
         return self._known.of(profile) if self._llm is self.model_process else ModelInfo()
+
+
+def _open_computer(**options: Any) -> Computer:
+    """The languages where the settings want them. Raises ProfileError where that place cannot be reached."""
+    try:
+        return Computer(**options)
+    except TargetError as error:
+        raise ProfileError(str(error), key="target") from None
 
 
 def _learn(profile: Profile) -> None:

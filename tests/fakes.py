@@ -17,6 +17,7 @@ from oi_tui.messages import (
     RunEnded,
 )
 from oi_tui.runtimes.availability import Availability
+from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.variables import Detail, Memory
 
 
@@ -69,6 +70,7 @@ class Computer:
         self.details: dict[tuple[str, str], Detail] = {}
         self.losses: list[Loss] = []
         self.interrupted = threading.Event()
+        self.target = "local"
         self.sandbox = False
         self.limits: str | None = None
         self.no_sandbox: str | None = None
@@ -118,6 +120,15 @@ class Computer:
 
     def why_no_sandbox(self) -> str | None:
         return self.no_sandbox
+
+    @property
+    def where(self) -> str:
+        return "" if self.target == "local" else f"on {self.target} as ana, /scratch"
+
+    def use_target(self, spelling: str) -> None:
+        if spelling == "ssh:nowhere":
+            raise TargetError("No connection to nowhere.")
+        self.target = spelling
 
     def take_losses(self) -> Sequence[Loss]:
         losses, self.losses = self.losses, []

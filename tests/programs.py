@@ -50,7 +50,13 @@ def why_not(name: str) -> str | None:
     if name in MODULES:
         return None if importlib.util.find_spec(name) else f"{name} is not installed here"
     found = bubblewrap.find() if name == "bwrap" else shutil.which(name, path=PATH)
+    found = find_sshd() if name == "sshd" else found
     return None if found else f"{name} is not installed here"
+
+
+def find_sshd() -> str | None:
+    """The server of OpenSSH, which is not on everybody's PATH."""
+    return shutil.which("sshd", path=os.pathsep.join((PATH, "/usr/local/sbin", "/usr/sbin")))
 
 
 def of_language(language: str) -> str | None:

@@ -3,7 +3,11 @@
 from oi_tui.engine.settings.setting import Setting, Value
 
 #: Right texts where not any text is right.
-_SPECIAL = {"api_base": "http://127.0.0.1:1/v1", "conversation_history_path": "~/elsewhere"}
+_SPECIAL = {
+    "api_base": "http://127.0.0.1:1/v1",
+    "conversation_history_path": "~/elsewhere",
+    "target": "command:env",
+}
 #: Right words for lists where not any word is right.
 RIGHT_WORDS = {
     "pass_environment": ["AWS_PROFILE", "CANARY_*", "_x"],

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from oi_tui import log, paths
+from oi_tui.actions import targets
 from oi_tui.actions.confirm_trust import numbered
 from oi_tui.actions.info import info
 from oi_tui.actions.manage_skills import save_skill, tell_skills, trust_skill
@@ -135,6 +136,10 @@ class ConversationActions(ABC):
     def take_profile(self, profile: Profile) -> None:
         """Go on with these settings, show those that are seen, and say what waits."""
         before = self._workspace.profile
+        wanted, actual = profile.target, self._workspace.computer.target
+        if wanted != actual:
+            # It is reached first; until then nothing says that code runs there.
+            profile = profile.with_changes("changed", target=actual)
         changed = before.differences(profile)
         self._workspace.use(profile)
         self.show_settings(profile)
@@ -142,6 +147,8 @@ class ConversationActions(ABC):
         for later in dict.fromkeys(item.later for item in waiting):
             keys = [item.key for item in waiting if item.later == later]
             self.tell(f"{', '.join(keys)} take{'s' * (len(keys) == 1)} effect {later}.")
+        if wanted != actual:
+            self.switch_target(wanted)
         if "auto_run" in changed and profile.auto_run != self._workspace.session.auto_run:
             self.switch_auto_run(profile.auto_run)
 
@@ -194,6 +201,32 @@ class ConversationActions(ABC):
 
     def _use_sandbox(self, on: bool) -> None:
         self.take_profile(self._workspace.profile.with_changes("changed", sandbox=on))
+
+    def switch_target(self, name: str) -> None:
+        """Run code elsewhere from now on, or say where it runs."""
+        computer = self._workspace.computer
+        if not name:
+            self.tell(targets.overview(computer.target, computer.where))
+        elif self.busy:
+            self.tell("Stop the current activity first (escape).", warning=True)
+        else:
+            self.tell(f"Connecting to {one_line(name, 200)} …")
+            self.aside(lambda: targets.reach(computer, name), self._arrive)
+
+    def _arrive(self, problem: str | None) -> None:
+        """Say where code runs now; nothing that was allowed elsewhere is allowed there."""
+        computer, session = self._workspace.computer, self._workspace.session
+        place = one_line(computer.where or "on this machine", 300)
+        if problem:
+            self.tell(f"{one_line(problem, 500)} Code still runs {place}.", warning=True)
+        else:
+            self.tell(f"Code now runs {place}. It has its own variables and needs its own approvals.")
+        profile = self._workspace.profile
+        if computer.target != profile.target:
+            self.take_profile(profile.with_changes("changed", target=computer.target, auto_run=False))
+        if not problem and session.auto_run:
+            self.switch_auto_run(False)
+        session.grants.enter(computer.where)
 
     def switch_verbose(self, on: bool | None, *, words: bool) -> None:
         """Note in the log, and show, what goes on; with `words` what is said to the model, too."""

@@ -24,6 +24,7 @@ def info(workspace: Workspace) -> str:
         f"API key: {key_place(profile, workspace.secrets).words} {ORDER}",
         f"profile: {file}",
         f"folder: {computer.cwd}",
+        f"code runs: {one_line(computer.where or 'on this machine', 300)}",
         f"sandbox: {(computer.why_nothing_runs() or 'on') if computer.sandbox else 'off'}",
         f"variables hidden from programs: {_held_back(workspace)}",
         *([f"sandbox limits: {limits}"] if (limits := computer.limits) else []),

@@ -45,6 +45,10 @@ class FileRestorer:
             if number in (None, cell):
                 lines.append(f"[{cell}] in {one_line(paths.short(step.folder), 200)}")
                 lines += [f"  {line}" for line in _listed(step)]
+        if where := self._workspace.computer.where:
+            lines.append(
+                f"What code changes {one_line(where, 200)} is not listed, and %restore cannot undo it."
+            )
         which = "No cell" if number is None else f"Cell {number}"
         self._place.tell(
             "\n".join([*lines, "%restore N restores the files of cell N."])

@@ -73,6 +73,8 @@ class ApiComputer(SettingGroup):
                 active_line=profile.highlight_active_line,
                 declared=self._declared(LANGUAGES),
                 startup=profile.startup,
+                target=profile.target,
+                share_keys=profile.share_keys,
                 sandbox=profile.sandbox,
                 passed=profile.pass_environment,
                 writable=profile.sandbox_writable,

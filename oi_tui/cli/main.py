@@ -235,6 +235,8 @@ def _started(arguments: list[str]) -> int:
     if "mcp" in given:
         gc.enable()
         return _serve_host(profile, path)
+    if profile.target != "local":
+        print(f"Connecting to {one_line(profile.target, 200)} …", file=sys.stderr)  # noqa: T201
     without_screen = "stdin" in given or "plain" in given or not _has_screen()
     if without_screen:
         gc.enable()

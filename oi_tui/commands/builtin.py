@@ -74,6 +74,13 @@ def _sandbox(target: CommandTarget, argument: str) -> None:
     target.switch_sandbox(on_off(argument))
 
 
+@command(
+    "target", "Say where code runs, or run it elsewhere: ssh:HOST, container:NAME, local", usage="[NAME]"
+)
+def _target(target: CommandTarget, argument: str) -> None:
+    target.switch_target(argument)
+
+
 @command("permissions", "Show and revoke auto-approvals")
 def _permissions(target: CommandTarget, _: str) -> None:
     target.open_permissions()

@@ -92,7 +92,7 @@ class Exchange:
         messages: Sequence[Message],
         profile: Profile,
         languages: Sequence[str],
-        cwd: Path,
+        cwd: Path | None,
         notes: Sequence[str] = (),
     ) -> Steps[list[Message]]:
         """Send the conversation. Returns the pieces of code of the reply, in order.
@@ -175,7 +175,7 @@ class Exchange:
         messages: Sequence[Message],
         profile: Profile,
         languages: Sequence[str],
-        cwd: Path,
+        cwd: Path | None,
         facts: ModelInfo,
         notes: Sequence[str] = (),
     ) -> Written:

@@ -73,6 +73,9 @@ class Execution:
         """Ask for one piece of code and run it. Returns its final state, and whether a person was asked."""
         language = self._computer.resolve(code.format or "")
         self.earlier.replaced = self._computer.replaced
+        where = self._computer.where
+        self.earlier.enter(where)
+        self._grants.enter(where)
         caution = ""
         if code.state == "unfinished" and code.call is None:
             # A block that was never closed, by a model that may well have said all it wanted to.
@@ -99,6 +102,11 @@ class Execution:
                 if answer.stop:
                     self._stopped.set()
                 return "rejected", True
+            if self._computer.where != where:
+                # The answer was given to another question.
+                moved = f"Nothing ran: the question was asked {where or 'for this machine'}."
+                yield from self._log.record(code.but(state="failed", reason=moved))
+                return "failed", True
             if answer.grant is not None:
                 yield self._granted(answer.grant)
             edited = answer.code != code.content
@@ -163,8 +171,9 @@ class Execution:
         code = code.but(state="running")
         yield from self._log.record(code)
         ended = RunEnded("interrupted", 0.0)
-        if self._witness:
-            self._witness.before(self._stopped.is_set)
+        witness = None if self._computer.where else self._witness
+        if witness:
+            witness.before(self._stopped.is_set)
         with self._lock:
             may_run = not self._stopped.is_set()
             self._running = may_run
@@ -184,7 +193,7 @@ class Execution:
                 with self._lock:
                     self._running = False
             yield from self._log.note(writer.finish())
-            if self._witness and (step := self._witness.after(code.id)):
+            if witness and (step := witness.after(code.id)):
                 yield FilesChanged(code.id, step)
         yield from self._log.record(code.but(state=ended.state, seconds=ended.seconds, reason=ended.reason))
 

@@ -18,6 +18,10 @@ class Computer(Protocol):
     def cwd(self) -> Path:
         """The folder in which programs start."""
 
+    @property
+    def where(self) -> str:
+        """Where code runs, in words, such as `on gpu1 as ana, /scratch/ana`; "" for this machine."""
+
     def resolve(self, name: str) -> str | None:
         """The language's own name for what a model calls it; None when there is no such language."""
 

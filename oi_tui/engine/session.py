@@ -78,6 +78,11 @@ class Session:
         self._closed = False
 
     @property
+    def where(self) -> str:
+        """Where code runs, in words; "" for this machine."""
+        return self._computer.where
+
+    @property
     def ledger(self) -> UsageTotals:
         """Usage and cost of the session's requests so far."""
         return self._exchange.account.ledger
@@ -181,7 +186,7 @@ class Session:
     def token_report(self, count: Count | None, prompt: str = "") -> str:
         """Report the parts of the next request and the cost of all; may block while LiteLLM starts."""
         facts = self._exchange.completed(self._facts(self.profile), self.profile)
-        languages, cwd = self._computer.languages, self._computer.cwd
+        languages, cwd = self._computer.languages, self._folder
         written = self._exchange.written(self.messages, self.profile, languages, cwd, facts, self._notes)
         return token_report.report(written, facts, self.profile, self.ledger, count, prompt)
 
@@ -244,6 +249,11 @@ class Session:
         took = f"in {duration(rerun.seconds(done))}; before, all took {duration(rerun.seconds(codes))}"
         yield Noticed(f"{rerun.cells(len(done))} ran again {took}.")
         yield TurnEnded("done")
+
+    @property
+    def _folder(self) -> Path | None:
+        """The working directory that the model is told; elsewhere, the notes of the place have it."""
+        return None if self._computer.where else self._computer.cwd
 
     @property
     def _notes(self) -> Sequence[str]:
@@ -372,7 +382,7 @@ class Session:
     def _ask(self) -> Steps[list[Message]]:
         """Send the conversation to the model. Returns the code messages of its reply, in order."""
         yield from self.tell_losses()
-        languages, cwd = self._execution.languages(self.profile), self._computer.cwd
+        languages, cwd = self._execution.languages(self.profile), self._folder
         asked = self._exchange.ask(self.messages, self.profile, languages, cwd, self._notes)
         codes: list[Message] = yield from self._log.note(asked)
         return codes

@@ -229,7 +229,8 @@ class PlainConversation:
         computer = self._workspace.computer
         about = computer.describe(request.message.format or "")
         walls = ", in the sandbox" if computer.sandbox else ""
-        self.story.note(f"It would run in {one_line(about)}, in {one_line(str(computer.cwd))}{walls}.")
+        place = one_line(computer.where) or f"in {one_line(str(computer.cwd))}{walls}"
+        self.story.note(f"It would run in {one_line(about)}, {place}.")
         self._tell_findings(request.message.format or "")
         self._question, self._why = request, False
         self._put_question(request)

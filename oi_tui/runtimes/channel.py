@@ -13,10 +13,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict  # noqa: UP035
 
 #: A report of a driver: `event` says which, `mark` where in the output it belongs, if anywhere.
-Event = dict[str, Any]
+Event = Dict[str, Any]  # noqa: UP006 -- evaluated on other machines too, by Python 3.8
 
 #: More than this no driver puts away, in bytes.
 _LARGEST = 256 * 1024 * 1024
@@ -118,7 +118,7 @@ class Channel:
         path = self.folder / f"cell-{self._cells}"
         # Lines end as they do here: to a shell the other system's ends are part of its words. The mark that
         # editors put before a text is no part of it either.
-        text = code.removeprefix("\ufeff").replace("\r\n", "\n")
+        text = code[code.startswith("\ufeff") :].replace("\r\n", "\n")
         self._put(path, text.encode("utf-8", "surrogatepass"))
         return path
 

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from oi_tui import paths
 from oi_tui.messages import InputRequested, Loss, Printed, Report, RunEnded, Starting
@@ -15,6 +16,7 @@ from oi_tui.runtimes.installing import how_to_get
 from oi_tui.runtimes.language import Choices, Language, Runtime
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
+from oi_tui.runtimes.remote.target import LOCAL, TargetError, parse
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
 from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
 from oi_tui.runtimes.sandbox.readable_paths import is_in
@@ -22,9 +24,13 @@ from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.text import one_line
 
+if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.place import RemotePlace
+
 #: So much of the output of startup code is shown if it fails, in characters.
 _STARTUP_OUTPUT = 2000
 _END_OF_INPUT = "\x04"
+_ONE_OF = "Use %sandbox off or %target local."
 #: What the model should know.
 _ENCLOSED = (
     "Code runs in a sandbox: only files of the working directory can be read and written, beside temporary "
@@ -43,6 +49,10 @@ _HELD_BACK = (
 )
 
 
+#: A place, the languages at work there, and those of them whose startup code ran.
+_AtWork = tuple["RemotePlace | None", dict[str, Runtime], set[str]]
+
+
 class Computer:
     """Runs code in languages that remember, each in a process on a terminal of its own.
 
@@ -51,7 +61,9 @@ class Computer:
     that the sandbox lets in, `writable` the protected files that code in it may write, `limits`
     how much it may use, `hosts` those that it reaches, and `active_line` says
     whether runs report the line they are at. `declared` is every language that may run, whether or not its
-    program is here. Runs come one at a time; all else may come from any thread.
+    program is here. `target` is where code runs: another machine, a container, or this one; with
+    `share_keys`, programs there get the secrets of their own environment too.
+    Runs come one at a time; all else may come from any thread.
     """
 
     def __init__(
@@ -70,8 +82,13 @@ class Computer:
         limits: Limits = USUAL,
         hosts: Sequence[str] = (),
         startup: Sequence[tuple[str, str]] = (),
+        target: str = LOCAL,
+        share_keys: bool = False,
     ) -> None:
-        """`startup` is code, with its language, that runs when the language starts."""
+        """`startup` is code, with its language, that runs when the language starts.
+
+        Raises TargetError where the target cannot be reached.
+        """
         self._startup = tuple(startup)
         #: The languages whose startup code ran since they started.
         self._prepared: set[str] = set()
@@ -100,6 +117,13 @@ class Computer:
         self._stopped = threading.Event()
         self._closed = False
         self._losses: deque[Loss] = deque(maxlen=100)
+        self._share_keys = share_keys
+        #: Where code runs, if not here.
+        self._place: RemotePlace | None = None
+        #: The places that were left, with their languages, which go on there.
+        self._left: dict[str, _AtWork] = {}
+        if target != LOCAL:
+            self.use_target(target)
 
     @property
     def cwd(self) -> Path:
@@ -109,7 +133,7 @@ class Computer:
     @property
     def languages(self) -> tuple[str, ...]:
         """The names of the languages that can run on this machine, and in the sandbox where that is on."""
-        here = (item for item in self._declared if not (self._enclosed and item.outside))
+        here = (item for item in self._offered if not (self._enclosed and item.outside))
         return tuple(dict.fromkeys(item.name for item in here if self._program(item)))
 
     @property
@@ -117,13 +141,82 @@ class Computer:
         """Every language that may run, whether its program is here or not."""
         return self._declared
 
+    @property
+    def _offered(self) -> tuple[Language, ...]:
+        """The languages that may run where code runs: a person's own are for this machine."""
+        return LANGUAGES if self._place else self._declared
+
+    @property
+    def target(self) -> str:
+        """Where code runs, as a person types it."""
+        return self._place.target.spelling if self._place else LOCAL
+
+    @property
+    def where(self) -> str:
+        """Where code runs, in words, such as `on gpu1 as ana, /scratch/ana`; "" for this machine."""
+        return self._place.where if self._place else ""
+
+    def use_target(self, spelling: str, stopped: threading.Event | None = None) -> None:
+        """Run code there from now on; languages that run elsewhere stay there for the way back.
+
+        Blocks while the connection is made, unless `stopped` is set. Raises TargetError, and stays.
+        """
+        target = parse(spelling)
+        if (target.spelling if target else LOCAL) == self.target:
+            return
+        if target and self._enclosed:
+            raise TargetError(
+                f"The sandbox holds programs on this machine only: turn it off to use {target.spelling}."
+            )
+        key = target.spelling if target else LOCAL
+        self._refuse_while_running()
+        fresh: _AtWork = (self._connect(key, stopped) if target else None, {}, set())
+        try:
+            self._move(key, fresh)
+        except TargetError:
+            if fresh[0]:
+                fresh[0].close()
+            raise
+
+    def _refuse_while_running(self) -> None:
+        if self._running:
+            raise TargetError("Code is running: wait for its end, or stop it.")
+
+    def _move(self, key: str, fresh: "_AtWork") -> None:
+        with self._lock:
+            self._refuse_while_running()
+            self._left[self.target] = self._place, self._runtimes, self._prepared
+            self._place, self._runtimes, self._prepared = self._left.pop(key, fresh)
+            self._programs.clear()
+
+    def _connect(self, spelling: str, stopped: threading.Event | None) -> "RemotePlace | None":
+        """A new place, unless there is one that was left; it takes its time. Raises TargetError."""
+        from oi_tui.runtimes.remote.place import RemotePlace
+
+        target = parse(spelling)
+        if spelling in self._left or target is None:
+            return None
+        return RemotePlace(
+            target,
+            choices=self._choices,
+            cwd=self._cwd,
+            hidden=self._hidden,
+            passed=self._passed,
+            share_keys=self._share_keys,
+            active_line=self._active_line,
+            size=self._size,
+            on_loss=self._note_loss,
+            stopped=stopped,
+        )
+
     def declare(self, languages: Sequence[Language]) -> None:
         """Have these languages from now on, and no other; what was replaced or left out is ended."""
         with self._lock:
             self._declared = tuple(languages)
-            gone = [name for name, each in self._runtimes.items() if each.language not in self._declared]
-            ended = [self._runtimes.pop(name) for name in gone]
-            self._prepared.difference_update(gone)
+            _, runtimes, prepared = self._left.get(LOCAL, (None, self._runtimes, self._prepared))
+            gone = [name for name, each in runtimes.items() if each.language not in self._declared]
+            ended = [runtimes.pop(name) for name in gone]
+            prepared.difference_update(gone)
             self._programs.clear()
         for runtime in ended:
             runtime.close()
@@ -131,12 +224,14 @@ class Computer:
     @property
     def replaced(self) -> frozenset[str]:
         """The names of the languages that are a program's own: what runs their code is not known."""
-        return frozenset(item.name for item in self._declared if item not in LANGUAGES)
+        return frozenset(item.name for item in self._offered if item not in LANGUAGES)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes of the available languages for the model."""
-        notes = (item.note for item in self._declared if item.note and self._program(item))
+        notes = (item.note for item in self._offered if item.note and self._program(item))
+        if self._place:
+            return (*notes, self._place.note)
         held_back = (_HELD_BACK.format(", ".join(sorted(self._hidden))),) if self._hidden else ()
         network = _SOME_NETWORK.format(", ".join(self._hosts)) if self._hosts else _NO_NETWORK
         return (*notes, *((f"{_ENCLOSED} {network}",) if self._enclosed else ()), *held_back)
@@ -148,6 +243,8 @@ class Computer:
             return None
         if self._program(declared):
             return self._refusal(declared)
+        if self._place:
+            return self._why_not_there(declared)
         setting = declared.setting
         if setting and (chosen := getattr(self._choices, setting)):
             return (
@@ -155,6 +252,12 @@ class Computer:
                 f"setting {setting}."
             )
         return f"{declared.title} is not installed. {how_to_get(declared)}"
+
+    def _why_not_there(self, declared: Language) -> str:
+        assert self._place is not None
+        if declared.outside:
+            return f"{declared.title} runs on your own machine only, because {declared.outside}."
+        return f"{declared.title} was not found on {self._place.title}."
 
     def standings(self) -> tuple[Availability, ...]:
         """The availability of every language. Asks each program for its version, which takes a moment."""
@@ -165,14 +268,14 @@ class Computer:
                 None if self.missing(item.name) else self._program(item),
                 bool(item.active_line),
             )
-            for item in self._declared
+            for item in self._offered
         )
 
     def resolve(self, name: str) -> str | None:
         """The language that is meant by a name, an alias or an odd spelling; None when it is unknown."""
         word = re.sub(r"[\s{].*", "", name.strip().lstrip(".").lower(), flags=re.DOTALL)
         # The later ones are a person's own, and may take the place of ours.
-        for language in reversed(self._declared):
+        for language in reversed(self._offered):
             if word == language.name or word in language.aliases:
                 return language.name
         return None
@@ -185,6 +288,8 @@ class Computer:
         program = self._program(declared)
         if program is None:
             return self.missing(declared.name) or ""
+        if self._place:
+            return self._place.describe(declared)
         if not self._enclosed:
             return declared.describe(program)
         if refusal := self._refusal(declared):
@@ -216,16 +321,28 @@ class Computer:
 
     def why_nothing_runs(self) -> str | None:
         """Return why the sandbox does not work; None when it works, or is off. Takes a moment once."""
+        if self._enclosed and self._place:
+            return (
+                f"The sandbox is on, but it does not hold programs {self.where}, so nothing runs. {_ONE_OF}"
+            )
         walls = self._walls()
         return walls.problem() if walls else None
 
     def why_no_sandbox(self) -> str | None:
         """Return why the sandbox would not work if it were turned on; None when it would."""
+        if self._place:
+            return (
+                f"The sandbox holds programs on this machine only; code runs {self.where}. Use %target local."
+            )
         problem = Sandbox(self._cwd, self._private, limits=self._limits, hosts=self._hosts).finding()
         return "{}. {}".format(*problem) if problem else None
 
     def _refusal(self, declared: Language) -> str | None:
         """Return why the sandbox does not allow the language; None when it does, or is off."""
+        if self._enclosed and self._place:
+            return (
+                f"The sandbox is on, but it does not hold programs {self.where}, so nothing runs. {_ONE_OF}"
+            )
         walls = self._walls()
         if walls is None:
             return None
@@ -260,7 +377,7 @@ class Computer:
         if declared is None or program is None:
             yield RunEnded("failed", 0.0, self.describe(declared.name if declared else language))
             return
-        if self._enclosed and declared.outside:
+        if self._enclosed and (declared.outside or self._place):
             yield RunEnded("failed", 0.0, self._refusal(declared))
             return
         with self._lock:
@@ -273,7 +390,7 @@ class Computer:
             yield from self._prepare(declared.name, runtime)
             with contextlib.closing(runtime.run(code, self._stopped)) as reports:
                 watched = self._watched(reports)
-                if declared.translate is not None:
+                if declared.translate is not None and self._place is None:
                     watched = chain.from_iterable(map(declared.translate, watched))
                 for report in watched:
                     if isinstance(report, RunEnded) and report.state == "lost":
@@ -374,7 +491,7 @@ class Computer:
     def memories(self) -> tuple[Memory, ...]:
         """The variables of each language that can run here, or why there are none; like `variables`."""
         found = []
-        for language in self._declared:
+        for language in self._offered:
             with self._lock:
                 runtime = self._runtimes.get(language.name)
             if runtime:
@@ -408,13 +525,16 @@ class Computer:
         self._size = columns, rows
         for runtime in self._all():
             runtime.resize(columns, rows)
+        for place in self._places():
+            place.resize(columns, rows)
 
     def reset(self) -> None:
         """End every language's process; the next run starts afresh. A run in progress is lost."""
         for runtime in self._all():
             runtime.reset()
         self._losses.clear()
-        self._prepared.clear()
+        for prepared in (self._prepared, *(each[2] for each in self._left.values())):
+            prepared.clear()
 
     def close(self) -> None:
         """End for good; leaves no process behind."""
@@ -422,6 +542,8 @@ class Computer:
             self._closed = True
         for runtime in self._all():
             runtime.close()
+        for place in self._places():
+            place.close()
 
     def _note_loss(self, loss: Loss) -> None:
         self._prepared.discard(loss.language)
@@ -429,7 +551,9 @@ class Computer:
 
     def _runtime(self, language: Language, program: str) -> Runtime:
         runtime = self._runtimes.get(language.name)
-        if runtime is None and language.runtime is not None:
+        if runtime is None and self._place is not None:
+            runtime = self._runtimes[language.name] = self._place.runtime(language)
+        elif runtime is None and language.runtime is not None:
             runtime = self._runtimes[language.name] = language.runtime(language)
         elif runtime is None:
             runtime = self._runtimes[language.name] = PtyRuntime(
@@ -445,13 +569,21 @@ class Computer:
         return runtime
 
     def _all(self) -> list[Runtime]:
+        """The languages at work, also in places that were left."""
         with self._lock:
-            return list(self._runtimes.values())
+            left = [runtime for _, runtimes, _ in self._left.values() for runtime in runtimes.values()]
+            return [*self._runtimes.values(), *left]
+
+    def _places(self) -> "list[RemotePlace]":
+        with self._lock:
+            return [place for place in (self._place, *(each[0] for each in self._left.values())) if place]
 
     def _language(self, name: str) -> Language | None:
-        return next((language for language in reversed(self._declared) if language.name == name), None)
+        return next((language for language in reversed(self._offered) if language.name == name), None)
 
     def _program(self, language: Language) -> str | None:
+        if self._place:
+            return self._place.program(language.name)
         # What is missing may be installed meanwhile, so it is looked for every time.
         found = self._programs.get(language.name) or language.find(self._choices)
         self._programs[language.name] = found

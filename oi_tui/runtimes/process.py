@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Union
 
 from oi_tui import environment_names
 from oi_tui.runtimes import process_table
@@ -62,11 +63,11 @@ class Ended:
             with contextlib.suppress(ValueError):
                 return f"killed by {signal.Signals(number).name}"
             return f"killed by signal {number}"
-        return f"exit status {os.waitstatus_to_exitcode(self.status)}"
+        return f"exit status {os.WEXITSTATUS(self.status)}"
 
 
 #: What a process sends: bytes for its terminal, events at their place among them, and its end.
-Item = bytes | Event | Ended
+Item = Union[bytes, Event, Ended]  # noqa: UP007 -- evaluated on other machines too, by Python 3.8
 
 
 class LanguageProcess:

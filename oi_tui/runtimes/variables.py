@@ -100,24 +100,23 @@ class _Field:
 
 def _fields(written: bytes) -> Iterator[_Field]:
     texts = [text.decode("utf-8", "replace") for text in written.split(b"\0")[:-1]]
-    for name, kind, value, count, exported in zip(*(texts[at::5] for at in range(5)), strict=False):
+    for name, kind, value, count, exported in zip(*(texts[at::5] for at in range(5))):  # noqa: B905
         yield _Field(name, kind, value, int(count) if count.isdecimal() else 0, exported == "1")
 
 
 def read_shell(written: bytes) -> Iterator[Variable]:
     """The variables that a shell wrote: name, kind, beginning, count and mark, each ended by NUL."""
     for field in _fields(written):
-        match field.kind:
-            case "array" | "map":
-                yield Variable(field.name, field.kind, field.length)
-            case "function":
-                yield Variable(field.name, field.kind, f"function {field.name}")
-            case _ if _PRIVATE.search(field.name):
-                yield Variable(field.name, field.kind, f"{field.kind}, not shown", field.count)
-            case _ if field.count <= _LONGEST and field.value.isprintable():
-                yield Variable(field.name, field.kind, field.value or "empty", field.count)
-            case _:
-                yield Variable(field.name, field.kind, field.length, field.count)
+        if field.kind in ("array", "map"):
+            yield Variable(field.name, field.kind, field.length)
+        elif field.kind == "function":
+            yield Variable(field.name, field.kind, f"function {field.name}")
+        elif _PRIVATE.search(field.name):
+            yield Variable(field.name, field.kind, f"{field.kind}, not shown", field.count)
+        elif field.count <= _LONGEST and field.value.isprintable():
+            yield Variable(field.name, field.kind, field.value or "empty", field.count)
+        else:
+            yield Variable(field.name, field.kind, field.length, field.count)
 
 
 def read_shell_detail(written: bytes) -> Detail | None:

@@ -191,7 +191,7 @@ class HostedSession:
             request,
             code_hash(message.content),
             one_line(computer.describe(language)),
-            str(computer.cwd),
+            one_line(computer.where) or str(computer.cwd),
             tuple(one_line(words) for words in (*found.sentences, found.conclusion) if words),
             found.nothing_listed,
         )

@@ -223,6 +223,26 @@ async def test_a_sandbox_that_cannot_be_had_stays_off() -> None:
         assert not desk.computer.sandbox
 
 
+async def test_where_code_runs_is_said_and_can_be_changed() -> None:
+    async with sitting([call("a")], [Text("ok")]) as desk:
+        await desk.type("%auto_run on")
+        await desk.type("%target ssh:gpu1")
+        await desk.until(lambda: noticed(desk, "Code now runs on ssh:gpu1 as ana, /scratch."))
+        assert not desk.bench.session.auto_run
+        assert desk.bench.workspace.profile.target == "ssh:gpu1"
+        await desk.until(lambda: "on ssh:gpu1 as ana" in str(desk.chat.query_one("#headline").render()))
+        await desk.type("%target ssh:nowhere")
+        await desk.until(lambda: noticed(desk, "No connection to nowhere. Code still runs on ssh:gpu1"))
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.approval.request)
+        await desk.until(
+            lambda: "on ssh:gpu1 as ana, /scratch" in str(desk.bench.approval.query_one("#question").render())
+        )
+        await desk.type("%target local")
+        assert desk.computer.target == "ssh:gpu1"
+        assert desk.computer.ran == []
+
+
 async def test_auto_run_is_said_and_can_be_taken_back() -> None:
     async with sitting([call("a")], [Text("ok")]) as desk:
         await desk.type("%auto_run on")

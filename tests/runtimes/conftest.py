@@ -9,9 +9,10 @@ import pytest
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.language import Choices
 from oi_tui.runtimes.languages import java
-from tests.programs import PATH
+from tests.programs import PATH, why_not
 from tests.runtimes.playing import kept_running, play
 from tests.runtimes.samples import ALL
+from tests.servers.sshd import HOST, Sshd
 
 
 def options_of(request: pytest.FixtureRequest) -> dict[str, Any]:
@@ -21,10 +22,34 @@ def options_of(request: pytest.FixtureRequest) -> dict[str, Any]:
     return dict(sample.options) if sample else {}
 
 
+def there(options: dict[str, Any]) -> dict[str, Any]:
+    """The options with the working directory as the folder of the target, where there is one."""
+    if options.get("target") == f"ssh:{HOST}":
+        return {**options, "target": f"{options['target']}{options['cwd']}"}
+    return options
+
+
+@pytest.fixture(scope="session")
+def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | None]:
+    """The folder with an `ssh` that knows another machine: this one, over a real server. None without one."""
+    if why_not("sshd") or why_not("ssh"):
+        yield None
+        return
+    server = Sshd(tmp_path_factory.mktemp("sshd"))
+    yield server.bin
+    server.close()
+
+
+@pytest.fixture
+def path_with_ssh(sshd: Path | None) -> str:
+    """PATH with that `ssh` first."""
+    return f"{sshd}:{PATH}" if sshd else PATH
+
+
 @pytest.fixture(autouse=True)
-def node_with_types(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """TypeScript can be run."""
-    monkeypatch.setenv("PATH", PATH)
+def node_with_types(own_world: Path, path_with_ssh: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TypeScript can be run, and the other machine be reached."""
+    monkeypatch.setenv("PATH", path_with_ssh)
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +78,7 @@ def make(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..
     made: list[Computer] = []
 
     def computer(**options: Any) -> Computer:
-        made.append(Computer(**{"cwd": tmp_path, **options_of(request), **options}))
+        made.append(Computer(**there({"cwd": tmp_path, **options_of(request), **options})))
         return made[-1]
 
     yield computer
@@ -68,18 +93,21 @@ def computer(make: Callable[..., Computer]) -> Computer:
 
 
 @pytest.fixture(scope="session")
-def computers(tmp_path_factory: pytest.TempPathFactory, java_home: Path) -> Iterator[dict[str, Computer]]:
+def computers(
+    tmp_path_factory: pytest.TempPathFactory, java_home: Path, sshd: Path | None
+) -> Iterator[dict[str, Computer]]:
     """A computer for each set of options; its processes run before the first test."""
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
         patch.setenv("LC_ALL", "C.UTF-8")
-        patch.setenv("PATH", PATH)
+        patch.setenv("PATH", f"{sshd}:{PATH}" if sshd else PATH)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("OI_TUI_HOME", str(java_home))
         found: dict[str, Computer] = {}
         for sample in filter(lambda sample: sample.here, ALL):
             key = str(dict(sample.options))
             if key not in found:
-                found[key] = Computer(cwd=tmp_path_factory.mktemp("shared"), **dict(sample.options))
+                options = {"cwd": tmp_path_factory.mktemp("shared"), **dict(sample.options)}
+                found[key] = Computer(**there(options))
                 stack.callback(found[key].close)
             assert play(found[key], sample.language, sample.hello).state == "finished", sample.name
         yield found

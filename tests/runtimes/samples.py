@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests import programs
+from tests.servers.sshd import HOST
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,13 @@ class Sample:
     def programs(self) -> tuple[str, ...]:
         """What must be here for it to run: its own program, and those that its snippets start."""
         walls = (programs.SANDBOX,) if dict(self.options).get("sandbox") else ()
-        return (self.needs, "sh", "sleep", *walls)
+        ssh = ("ssh", "sshd") if self.remote else ()
+        return (self.needs, "sh", "sleep", *walls, *ssh)
+
+    @property
+    def remote(self) -> bool:
+        """Whether it runs on another machine, as far as it knows."""
+        return "target" in dict(self.options)
 
     @property
     def here(self) -> bool:
@@ -441,4 +448,11 @@ ENCLOSED = [
     replace(sample, name=f"{sample.name} in the sandbox", language=sample.name, options=(("sandbox", True),))
     for sample in (PYTHON, SHELL, JAVASCRIPT)
 ]
-ALL = [PYTHON, SHELL, JAVASCRIPT, TYPESCRIPT, RUBY, PERL, LUA, R, JAVA, JULIA, ZSH, SH, *ENCLOSED]
+#: The same promises hold on another machine.
+THERE = [
+    replace(
+        sample, name=f"{sample.name} over ssh", language=sample.name, options=(("target", f"ssh:{HOST}"),)
+    )
+    for sample in (PYTHON, SHELL)
+]
+ALL = [PYTHON, SHELL, JAVASCRIPT, TYPESCRIPT, RUBY, PERL, LUA, R, JAVA, JULIA, ZSH, SH, *ENCLOSED, *THERE]

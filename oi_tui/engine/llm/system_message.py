@@ -26,9 +26,9 @@ def write(
 
     It stays the same from request to request, so that providers can keep it in their cache.
     """
-    facts = [f"Operating system: {system()}", f"User: {_user()}"]
+    facts = []
     if cwd is not None:
-        facts.append(f"Working directory: {cwd}")
+        facts = [f"Operating system: {system()}", f"User: {_user()}", f"Working directory: {cwd}"]
     if languages:
         facts.append(f"Languages that can be run: {', '.join(languages)}")
     parts = [profile.system_message.strip(), "\n".join(facts)]

@@ -22,6 +22,15 @@ class EarlierCode:
         self._unclear: set[str] = set()
         #: Languages that are not what their name says, so that nothing is known of their code.
         self.replaced: Collection[str] = ()
+        #: Where code runs, if not here: the files there cannot be looked at.
+        self.elsewhere = ""
+
+    def enter(self, where: str) -> None:
+        """Code runs there from now on, "" being here; names may mean something else there."""
+        with self._lock:
+            if where != self.elsewhere and (self._names or self._unclear):
+                self._unclear |= {"python", "shell"}
+            self.elsewhere = where
 
     @property
     def names(self) -> Mapping[str, str]:

@@ -98,6 +98,14 @@ class Permissions:
         self.everything = everything
         self._lock = threading.Lock()
         self._given: list[Permission] = []
+        self._where: str | None = None
+
+    def enter(self, where: str) -> None:
+        """Code runs there from now on; what was granted elsewhere is not granted there."""
+        before, self._where = self._where, where
+        if before not in (None, where):
+            self.everything = False
+            self.clear()
 
     def __iter__(self) -> Iterator[Permission]:
         with self._lock:

@@ -40,6 +40,8 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             return Findings(readable=False)
     if seen is None:
         return Findings(tuple(_placed(look_for_patterns("python", code), cwd)), readable=False)
+    if earlier is not None and earlier.elsewhere:
+        unchecked.append(Finding("not understood", f"the files {earlier.elsewhere}", 0))
     known = [item for item in unchecked if item.kind != "not understood"]
     return Findings(
         tuple(dict.fromkeys(_placed([*seen, *known], cwd))),

@@ -22,6 +22,13 @@ def host_pattern(text: str) -> str | None:
 "(*.example.com)"
 
 
+def target_pattern(text: str) -> str | None:
+    """Say what the text must be unless it names a place where code can run."""
+    if re.fullmatch(r"local|(?:ssh|container|command):\s*\S.*", text):
+        return None
+    return "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE or command:PREFIX"
+
+
 def variable_pattern(text: str) -> str | None:
     """Say what the text must be unless it names a variable, or the beginning of some."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*\*?", text):
@@ -52,6 +59,17 @@ class ExecutionSettings:
         section="Running code",
         flags=("-safe", "--safe"),
         choices=("off", "ask", "auto"),
+    )
+    target: str = setting(
+        "local",
+        "Where code runs: local is this machine. ssh:HOST/FOLDER is another one, through your own ssh "
+        "configuration; container:NAME is a running container, container:IMAGE a new one; command:PREFIX is "
+        "wherever a command leads, such as command:sudo -u build. Python 3.8 or later is needed there, and "
+        "nothing is installed.",
+        key="target",
+        limits=True,
+        section="Running code",
+        must=target_pattern,
     )
     sandbox: bool = setting(
         False,

@@ -34,6 +34,7 @@ def headline(
         model = "no model yet"
     facts = (
         mode,
+        (one_line(session.where, 60), "$text-warning bold"),
         ("sandbox on" if session.profile.sandbox else "", ""),
         (one_line(model, 40), ""),
         (_size(tokens, session.window), ""),

@@ -279,7 +279,7 @@ class ChatView(Widget):
         self.conversation.flag(request.message.id, findings.lines)
         self.approval.ask(
             request,
-            where=f"{computer.describe(language)} · {folder}{walls}",
+            where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{walls}",
             code=code,
             findings=findings,
             offers=offers(resolved, shown, computer.cwd, self.session.earlier),

@@ -22,6 +22,7 @@ from oi_tui.engine.events import (
 from oi_tui.engine.llm.base import Delta, ErrorInfo, Finish, Text, ToolCallPiece, Usage
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.review.permissions import Permission
+from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.journal import Journal
@@ -533,3 +534,59 @@ def test_an_interrupt_before_the_question_asks_and_runs_nothing() -> None:
     assert of(events, ApprovalRequested) == []
     assert session.computer.ran == []
     assert len(session.llm.requests) == 1
+
+
+def test_what_was_granted_here_is_not_granted_elsewhere() -> None:
+    session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], [call("c")], [Text("ok")])
+    session.grants.give(Permission("language", "python"))
+    assert asked(work(session)) == []
+    session.computer.use_target("ssh:gpu1")
+    assert [question.message.content for question in asked(work(session))] == ["b"]
+    assert session.permissions == ()
+    session.computer.use_target("local")
+    assert [question.message.content for question in asked(work(session))] == ["c"]
+
+
+def test_auto_run_does_not_go_along_to_another_machine() -> None:
+    session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], auto_run=True)
+    assert asked(work(session)) == []
+    session.computer.use_target("ssh:gpu1")
+    assert len(asked(work(session))) == 1
+    assert not session.auto_run
+
+
+def test_an_answer_is_for_the_place_that_the_question_named() -> None:
+    session = make([call("a")], [Text("ok")])
+    for event in session.turn("go"):
+        if isinstance(event, ApprovalRequested):
+            session.computer.use_target("ssh:gpu1")
+            event.reply(Run("a"))
+    assert session.computer.ran == []
+    (code,) = [message for message in session.messages if message.type == "code"]
+    assert code.state == "failed"
+    assert code.reason == "Nothing ran: the question was asked for this machine."
+
+
+def test_files_of_another_machine_are_not_taken_for_looked_at() -> None:
+    session = make([call("print(1)")], [Text("ok")])
+    session.computer.use_target("ssh:gpu1")
+    (question,) = asked(work(session))
+    findings = look_through("python", question.message.content, Path("/"), session.earlier)
+    assert not findings.nothing_listed
+    assert [finding.what for finding in findings.unchecked] == ["the files on ssh:gpu1 as ana, /scratch"]
+
+
+def test_the_model_is_told_of_the_place_and_not_of_this_machine() -> None:
+    session = make([Text("ok")], [Text("ok")])
+    work(session)
+    session.computer.use_target("ssh:gpu1")
+    work(session)
+    here, there = (request.messages[0]["content"] for request in session.llm.requests)
+    assert "Working directory: /" in here
+    assert "Operating system" in here
+    assert "Working directory" not in there
+    assert "Operating system" not in there
+
+
+def asked(events: list[Event]) -> list[ApprovalRequested]:
+    return [event for event in events if isinstance(event, ApprovalRequested)]

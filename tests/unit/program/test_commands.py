@@ -29,6 +29,8 @@ class Desk:
         ("%auto_run on", ("switch_auto_run", (True,))),
         ("%auto_run off", ("switch_auto_run", (False,))),
         ("%sandbox", ("switch_sandbox", (None,))),
+        ("%target", ("switch_target", ("",))),
+        ("%target command:sudo -u build", ("switch_target", ("command:sudo -u build",))),
         ("%sandbox off", ("switch_sandbox", (False,))),
         ("%model  openai/x ", ("open_models", ("openai/x",))),
         ("%run python print(1)", ("run_by_hand", ("python", "print(1)"))),

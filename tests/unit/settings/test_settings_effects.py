@@ -320,6 +320,7 @@ EFFECTS: dict[str, Effect] = {
     "safe_mode": Effect(
         worked([call("import shutil; shutil.rmtree('/x')")], [Text("ok")]), "ask", {"auto_run": True}
     ),
+    "target": Effect(told_of_languages),
     "sandbox": Effect(ran("shell", "grep NoNewPrivs /proc/self/status; ls -a ~")),
     "sandbox_writable": Effect(in_a_sandbox("echo x >.envrc"), (".envrc",), {"sandbox": True}),
     "sandbox_hosts": Effect(

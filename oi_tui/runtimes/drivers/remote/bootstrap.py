@@ -1,0 +1,81 @@
+"""The first program at the far end: receives our modules through standard input and becomes `far`.
+
+It is passed on the command line, and has to be understood by any Python 3, to say that one is too old.
+"""
+
+# mypy: ignore-errors
+
+import os
+import sys
+
+MARK = b"oi-tui-far-1"
+
+
+def say(words):
+    """Tell the application; a line of its own, whatever was printed before."""
+    os.write(1, b"\n" + MARK + b" " + words.encode("ascii", "replace") + b"\n")
+
+
+def newer():
+    """Become a newer Python, where this one is too old and there is one."""
+    import shutil
+
+    for minor in range(30, 7, -1):
+        path = shutil.which("python3.%d" % minor)
+        if path and os.path.realpath(path) != os.path.realpath(sys.executable):
+            loader = "import base64,sys;exec(base64.b64decode(sys.argv[1]))"
+            os.execv(path, [path, "-I", "-S", "-B", "-c", loader, sys.argv[1]])
+    say("old %d.%d" % sys.version_info[:2])
+    sys.exit(1)
+
+
+def read(size):
+    """Read exactly so many bytes."""
+    pieces = []
+    while size:
+        piece = os.read(0, min(size, 1 << 20))
+        if not piece:
+            sys.exit(1)
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def main():
+    """Receive the modules, put them into a private folder, and go on there."""
+    if sys.version_info < (3, 8):
+        newer()
+    if os.isatty(0):
+        import tty
+
+        tty.setraw(0)
+    say("ready %d.%d" % sys.version_info[:2])
+    import json
+    import tempfile
+    import zlib
+
+    size = int(read(12))
+    files = json.loads(zlib.decompress(read(size)).decode())
+    memory = "/dev/shm"
+    try:
+        folder = tempfile.mkdtemp(
+            prefix="oi-tui-", dir=memory if os.access(memory, os.W_OK | os.X_OK) else None
+        )
+        for name in files:
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(files[name])
+    except OSError as error:
+        say("failed %s" % error)
+        sys.exit(1)
+    sys.path.insert(0, folder)
+    import old_python
+
+    old_python.prepare()
+    from oi_tui.runtimes.remote import far
+
+    far.main(folder)
+
+
+main()

@@ -1,0 +1,1 @@
+"""Languages that run on another machine, in a container or behind a command."""

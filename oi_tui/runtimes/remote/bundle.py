@@ -1,0 +1,70 @@
+"""What is sent to the far end: its modules, the drivers of the languages, and two libraries."""
+
+import base64
+import importlib.util
+import json
+import zlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parents[2]
+_BEGINNING = _PACKAGE / "runtimes" / "drivers" / "remote"
+#: Modules beside those of the runtimes that these import.
+_BESIDES = ("messages", "paths", "environment", "environment_names", "opener", "programs", "version")
+#: Libraries without which there is no terminal; both are plain Python.
+_LIBRARIES = ("pexpect", "ptyprocess")
+#: What only this end needs. The far end has no sandbox.
+_NOT_SENT = (
+    "__pycache__",
+    "custom",
+    "computer.py",
+    "bundle.py",
+    "link.py",
+    "place.py",
+    "runtime.py",
+    "ssh_hosts.py",
+    "target.py",
+)
+#: Starts the program that is its own last argument, which no shell can misread.
+_LOADER = "import base64,sys;exec(base64.b64decode(sys.argv[1]))"
+_NO_PYTHON = "oi-tui-far-1 missing"
+
+
+@cache
+def bundle() -> bytes:
+    """Everything that the far end runs, compressed, behind its length in 12 digits."""
+    files = dict(_files())
+    data = zlib.compress(json.dumps(files).encode(), 9)
+    return b"%012d" % len(data) + data
+
+
+def start_script() -> str:
+    """The words for `sh -c` at the far end: find Python, and have it take the bundle."""
+    source = (_BEGINNING / "bootstrap.py").read_bytes()
+    program = base64.b64encode(source).decode()
+    return (
+        f"command -v python3 >/dev/null 2>&1 || {{ echo; echo {_NO_PYTHON}; exit 127; }}; "
+        f'exec python3 -I -S -B -c "{_LOADER}" {program}'
+    )
+
+
+def _files() -> Iterator[tuple[str, str]]:
+    yield "old_python.py", (_BEGINNING / "old_python.py").read_text(encoding="utf-8")
+    for folder in ("oi_tui", "oi_tui/runtimes"):
+        # Theirs would import the whole of the application.
+        yield f"{folder}/__init__.py", ""
+    for name in _BESIDES:
+        yield f"oi_tui/{name}.py", (_PACKAGE / f"{name}.py").read_text(encoding="utf-8")
+    runtimes = _PACKAGE / "runtimes"
+    for path in sorted(runtimes.rglob("*")):
+        place = path.relative_to(runtimes)
+        left_out = any(part in _NOT_SENT or part.startswith(".") for part in place.parts)
+        if path.is_file() and path.suffix != ".toml" and not left_out and str(place) != "__init__.py":
+            yield f"oi_tui/runtimes/{place}", path.read_text(encoding="utf-8")
+    for library in _LIBRARIES:
+        spec = importlib.util.find_spec(library)
+        assert spec is not None
+        assert spec.origin is not None
+        for path in sorted(Path(spec.origin).parent.glob("*.py")):
+            yield f"{library}/{path.name}", path.read_text(encoding="utf-8")

@@ -1,0 +1,336 @@
+"""The far end: runs languages where it was started, for an application that is elsewhere.
+
+It speaks frames (`wire`) on what were its standard input and output. When the application is gone, or has not
+been heard for `SILENCE` seconds, it ends everything that it started; when it is itself killed, the guards of
+the languages do. It runs on Python 3.8 and later, without any package; `old_python` has what is newer.
+"""
+
+import base64
+import contextlib
+import getpass
+import os
+import platform
+import queue
+import select
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from oi_tui import environment, environment_names
+from oi_tui.messages import Displayed, Loss, Printed, Report, RunEnded
+from oi_tui.runtimes import stopping
+from oi_tui.runtimes.language import Choices, Language
+from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.pty_runtime import PtyRuntime
+from oi_tui.runtimes.remote.wire import BEAT, PLACES, SILENCE, WINDOW, Frame, FrameReader, frame, pack
+
+#: The largest picture that is sent when a program names its file, in bytes.
+_LARGEST_PICTURE = 32 * 1024 * 1024
+_PICTURES = {".png": "base64.png", ".jpg": "base64.jpeg", ".jpeg": "base64.jpeg"}
+#: How long the languages are given to end, in seconds; each needs 6 at most.
+_ENDING = 8.0
+
+
+class _GoneError(Exception):
+    """The application, or the connection to it, is no more."""
+
+
+def main(folder: str) -> None:
+    """Serve the application until it is gone, and leave nothing behind."""
+    source, sink = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    # No program that is started from here may read what is meant for us, or write among it.
+    for number in (0, 1):
+        os.dup2(null, number)
+    with _left_to_nobody(folder):
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, _leave)
+        # A key that is held down repeats; that is seen where the key is.
+        stopping.REPEATED = 0.0
+        _FarEnd(folder, source, _Sender(sink)).serve()
+
+
+@contextlib.contextmanager
+def _left_to_nobody(folder: str) -> Iterator[None]:
+    """Remove the folder at the end, also when we are killed."""
+    program = 'cat >/dev/null; rm -rf -- "$0"'
+    keeper = subprocess.Popen(
+        ["/bin/sh", "-c", program, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+    )
+    try:
+        yield
+    finally:
+        assert keeper.stdin is not None
+        keeper.stdin.close()
+        keeper.wait()
+        # Threads may still wait for what will not come.
+        os._exit(0)
+
+
+def _leave(*_: object) -> None:
+    raise _GoneError
+
+
+class _Sender:
+    """Sends frames from a thread of its own, so that nothing here waits for a slow connection but output."""
+
+    def __init__(self, sink: int) -> None:
+        self._sink = sink
+        self._waiting: queue.Queue[bytes] = queue.Queue()
+        self._on_the_way = 0
+        self._room = threading.Condition()
+        threading.Thread(target=self._send, daemon=True).start()
+
+    def send(self, **message: object) -> None:
+        """Send a message when those before it have gone."""
+        self._waiting.put(frame(message))
+
+    def send_reports(self, number: int, reports: list[Report]) -> None:
+        """Send reports of a run, and wait while too much of them is on its way."""
+        data = frame({"is": "reports", "id": number, "reports": [pack(report) for report in reports]})
+        with self._room:
+            self._room.wait_for(lambda: self._on_the_way == 0 or self._on_the_way + len(data) <= WINDOW)
+            self._on_the_way += len(data)
+        self._waiting.put(data)
+
+    def took(self, size: int) -> None:
+        """The application has taken so many bytes of reports."""
+        with self._room:
+            self._on_the_way = max(0, self._on_the_way - size)
+            self._room.notify_all()
+
+    def _send(self) -> None:
+        beat = frame({"is": "beat"})
+        while True:
+            try:
+                data = self._waiting.get(timeout=BEAT)
+            except queue.Empty:
+                data = beat
+            view = memoryview(data)
+            try:
+                while view:
+                    view = view[os.write(self._sink, view) :]
+            except OSError:
+                # Whoever reads our input sees the end as well.
+                return
+
+
+class _FarEnd:
+    """The languages of this machine, as the application asks for them."""
+
+    def __init__(self, folder: str, source: int, sender: _Sender) -> None:
+        self._folder = folder
+        self._source = source
+        self._sender = sender
+        self._frames = FrameReader()
+        self._choices = Choices()
+        self._cwd = Path.cwd()
+        self._hidden: frozenset[str] = frozenset()
+        self._active_line = True
+        self._silence = SILENCE
+        self._size = 80, 24
+        self._runtimes: dict[str, PtyRuntime] = {}
+        #: The run of each language, with what tells it to stop.
+        self._stops: dict[int, threading.Event] = {}
+        self._given_up: set[int] = set()
+
+    def serve(self) -> None:
+        """Do what is asked until the application is gone."""
+        heard = time.monotonic()
+        try:
+            while time.monotonic() - heard < self._silence:
+                if not select.select([self._source], [], [], BEAT)[0]:
+                    continue
+                piece = os.read(self._source, 1 << 18)
+                if not piece:
+                    return
+                heard = time.monotonic()
+                for message, _ in self._frames.read(piece):
+                    self._obey(message)
+        except (_GoneError, OSError, ValueError, KeyError, TypeError):
+            # What cannot be understood does not come from our application.
+            return
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        closing = [threading.Thread(target=each.close, daemon=True) for each in self._runtimes.values()]
+        for thread in closing:
+            thread.start()
+        until = time.monotonic() + _ENDING
+        for thread in closing:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _obey(self, message: Frame) -> None:
+        do = message["do"]
+        if do == "end":
+            raise _GoneError
+        if do == "took":
+            self._sender.took(message["size"])
+        elif do == "input":
+            if runtime := self._runtimes.get(message["language"]):
+                runtime.send_input(message["text"])
+        elif do == "run":
+            stop = self._stops[message["id"]] = threading.Event()
+            self._in_thread(self._run, message["id"], message["language"], message["code"], stop)
+        elif do == "interrupt":
+            self._interrupt(message["id"], message["language"])
+        elif do == "abandon":
+            self._given_up.add(message["id"])
+            self._interrupt(message["id"], message["language"])
+        elif do in ("memory", "look_at"):
+            self._in_thread(self._answer, message)
+        elif do == "resize":
+            self._size = message["columns"], message["rows"]
+            for runtime in list(self._runtimes.values()):
+                runtime.resize(*self._size)
+        elif do == "reset":
+            if runtime := self._runtimes.get(message["language"]):
+                self._in_thread(self._reset, runtime, message["id"])
+        elif do == "begin":
+            self._begin(message)
+
+    @staticmethod
+    def _in_thread(function: Callable[..., None], *arguments: object) -> None:
+        threading.Thread(target=function, args=arguments, daemon=True).start()
+
+    # -- the beginning
+
+    def _begin(self, message: Frame) -> None:
+        """Take the settings, and say what is here."""
+        try:
+            if message["folder"]:
+                os.chdir(os.path.expanduser(message["folder"]))  # noqa: PTH111 -- "~x" may be nobody
+            self._cwd = Path.cwd()
+        except OSError as error:
+            self._sender.send(**{"is": "refused", "reason": f"{message['folder']}: {error.strerror}"})
+            return
+        self._choices = Choices(message["python"], message["shell"])
+        self._active_line = message["active_line"]
+        self._silence = message["silence"]
+        self._size = message["columns"], message["rows"]
+        ours = str(Path(self._folder, "home"))
+        os.environ[environment_names.HOME] = ours
+        held_back = () if message["share_keys"] else environment.held_back(message["passed"])
+        self._hidden = frozenset((*held_back, environment_names.HOME))
+        programs = {}
+        for language in LANGUAGES:
+            # What opens pages or other applications does so where the person sits.
+            if not language.outside and (program := language.find(self._choices)):
+                programs[language.name] = program
+        self._sender.send(
+            **{
+                "is": "here",
+                "folder": str(self._cwd),
+                "user": _user(),
+                "pid": os.getpid(),
+                "host": socket.gethostname(),
+                "system": f"{platform.system()} {platform.machine()}",
+                "python": platform.python_version(),
+                "programs": programs,
+            }
+        )
+        self._in_thread(self._describe, programs)
+
+    def _describe(self, programs: dict[str, str]) -> None:
+        """Say which versions are here; each program is asked, which takes its time."""
+        for language in LANGUAGES:
+            if language.name in programs:
+                words = language.describe(programs[language.name])
+                self._sender.send(**{"is": "described", "language": language.name, "words": words})
+
+    # -- the languages
+
+    def _runtime(self, name: str) -> PtyRuntime | None:
+        """The language at work; None where it is not here."""
+        if name not in self._runtimes:
+            language = next(item for item in LANGUAGES if item.name == name)
+            program = language.find(self._choices)
+            if program is None:
+                return None
+            self._runtimes[name] = self._made(language, program)
+        return self._runtimes[name]
+
+    def _made(self, language: Language, program: str) -> PtyRuntime:
+        return PtyRuntime(
+            language,
+            program,
+            cwd=self._cwd,
+            hidden=self._hidden,
+            active_line=self._active_line,
+            size=self._size,
+            on_loss=self._tell_loss,
+        )
+
+    def _tell_loss(self, loss: Loss) -> None:
+        self._sender.send(**{"is": "loss", "loss": pack(loss)})
+
+    def _run(self, number: int, name: str, code: str, stop: threading.Event) -> None:
+        runtime = self._runtime(name)
+        if runtime is None:
+            self._sender.send_reports(number, [RunEnded("failed", 0.0, f"{name} is not installed there.")])
+            return
+        reports = runtime.run(code, stop)
+        try:
+            for report in reports:
+                self._sender.send_reports(number, [_whole(report)])
+                if number in self._given_up:
+                    # Nobody follows it any more: it sees to its end by itself.
+                    reports.close()
+                    self._sender.send_reports(number, [RunEnded("interrupted", 0.0)])
+        finally:
+            self._stops.pop(number, None)
+            self._given_up.discard(number)
+
+    def _interrupt(self, number: int, name: str) -> None:
+        if stop := self._stops.get(number):
+            stop.set()
+            if runtime := self._runtimes.get(name):
+                runtime.interrupt()
+
+    def _reset(self, runtime: PtyRuntime, number: int) -> None:
+        runtime.reset()
+        self._sender.send(**{"is": "answer", "id": number, "value": None})
+
+    def _answer(self, message: Frame) -> None:
+        runtime = self._runtimes.get(message["language"])
+        value: object = None
+        if runtime and message["do"] == "memory":
+            value = runtime.memory()
+        elif runtime:
+            value = runtime.look_at(message["name"])
+        packed = None if value is None else pack(value)
+        self._sender.send(**{"is": "answer", "id": message["id"], "value": packed})
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # A container may run under a number that has no name.
+        return str(os.getuid())
+
+
+def _whole(report: Report) -> Report:
+    """The report with what it names in it: a file of this machine says nothing elsewhere."""
+    if not isinstance(report, Displayed) or report.format not in PLACES:
+        return report
+    path = Path(report.content)
+    kind = _PICTURES.get(path.suffix.lower())
+    try:
+        if kind and path.is_file() and path.stat().st_size <= _LARGEST_PICTURE:
+            return Displayed(kind, base64.b64encode(path.read_bytes()).decode(), report.view)
+    except OSError:
+        pass
+    return Printed(f"\r\noi-tui: {path} is on the other machine and cannot be shown here\r\n")

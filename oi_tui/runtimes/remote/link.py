@@ -1,0 +1,413 @@
+"""The connection to a far end: its process, what goes there and what comes from there."""
+
+import contextlib
+import os
+import queue
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from pathlib import Path
+
+from oi_tui.messages import Loss, Report
+from oi_tui.runtimes.remote import wire
+from oi_tui.runtimes.remote.bundle import bundle
+from oi_tui.runtimes.remote.target import Target, TargetError
+from oi_tui.runtimes.remote.wire import (
+    BEAT,
+    MARK,
+    Frame,
+    FrameReader,
+    WireError,
+    frame,
+    unpack,
+    unpack_report,
+)
+
+#: How long the far end may take to begin, in seconds: a job may wait for its machine.
+PATIENCE = 120.0
+#: How much of what was printed before the far end began is kept, in bytes, to say why it did not.
+_GREETING = 64 * 1024
+#: How much of the standard error of the connecting program is kept, in bytes.
+_ERRORS = 8 * 1024
+_GLANCE = 0.1
+#: How long the far end may take to end everything, in seconds.
+_ENDING = 10.0
+_NO_PYTHON = (
+    "There is no python3 there. Install Python 3.8 or later on that machine, or choose another target."
+)
+
+
+class LinkLostError(Exception):
+    """The connection is no more; the message says why, as a part of a sentence."""
+
+
+class Run:
+    """What comes of one run. One thread reads it; any thread may ask for its end."""
+
+    def __init__(self, link: "Link", number: int, language: str) -> None:
+        self._link = link
+        self.number = number
+        self.language = language
+        self.arrived: queue.Queue[tuple[list[Report], int] | None] = queue.Queue()
+
+    def next(self, seconds: float) -> list[Report] | None:
+        """The reports that come within so many seconds, None for none. Raises LinkLostError."""
+        try:
+            item = self.arrived.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        if item is None:
+            raise LinkLostError(self._link.lost or "it ended")
+        reports, size = item
+        self._link.send(do="took", size=size)
+        return reports
+
+    def interrupt(self) -> None:
+        """Interrupt the run, or take the next step towards its end."""
+        self._link.send(do="interrupt", id=self.number, language=self.language)
+
+    def abandon(self) -> None:
+        """Have the far end stop the run, which nobody follows any more."""
+        self._link.send(do="abandon", id=self.number, language=self.language)
+
+
+class Link:
+    """A far end at work. Made, it is connected. Raises TargetError where that fails.
+
+    `settings` is what the far end begins with, `stopped` gives the attempt up.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        settings: Mapping[str, object],
+        *,
+        environment: Mapping[str, str],
+        cwd: Path,
+        on_loss: Callable[[Loss], None],
+        on_end: Callable[[str], None],
+        stopped: threading.Event | None = None,
+    ) -> None:
+        self._target = target
+        self._on_loss = on_loss
+        self._on_end = on_end
+        #: Why there is no connection any more, as a part of a sentence; None while there is one.
+        self.lost: str | None = None
+        #: What the far end said of itself when it began.
+        self.here: Frame = {}
+        #: What the languages are there, in words.
+        self.described: dict[str, str] = {}
+        self._heard = time.monotonic()
+        self._numbers = count(1)
+        self._lock = threading.Lock()
+        self._runs: dict[int, Run] = {}
+        self._answers: dict[int, queue.Queue[object]] = {}
+        self._sending: queue.Queue[bytes | None] = queue.Queue()
+        self._errors = b""
+        command = target.command()
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(environment),
+                cwd=cwd,
+                # A key press meant for us does not end it, and it asks nothing on our terminal.
+                start_new_session=True,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise TargetError(f"{command[0]} could not be started: {error.strerror or error}.") from None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._output = self._process.stdout.fileno()
+        self._threads: list[threading.Thread] = []
+        self._start(self._read_errors)
+        try:
+            rest = self._greet(stopped or threading.Event())
+        except BaseException:
+            self._process.stdin.close()
+            self._kill()
+            self._process.stdout.close()
+            raise
+        self._begun = threading.Event()
+        self._refused = ""
+        self._start(self._write)
+        self._start(self._read, rest)
+        self._send_bytes(bundle())
+        self.send(do="begin", **settings)
+        self._wait_for_begin(stopped or threading.Event())
+
+    def _start(self, function: Callable[..., None], *arguments: object) -> None:
+        thread = threading.Thread(target=function, args=arguments, name="link", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    @property
+    def silent_for(self) -> float:
+        """How long nothing has come from the far end, in seconds."""
+        return time.monotonic() - self._heard
+
+    # -- the beginning
+
+    def _greet(self, stopped: threading.Event) -> bytes:
+        """Wait until the far end's Python speaks; what came after its first line."""
+        came = b""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until and not stopped.is_set():
+            if not select.select([self._output], [], [], _GLANCE)[0]:
+                continue
+            piece = os.read(self._output, 65536)
+            if not piece:
+                raise TargetError(self._why_not(came))
+            came += piece
+            at = came.find(MARK + b" ")
+            if at >= 0 and b"\n" in came[at:]:
+                line, _, rest = came[at:].partition(b"\n")
+                self._check(line.decode("ascii", "replace").split(maxsplit=2)[1:])
+                return rest
+            if at < 0:
+                came = came[-_GREETING:]
+        if stopped.is_set():
+            raise TargetError("Connecting was stopped.")
+        raise TargetError(f"{self._target.title} did not answer within {PATIENCE:.0f} seconds.")
+
+    def _check(self, words: list[str]) -> None:
+        match words:
+            case ["ready", *_]:
+                return
+            case ["missing", *_]:
+                raise TargetError(_NO_PYTHON)
+            case ["old", version]:
+                raise TargetError(
+                    f"Python {version.strip()} on {self._target.title} is too old; it needs 3.8 or later."
+                )
+            case ["failed", reason]:
+                raise TargetError(f"{self._target.title}: {reason.strip()}")
+        raise TargetError(f"{self._target.title} gave an answer that is not understood.")
+
+    def _why_not(self, came: bytes) -> str:
+        """Say why the connection ended before it began, in the words of the program that made it."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(2)
+        for _ in range(20):
+            if self._errors:
+                break
+            time.sleep(0.01)
+        printed = (self._errors or came).decode("utf-8", "replace")
+        lines = [line.strip() for line in printed.splitlines() if line.strip()]
+        words = "; ".join(lines[-3:])[:400] or f"exit status {self._process.returncode}"
+        return f"No connection to {self._target.title}: {words}"
+
+    def _wait_for_begin(self, stopped: threading.Event) -> None:
+        until = time.monotonic() + PATIENCE
+        while not self._begun.wait(_GLANCE):
+            if stopped.is_set() or time.monotonic() > until:
+                self.close()
+                raise TargetError(
+                    "Connecting was stopped."
+                    if stopped.is_set()
+                    else f"{self._target.title} did not answer within {PATIENCE:.0f} seconds."
+                )
+        if not self.here:
+            reason = self._refused or self.lost or "it ended"
+            self.close()
+            raise TargetError(f"{self._target.title}: {reason}")
+
+    # -- what goes there
+
+    def send(self, **message: object) -> None:
+        """Send a message; never waits for the connection."""
+        self._send_bytes(frame(message))
+
+    def _send_bytes(self, data: bytes) -> None:
+        self._sending.put(data)
+
+    def _write(self) -> None:
+        assert self._process.stdin is not None
+        beat = frame({"do": "beat"})
+        # Nobody else closes it: its number could be another file's by then.
+        with contextlib.suppress(OSError), self._process.stdin as target:
+            while True:
+                try:
+                    data = self._sending.get(timeout=BEAT)
+                except queue.Empty:
+                    data = beat
+                if data is None:
+                    return
+                view = memoryview(data)
+                while view:
+                    view = view[os.write(target.fileno(), view) :]
+
+    def run(self, language: str, code: str) -> Run:
+        """Have code run; what comes of it."""
+        run = Run(self, next(self._numbers), language)
+        with self._lock:
+            self._runs[run.number] = run
+            if self.lost is not None:
+                run.arrived.put(None)
+        self.send(do="run", id=run.number, language=language, code=code)
+        return run
+
+    def ask(self, do: str, seconds: float, **message: object) -> object:
+        """Ask for something and wait; None when there is no answer within so many seconds."""
+        number = next(self._numbers)
+        answers: queue.Queue[object] = queue.Queue()
+        with self._lock:
+            if self.lost is not None:
+                return None
+            self._answers[number] = answers
+        try:
+            self.send(do=do, id=number, **message)
+            return answers.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        finally:
+            with self._lock:
+                self._answers.pop(number, None)
+
+    # -- what comes from there
+
+    def _read(self, rest: bytes) -> None:
+        frames = FrameReader()
+        reason = ""
+        piece = rest
+        try:
+            while True:
+                if piece:
+                    self._heard = time.monotonic()
+                    for message, size in frames.read(piece):
+                        self._take(message, size)
+                while not select.select([self._output], [], [], 1.0)[0]:
+                    if self.silent_for > wire.SILENCE:
+                        raise WireError(f"no answer for {wire.SILENCE:.0f} seconds")
+                piece = os.read(self._output, 1 << 18)
+                if not piece:
+                    break
+        except (WireError, KeyError, TypeError, AttributeError) as error:
+            reason = str(error) if isinstance(error, WireError) else "an answer that is not understood"
+        except (OSError, ValueError):
+            pass
+        self._lose(reason)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def _take(self, message: Frame, size: int) -> None:
+        match message["is"]:
+            case "reports":
+                # The size is that of the frame with its length, as the far end counts it.
+                self._take_reports(
+                    message["id"], [unpack_report(each) for each in message["reports"]], size + 4
+                )
+            case "answer":
+                with self._lock:
+                    answers = self._answers.get(message["id"])
+                if answers:
+                    answers.put(None if message["value"] is None else unpack(message["value"]))
+            case "loss":
+                loss = unpack(message["loss"])
+                if isinstance(loss, Loss):
+                    self._on_loss(loss)
+            case "described":
+                self.described[str(message["language"])] = str(message["words"])[:200]
+            case "here":
+                self.here = _checked(message)
+                self._begun.set()
+            case "refused":
+                self._refused = str(message["reason"])[:400]
+                self._begun.set()
+
+    def _take_reports(self, number: int, reports: list[Report], size: int) -> None:
+        with self._lock:
+            run = self._runs.get(number)
+        if run:
+            run.arrived.put((reports, size))
+        else:
+            self.send(do="took", size=size)
+
+    def forget(self, run: Run) -> None:
+        """Nobody reads this run any more; what still comes of it is dropped."""
+        with self._lock:
+            self._runs.pop(run.number, None)
+        for item in _left(run.arrived):
+            if item:
+                self.send(do="took", size=item[1])
+
+    def _read_errors(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as errors:
+            while piece := os.read(errors.fileno(), 4096):
+                self._errors = (self._errors + piece)[-_ERRORS:]
+
+    # -- the end
+
+    def _lose(self, reason: str) -> None:
+        if not reason:
+            lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+            reason = lines[-1].strip()[:200] if lines else "it was closed there"
+        if self._release(reason):
+            self._kill()
+            self._on_end(reason)
+
+    def _release(self, reason: str) -> bool:
+        """Let go whoever waits for the far end; False when that was done before."""
+        with self._lock:
+            if self.lost is not None:
+                return False
+            self.lost = reason
+            runs, answers = list(self._runs.values()), list(self._answers.values())
+        for run in runs:
+            run.arrived.put(None)
+        for each in answers:
+            each.put(None)
+        self._begun.set()
+        return True
+
+    def drop(self, reason: str) -> None:
+        """Give the connection up; the far end ends everything by itself."""
+        self._lose(reason)
+
+    def close(self) -> None:
+        """End everything there, as far as it can be reached, and the connection."""
+        self._release("it was closed")
+        # A terminal in between does not pass the end of the stream on.
+        self.send(do="end")
+        self._kill(_ENDING)
+        for thread in self._threads:
+            thread.join(1)
+
+    def _kill(self, patience: float = 0.0) -> None:
+        """Close the stream, which ends everything there, and then its process."""
+        self._sending.put(None)
+        process = self._process
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(patience)
+                return
+            # With whatever it started, such as the program that ssh connects through.
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, number)
+            patience = 1.0
+        process.wait()
+
+
+def _left(items: "queue.Queue[tuple[list[Report], int] | None]") -> Iterator[tuple[list[Report], int] | None]:
+    with contextlib.suppress(queue.Empty):
+        while True:
+            yield items.get_nowait()
+
+
+def _checked(message: Frame) -> Frame:
+    """What the far end says of itself, as far as it can be meant. Raises WireError."""
+    programs = message["programs"]
+    texts = [message[name] for name in ("folder", "user", "host", "system", "python")]
+    if not isinstance(programs, dict) or not all(
+        isinstance(text, str) and len(text) < 5000 for text in (*texts, *programs, *programs.values())
+    ):
+        raise WireError("an answer that is not understood")
+    return message

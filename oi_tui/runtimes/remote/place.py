@@ -1,0 +1,155 @@
+"""A place where languages run: what is there, the connection to it, and how it is named."""
+
+import os
+import threading
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+from oi_tui.messages import Loss
+from oi_tui.runtimes.language import Choices, Language
+from oi_tui.runtimes.remote import wire
+from oi_tui.runtimes.remote.link import Link
+from oi_tui.runtimes.remote.runtime import RemoteRuntime
+from oi_tui.runtimes.remote.target import Target
+from oi_tui.runtimes.remote.wire import Frame
+
+
+class RemotePlace:
+    """A target at work. Made, it is connected. Raises TargetError where it cannot be.
+
+    `cwd` is where the connecting program starts, `hidden` are the variables of our environment that it does
+    not get, `passed` those secrets of the far end's environment that its programs get; with `share_keys` they
+    get all.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        choices: Choices,
+        cwd: Path,
+        hidden: Collection[str],
+        passed: Sequence[str],
+        share_keys: bool,
+        active_line: bool,
+        size: tuple[int, int],
+        on_loss: Callable[[Loss], None],
+        stopped: threading.Event | None = None,
+    ) -> None:
+        self.target = target
+        self.title = target.title
+        self._choices = choices
+        self._cwd = cwd
+        self._hidden = frozenset(hidden)
+        self._passed = tuple(passed)
+        self._share_keys = share_keys
+        self._active_line = active_line
+        self._size = size
+        self._on_loss = on_loss
+        self._lock = threading.Lock()
+        self._link: Link | None = None
+        self._closed = False
+        self._started: set[str] = set()
+        #: What the far end said of itself when it was last connected.
+        self._here: Frame = {}
+        self._described: dict[str, str] = {}
+        self.connect(stopped or threading.Event())
+
+    @property
+    def link(self) -> Link | None:
+        """The connection, where there is one."""
+        link = self._link
+        return link if link is not None and link.lost is None else None
+
+    def connect(self, stopped: threading.Event) -> tuple[Link, bool]:
+        """The connection, and whether it is a new one. Raises TargetError."""
+        with self._lock:
+            if link := self.link:
+                return link, False
+            link = self._link = Link(
+                self.target,
+                self._settings(),
+                cwd=self._cwd,
+                environment={k: v for k, v in os.environ.items() if k not in self._hidden},
+                on_loss=self._on_loss,
+                on_end=self._note_end,
+                stopped=stopped,
+            )
+            self._here, self._described = link.here, link.described
+            return link, True
+
+    def _settings(self) -> dict[str, object]:
+        columns, rows = self._size
+        return {
+            "folder": self.target.folder,
+            "python": self._choices.python,
+            "shell": self._choices.shell,
+            "active_line": self._active_line,
+            "passed": list(self._passed),
+            "share_keys": self._share_keys,
+            "columns": columns,
+            "rows": rows,
+            "silence": wire.SILENCE,
+        }
+
+    def note_start(self, language: str) -> None:
+        """The language has something to lose from now on."""
+        self._started.add(language)
+
+    def _note_end(self, reason: str) -> None:
+        """Tell for each language that was at work that what it remembered is lost."""
+        started, self._started = self._started, set()
+        if self._closed:
+            return
+        for name in sorted(started):
+            self._on_loss(
+                Loss(
+                    name, f"The connection to {self.title} ended ({reason}); the variables of {name} are lost"
+                )
+            )
+
+    @property
+    def folder(self) -> str:
+        """The folder there in which languages start."""
+        return str(self._here.get("folder", ""))
+
+    @property
+    def where(self) -> str:
+        """The place in words, as `on gpu1 as ana, /scratch/ana`."""
+        return f"on {self.title} as {self._here.get('user', '?')}, {self.folder}"
+
+    @property
+    def note(self) -> str:
+        """What the model should know."""
+        here = self._here
+        return (
+            f"Code does not run on the user's machine. It runs on {here.get('host')} ({here.get('system')}) "
+            f"as the user {here.get('user')}, in the working directory {self.folder}. "
+            "Files of the user's own machine are not there."
+        )
+
+    def program(self, language: str) -> str | None:
+        """The language's program there; None where it is missing."""
+        found = self._here.get("programs", {}).get(language)
+        return str(found) if found else None
+
+    def describe(self, language: Language) -> str:
+        """The language's program there in a few words."""
+        return self._described.get(language.name) or f"{language.title} ({self.program(language.name)})"
+
+    def runtime(self, language: Language) -> RemoteRuntime:
+        """The language, to be run there."""
+        return RemoteRuntime(language, self)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Tell programs the size of their terminal."""
+        self._size = columns, rows
+        if link := self.link:
+            link.send(do="resize", columns=columns, rows=rows)
+
+    def close(self) -> None:
+        """End everything there for good."""
+        self._closed = True
+        with self._lock:
+            if self._link:
+                self._link.close()

@@ -1,0 +1,177 @@
+"""A language that runs at a far end: the same interface as one that runs here."""
+
+import threading
+import time
+from collections.abc import Generator
+from typing import Protocol
+
+from oi_tui.messages import Printed, Report, RunEnded, Starting
+from oi_tui.runtimes import stopping
+from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.remote import wire
+from oi_tui.runtimes.remote.link import Link, LinkLostError, Run
+from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.runtimes.variables import Detail, Memory
+
+_PATIENCE = 12.0
+#: How long a run that nobody follows any more is given to end there, in seconds.
+_UNATTENDED = 20.0
+_GLANCE = 0.5
+
+
+class Place(Protocol):
+    """The part of the place that a language uses."""
+
+    title: str
+
+    def connect(self, stopped: threading.Event) -> tuple[Link, bool]:
+        """The connection, and whether it is a new one. Raises TargetError."""
+
+    @property
+    def link(self) -> Link | None:
+        """The connection, where there is one."""
+
+    def note_start(self, language: str) -> None:
+        """The language has something to lose from now on."""
+
+
+class RemoteRuntime:
+    """A language at a far end. `run` is for one thread at a time, all else for any."""
+
+    def __init__(self, language: Language, place: Place) -> None:
+        self.language = language
+        self._place = place
+        self._run: Run | None = None
+        self._used: Link | None = None
+        self._pressed_at = 0.0
+
+    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+        """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first."""
+        began = time.monotonic()
+        if self._place.link is None:
+            yield Starting()
+        try:
+            link, _ = self._place.connect(stopped)
+        except TargetError as error:
+            state = "interrupted" if stopped.is_set() else "failed"
+            yield RunEnded(state, time.monotonic() - began, None if stopped.is_set() else str(error))  # type: ignore[arg-type]
+            return
+        if stopped.is_set():
+            yield RunEnded("interrupted", time.monotonic() - began)
+            return
+        self._used = link
+        self._pressed_at = 0.0
+        self._place.note_start(self.language.name)
+        run = self._run = link.run(self.language.name, code)
+        if stopped.is_set():
+            run.interrupt()
+        ended = False
+        try:
+            for report in self._reports(link, run, began):
+                ended = isinstance(report, RunEnded)
+                yield report
+        except GeneratorExit:
+            run.abandon()
+            raise
+        except BaseException:
+            # An interrupt of the application itself.
+            run.interrupt()
+            raise
+        finally:
+            if not ended:
+                self._drain(run)
+            self._run = None
+            link.forget(run)
+
+    def _reports(self, link: Link, run: Run, began: float) -> Generator[Report, None, None]:
+        quiet = False
+        while True:
+            try:
+                reports = run.next(_GLANCE)
+            except LinkLostError as error:
+                yield RunEnded("lost", time.monotonic() - began, self._lost(str(error)))
+                return
+            if link.silent_for > wire.QUIET and not quiet:
+                quiet = True
+                yield Printed(
+                    f"\r\noi-tui: {self._place.title} has not answered for {link.silent_for:.0f} seconds; "
+                    f"after {wire.SILENCE:.0f} seconds everything there ends\r\n"
+                )
+            elif quiet and link.silent_for < wire.QUIET:
+                quiet = False
+                yield Printed(f"\r\noi-tui: {self._place.title} answers again\r\n")
+            for report in reports or ():
+                yield report
+                if isinstance(report, RunEnded):
+                    return
+
+    def _lost(self, why: str) -> str:
+        return (
+            f"the connection to {self._place.title} ended ({why}); "
+            f"{self.language.title} and its variables there are lost"
+        )
+
+    @staticmethod
+    def _drain(run: Run) -> None:
+        """Wait until the run has ended there, for as long as that may take without a person."""
+        until = time.monotonic() + _UNATTENDED
+        try:
+            while time.monotonic() < until:
+                if any(isinstance(report, RunEnded) for report in run.next(_GLANCE) or ()):
+                    return
+        except LinkLostError:
+            return
+
+    def memory(self) -> Memory:
+        """The variables of the language, as far as it reports them."""
+        name, link = self.language.name, self._link
+        if not self.language.variables_request:
+            return Memory(name, "silent")
+        if link is None:
+            return Memory(name, "unstarted")
+        found = None if self._run else link.ask("memory", _PATIENCE, language=name)
+        return found if isinstance(found, Memory) and found.language == name else Memory(name, "busy")
+
+    def look_at(self, name: str) -> Detail | None:
+        """The value of one variable; None where it is not reported."""
+        link = self._link
+        if link is None or self._run:
+            return None
+        found = link.ask("look_at", _PATIENCE, language=self.language.name, name=name)
+        return found if isinstance(found, Detail) else None
+
+    @property
+    def _link(self) -> Link | None:
+        """The connection on which the language runs, if it does."""
+        link = self._place.link
+        return link if link is not None and link is self._used else None
+
+    def send_input(self, text: str) -> None:
+        """Type to the program."""
+        if self._run and (link := self._link):
+            link.send(do="input", language=self.language.name, text=text)
+
+    def interrupt(self) -> None:
+        """Interrupt the run; where the far end is silent and somebody insists, give the connection up."""
+        run, link = self._run, self._link
+        if run is None:
+            return
+        before, self._pressed_at = self._pressed_at, time.monotonic()
+        if self.language.keeps and self._pressed_at - before < stopping.REPEATED:
+            # A key that is held down repeats. How far apart presses arrive there says nothing.
+            return
+        if link and link.silent_for > wire.QUIET:
+            link.drop(f"it was given up after {link.silent_for:.0f} seconds without an answer")
+            return
+        run.interrupt()
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Tell programs the size of their terminal; the place tells all at once."""
+
+    def reset(self) -> None:
+        """Forget; a run in progress is lost."""
+        if link := self._link:
+            link.ask("reset", _PATIENCE, language=self.language.name)
+
+    def close(self) -> None:
+        """End for good; the place ends all at once."""

@@ -1,0 +1,136 @@
+"""Targets: where code runs, and the command that starts the far end there."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from oi_tui.runtimes.remote.bundle import start_script
+
+Kind = Literal["ssh", "container", "command"]
+
+#: The spelling of this machine.
+LOCAL = "local"
+_FORMS = "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE or command:PREFIX"
+_HOST = re.compile(
+    r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_][\w.-]*(?::\d{1,5})?|(?:[\w.+-]+@)?\[[0-9A-Fa-f:.]+\](?::\d{1,5})?"
+)
+_CONTAINER = re.compile(r"[A-Za-z0-9][\w./:@-]*")
+_CONTAINER_PROGRAMS = ("podman", "docker", "nerdctl")
+#: How long the container program may take to say whether a container runs, in seconds.
+_PATIENCE = 15.0
+
+
+class TargetError(Exception):
+    """The target cannot be used; the message says why in a sentence."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A place where code runs: its spelling, and how the far end is started there."""
+
+    spelling: str
+    kind: Kind
+    #: The host, the container, or the command that leads there.
+    place: str
+    #: The folder in which languages start; "" for the one where the far end begins.
+    folder: str = ""
+
+    @property
+    def title(self) -> str:
+        """The place in a word or two, such as `gpu1`."""
+        return self.place
+
+    def command(self) -> list[str]:
+        """The command that starts the far end. Raises TargetError when its program is missing."""
+        if self.kind == "ssh":
+            return _ssh(self.place)
+        if self.kind == "container":
+            return _container(self.place)
+        words = shlex.split(self.place)
+        _need(words[0], self.spelling)
+        script = ["sh", "-c", start_script()]
+        # ssh hands its words to a shell there, which would divide them anew.
+        return [*words, shlex.join(script)] if words[0].rpartition("/")[2] == "ssh" else [*words, *script]
+
+
+def parse(spelling: str) -> Target | None:
+    """The target that somebody typed; None for this machine. Raises TargetError for what is none."""
+    spelling = spelling.strip()
+    if spelling in ("", LOCAL):
+        return None
+    kind, colon, place = spelling.partition(":")
+    place = place.strip()
+    if kind == "ssh" and colon:
+        host, slash, folder = place.partition("/")
+        if not _HOST.fullmatch(host):
+            raise TargetError(
+                f"{spelling!r} names no host: write ssh:HOST, ssh:USER@HOST or ssh:HOST/FOLDER."
+            )
+        home = folder[:1] == "~"
+        return Target(spelling, "ssh", host, folder if home else slash + folder if folder else "")
+    if kind == "container" and colon:
+        if not _CONTAINER.fullmatch(place):
+            raise TargetError(f"{spelling!r} names no container: write container:NAME or container:IMAGE.")
+        return Target(spelling, "container", place)
+    if kind == "command" and colon:
+        try:
+            words = shlex.split(place)
+        except ValueError:
+            words = []
+        if not words:
+            raise TargetError(f"{spelling!r} is no command: write command:PREFIX, as command:sudo -u build.")
+        return Target(spelling, "command", place)
+    raise TargetError(f"Unknown target {spelling!r}. Targets: {_FORMS}.")
+
+
+def _need(program: str, spelling: str) -> str:
+    found = shutil.which(program)
+    if found is None:
+        raise TargetError(f"The program {program} was not found; the target {spelling} needs it.")
+    return found
+
+
+def _ssh(place: str) -> list[str]:
+    host, port = place, ""
+    if match := re.fullmatch(r"(.*[^:]|.*\]):(\d{1,5})", place):
+        host, port = match[1], match[2]
+    program = _need("ssh", f"ssh:{place}")
+    # Nothing is asked on the terminal, where the screen is: keys and known hosts have to be there.
+    options = ["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]
+    if port:
+        options += ["-p", port]
+    return [
+        program,
+        *options,
+        "--",
+        host.replace("[", "").replace("]", ""),
+        shlex.join(["sh", "-c", start_script()]),
+    ]
+
+
+def _container(place: str) -> list[str]:
+    program = next((path for name in _CONTAINER_PROGRAMS if (path := shutil.which(name))), None)
+    if program is None:
+        raise TargetError(
+            f"The target container:{place} needs one of these programs: {', '.join(_CONTAINER_PROGRAMS)}."
+        )
+    script = ["sh", "-c", start_script()]
+    if _runs(program, place):
+        return [program, "exec", "-i", place, *script]
+    return [program, "run", "--rm", "-i", "--init", "--entrypoint", "sh", place, *script[1:]]
+
+
+def _runs(program: str, name: str) -> bool:
+    """Whether a container of this name runs."""
+    words: Sequence[str] = (program, "container", "inspect", "--format", "{{.State.Running}}", name)
+    try:
+        done = subprocess.run(
+            words, capture_output=True, text=True, check=False, timeout=_PATIENCE, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise TargetError(f"{program} does not answer: {error}") from None
+    return done.stdout.strip() == "true"

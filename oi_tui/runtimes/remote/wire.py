@@ -1,0 +1,164 @@
+"""What the two ends of a connection say to each other: frames of JSON, and reports as JSON values.
+
+It runs at both ends. This end trusts nothing that comes: code that runs there can say anything.
+"""
+
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, Dict  # noqa: UP035
+
+from oi_tui.messages import (
+    Displayed,
+    InputReceived,
+    InputRequested,
+    LineReached,
+    Loss,
+    Printed,
+    Report,
+    RunEnded,
+    Started,
+    Starting,
+    Stopping,
+)
+from oi_tui.runtimes.variables import Detail, Memory, Variable
+
+#: One message: what it is about, and the rest.
+Frame = Dict[str, Any]  # noqa: UP006 -- evaluated by Python 3.8
+
+#: How often each end says that it is there when it has nothing else to say, in seconds.
+BEAT = 2.0
+#: After so many seconds without a word from the other end the person is told.
+QUIET = 4.0
+#: After so many seconds without a word from the other end, the far end ends everything that runs there.
+SILENCE = 60.0
+#: How many bytes of reports may be on their way. It bounds how late a stop is seen on a slow connection.
+WINDOW = 256 * 1024
+#: The longest frame that is taken, in bytes: pictures come in them.
+LONGEST = 128 * 1024 * 1024
+#: What the far end prints first. What comes before it is the other machine's greeting.
+MARK = b"oi-tui-far-1"
+#: Displays that name a file of the machine that they come from.
+PLACES = ("path", "page")
+
+_LENGTH = struct.Struct(">I")
+_REPORTS: dict[str, type[Any]] = {
+    kind.__name__: kind
+    for kind in (
+        Starting,
+        Started,
+        Printed,
+        LineReached,
+        Displayed,
+        InputRequested,
+        InputReceived,
+        Stopping,
+        RunEnded,
+        Loss,
+        Variable,
+        Detail,
+        Memory,
+    )
+}
+_TEXT, _MAYBE_TEXT = (str,), (str, type(None))
+#: What a field may hold, by its name; what is not here is a text.
+_KINDS: dict[tuple[str, str], tuple[type, ...]] = {
+    ("Printed", "view"): _MAYBE_TEXT,
+    ("Displayed", "view"): _MAYBE_TEXT,
+    ("LineReached", "line"): (int, type(None)),
+    ("InputRequested", "masked"): (bool,),
+    ("Stopping", "seconds"): (int, float, type(None)),
+    ("RunEnded", "seconds"): (int, float),
+    ("RunEnded", "reason"): _MAYBE_TEXT,
+    ("Variable", "size"): (int, type(None)),
+    ("Memory", "variables"): (tuple,),
+    ("Memory", "total"): (int,),
+}
+_WORDS = {
+    ("Stopping", "step"): ("interrupt", "terminate", "kill"),
+    ("RunEnded", "state"): ("finished", "failed", "interrupted", "lost"),
+    ("Memory", "state"): ("told", "unstarted", "starting", "busy", "silent"),
+}
+
+
+class WireError(ValueError):
+    """The other end said something that cannot be meant."""
+
+
+def frame(message: Frame) -> bytes:
+    """Spell a message as bytes."""
+    data = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _LENGTH.pack(len(data)) + data
+
+
+class FrameReader:
+    """Cuts what arrives into messages, however the bytes come."""
+
+    def __init__(self) -> None:
+        self._held = bytearray()
+
+    def read(self, piece: bytes) -> Iterator[tuple[Frame, int]]:
+        """The messages that are complete now, each with its size. Raises WireError for what is none."""
+        self._held += piece
+        while len(self._held) >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(self._held)
+            if length > LONGEST:
+                raise WireError(f"a message of {length} bytes")
+            if len(self._held) < _LENGTH.size + length:
+                return
+            data = bytes(self._held[_LENGTH.size : _LENGTH.size + length])
+            del self._held[: _LENGTH.size + length]
+            try:
+                message = json.loads(data.decode("utf-8", "surrogatepass"))
+            except (ValueError, RecursionError):
+                raise WireError("a message that is not JSON") from None
+            if not isinstance(message, dict):
+                raise WireError("a message without a name")
+            yield message, length
+
+
+def pack(value: object) -> list[Any]:
+    """A report, a loss or what a language remembers, as a JSON value."""
+    return [type(value).__name__, *(_packed(getattr(value, item.name)) for item in fields(value))]  # type: ignore[arg-type]
+
+
+def _packed(value: object) -> object:
+    return [pack(item) for item in value] if isinstance(value, tuple) else value
+
+
+def unpack_report(packed: object) -> Report:
+    """The report that the other end packed. Raises WireError when it is none."""
+    report = unpack(packed)
+    if isinstance(report, (Variable, Detail, Memory, Loss)):
+        raise WireError("a report was expected")
+    if isinstance(report, Displayed) and report.format in PLACES:
+        # It names a file, and we would look for it here.
+        raise WireError("a display that names a file")
+    return report  # type: ignore[return-value]
+
+
+def unpack(packed: object) -> object:
+    """The value that the other end packed. Raises WireError when it is none."""
+    if not (isinstance(packed, list) and packed and isinstance(packed[0], str) and packed[0] in _REPORTS):
+        raise WireError("an unknown report")
+    name, *values = packed
+    kind = _REPORTS[name]
+    names = [item.name for item in fields(kind)]
+    if len(values) != len(names):
+        raise WireError(f"a {name} with {len(values)} values")
+    found = [_checked(name, each, value) for each, value in zip(names, values)]  # noqa: B905
+    return kind(*found)
+
+
+def _checked(name: str, field: str, value: object) -> object:
+    if (name, field) == ("Memory", "variables") and isinstance(value, list):
+        variables = tuple(map(unpack, value))
+        if all(isinstance(item, Variable) for item in variables):
+            return variables
+    wanted = _KINDS.get((name, field), _TEXT)
+    fits = isinstance(value, wanted) and (isinstance(value, bool) <= (bool in wanted))
+    words = _WORDS.get((name, field))
+    if not fits or (words and value not in words):
+        raise WireError(f"a {name} whose {field} is {str(value)[:40]!r}")
+    return value

@@ -1,0 +1,484 @@
+"""Languages at a far end: connections that fail, are cut or lie, and what is left behind."""
+
+import ast
+import base64
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.remote import bundle, ssh_hosts, wire
+from oi_tui.runtimes.remote.target import TargetError
+from tests.runtimes.playing import alive, children, marked, play, until
+from tests.servers.sshd import HOST
+
+RELAY = Path(__file__).with_name("relay.py")
+Make = Callable[..., Computer]
+
+
+@pytest.fixture
+def relay(tmp_path: Path) -> Path:
+    """A folder that steers the connection of `through`."""
+    folder = tmp_path / "relay"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def through(make: Make, relay: Path) -> Callable[..., Computer]:
+    """Makes computers behind a relay."""
+
+    def computer(**options: Any) -> Computer:
+        return make(target=f"command:{sys.executable} {RELAY} {relay} env", **options)
+
+    return computer
+
+
+def far_pid(computer: Computer) -> int:
+    """The far end's own process, which is on this machine after all."""
+    assert computer._place
+    return int(computer._place._here["pid"])
+
+
+def far_folder(pid: int) -> Path:
+    """The folder in which the far end keeps its modules: its keeper removes it."""
+    commands = [Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0") for child in children(pid)]
+    (folder,) = [words[3].decode() for words in commands if b"rm -rf" in words[2]]
+    return Path(folder)
+
+
+def everything_below(pid: int) -> list[int]:
+    found = [pid]
+    for each in found:
+        found += children(each)
+    return found
+
+
+# -- what is left behind
+
+
+@pytest.mark.parametrize("who", ["far end", "connection"])
+@pytest.mark.parametrize("when", ["running", "resting"])
+def test_a_killed_end_leaves_nothing(make: Make, who: str, when: str) -> None:
+    computer = make(target="command:env")
+    seconds = str(1000 + random.random())
+    play(
+        computer,
+        "python",
+        f"import subprocess; p = subprocess.Popen(['sleep', '{seconds}'], start_new_session=True)",
+    )
+    play(computer, "shell", f"setsid sleep {seconds} &")
+    pid = far_pid(computer)
+    folder, below = far_folder(pid), everything_below(pid)
+    assert folder.is_dir()
+    until(lambda: len(marked(seconds)) == 2)
+    assert computer._place
+    assert computer._place.link
+    victim = {"far end": pid, "connection": computer._place.link._process.pid}[who]
+
+    def strike(report: Report, so_far: str) -> None:
+        if "go" in so_far and alive(victim):
+            os.kill(victim, signal.SIGKILL)
+
+    if when == "running":
+        played = play(computer, "python", "import time; print('go'); time.sleep(60)", on=strike)
+        assert played.state == "lost"
+        assert "Python and its variables there are lost" in played.reason
+    else:
+        os.kill(victim, signal.SIGKILL)
+        until(computer.take_losses)
+    until(lambda: not any(map(alive, below)))
+    until(lambda: not marked(seconds))
+    until(lambda: not folder.exists())
+    # The next run begins anew.
+    assert play(computer, "python", "print(6 * 7)").text == "42\n"
+
+
+def test_a_killed_application_leaves_nothing(tmp_path: Path) -> None:
+    seconds = str(1000 + random.random())
+    program = (
+        "from pathlib import Path\n"
+        "from oi_tui.runtimes import Computer\n"
+        f"computer = Computer(cwd=Path({str(tmp_path)!r}), target='command:env')\n"
+        f"list(computer.run('shell', 'setsid sleep {seconds} & echo'))\n"
+        "print(computer._place._here['pid'], flush=True)\n"
+        f"list(computer.run('python', 'import os; os.system(\"sleep {seconds}\")'))\n"
+    )
+    application = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert application.stdout
+    with application.stdout:
+        pid = int(application.stdout.readline())
+    until(lambda: len(marked(seconds)) >= 2)
+    folder, below = far_folder(pid), everything_below(pid)
+    application.kill()
+    application.wait()
+    until(lambda: not any(map(alive, below)) and not marked(seconds) and not folder.exists())
+
+
+def test_closing_leaves_nothing(make: Make) -> None:
+    computer = make(target="command:env")
+    play(computer, "python", "x = 1")
+    pid = far_pid(computer)
+    folder, below = far_folder(pid), everything_below(pid)
+    computer.close()
+    assert not any(map(alive, below))
+    assert not folder.exists()
+
+
+# -- the connection
+
+
+def test_a_connection_that_is_cut_for_a_while_loses_nothing(
+    through: Make, relay: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "QUIET", 2.5)
+    computer = through()
+    play(computer, "python", "memory = 41")
+
+    def cut(report: Report, so_far: str) -> None:
+        if "go" in so_far and "has not answered" not in so_far:
+            (relay / "cut").touch()
+        elif "has not answered" in so_far:
+            (relay / "cut").unlink(missing_ok=True)
+
+    played = play(
+        computer,
+        "python",
+        "import time\nprint('go')\nfor n in range(300): print(n); time.sleep(0.02)",
+        on=cut,
+    )
+    assert played.state == "finished"
+    lines = [line for line in played.text.split("\n") if line.isdecimal()]
+    assert lines == [str(n) for n in range(300)]
+    assert "answers again" in played.text
+    assert play(computer, "python", "print(memory + 1)").text == "42\n"
+
+
+def test_a_connection_that_is_cut_for_ever_ends_both_sides(
+    through: Make, relay: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "SILENCE", 3.0)
+    computer = through()
+    pid = far_pid(computer)
+
+    def cut(report: Report, so_far: str) -> None:
+        if "go" in so_far:
+            (relay / "cut").touch()
+
+    played = play(computer, "shell", "echo go; sleep 60", on=cut)
+    assert played.state == "lost"
+    assert "no answer for 3 seconds" in played.reason
+    until(lambda: not alive(pid), 20)
+
+
+def test_a_silent_far_end_can_be_given_up(
+    through: Make, relay: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "QUIET", 0.3)
+    computer = through()
+
+    def cut(report: Report, so_far: str) -> None:
+        if "go" in so_far:
+            (relay / "cut").touch()
+        if "has not answered" in so_far:
+            computer.interrupt()
+
+    played = play(computer, "shell", "echo go; sleep 60", on=cut)
+    assert played.state == "lost"
+    assert "given up" in played.reason
+    # What hangs in the relay goes when it is let go.
+    (relay / "cut").unlink()
+
+
+def test_a_stop_is_seen_soon_on_a_slow_connection(through: Make, relay: Path) -> None:
+    computer = through()
+    play(computer, "python", "memory = 41")
+    (relay / "rate").write_text("500000")
+    played = play(computer, "python", "print('go')\nwhile True: print('y' * 70)", stop_at="go\r\n")
+    assert played.state == "interrupted"
+    assert played.seconds < 8
+    (relay / "rate").unlink()
+    assert play(computer, "python", "print(memory + 1)").text == "42\n"
+
+
+def test_a_delay_costs_a_run_two_ways(through: Make, relay: Path) -> None:
+    computer = through()
+    play(computer, "python", "")
+    (relay / "delay").write_text("0.1")
+    played = play(computer, "python", "input('? ')", answers=("x\n",))
+    assert played.state == "finished"
+    assert played.seconds < 2
+
+
+def test_a_terminal_and_greetings_in_between_do_no_harm(make: Make) -> None:
+    noise = (
+        "import pty, sys; print('Welcome!\\r\\n' * 50, flush=True); sys.exit(pty.spawn(sys.argv[1:]) and 1)"
+    )
+    computer = make(target=f'command:{sys.executable} -c "{noise}"')
+    assert play(computer, "python", "print('grüße', bytes(range(32, 127)).decode())").state == "finished"
+    assert len(play(computer, "python", "print('x' * 1_000_000)").text) == 1_000_001
+
+
+# -- places that cannot be used
+
+
+@pytest.mark.parametrize(
+    ("spelling", "words"),
+    [
+        ("gpu1", "Unknown target 'gpu1'"),
+        ("ssh:", "names no host"),
+        ("ssh:-oProxyCommand=touch x", "names no host"),
+        ("ssh:a b", "names no host"),
+        ("container:--privileged", "names no container"),
+        ("command:", "is no command"),
+        ("command:'", "is no command"),
+        ("command:no-such-program-here", "no-such-program-here was not found"),
+        ("kernel:x", "Unknown target"),
+    ],
+)
+def test_what_is_no_place_is_refused_by_name(make: Make, spelling: str, words: str) -> None:
+    with pytest.raises(TargetError, match=words):
+        make(target=spelling)
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("echo nobody is at home >&2; exit 3", "nobody is at home"),
+        ("exit 3", "exit status 3"),
+        ('PATH=/nowhere exec /bin/sh -c "$3"', "no python3 there"),
+        ("printf '\\noi-tui-far-1 old 3.6\\n'", "Python 3.6 on .* is too old"),
+        ("printf '\\noi-tui-far-1 what\\n'", "not understood"),
+        ("printf '\\noi-tui-far-1 ready 3.9\\nxxxxxxxxxxxxxxxx'; cat >/dev/null", "a message of"),
+    ],
+)
+def test_why_there_is_no_connection_is_said(make: Make, tmp_path: Path, program: str, words: str) -> None:
+    script = tmp_path / "there"
+    script.write_text(f"#!/bin/sh\n{program}\n")
+    script.chmod(0o755)
+    with pytest.raises(TargetError, match=words):
+        make(target=f"command:{script}")
+
+
+@pytest.mark.needs("ssh", "sshd")
+def test_a_host_that_is_not_known_and_a_folder_that_is_missing_are_said(make: Make) -> None:
+    with pytest.raises(TargetError, match=r"/no/such/folder: No such file"):
+        make(target=f"ssh:{HOST}/no/such/folder", cwd=Path("/"))
+    with pytest.raises(TargetError, match=r"No connection to 127\.0\.0\.1:1: .*refused"):
+        make(target="ssh:127.0.0.1:1")
+
+
+def test_the_sandbox_is_not_promised_elsewhere(make: Make) -> None:
+    with pytest.raises(TargetError, match="sandbox"):
+        make(target="command:env", sandbox=True)
+    computer = make(target="command:env")
+    assert "this machine only" in (computer.why_no_sandbox() or "")
+    computer.use_sandbox(True)
+    assert "nothing runs" in (computer.why_nothing_runs() or "")
+    played = play(computer, "shell", "echo ran")
+    assert (played.state, played.text) == ("failed", "")
+    assert "does not hold programs" in played.reason
+
+
+# -- here and there
+
+
+def test_each_place_has_variables_of_its_own(make: Make, tmp_path: Path) -> None:
+    computer = make()
+    play(computer, "python", "memory = 'here'")
+    computer.use_target("command:env")
+    assert computer.where.startswith("on env as ")
+    assert str(tmp_path) in computer.where
+    assert "NameError" in play(computer, "python", "memory").text
+    play(computer, "python", "memory = 'there'")
+    assert [item.name for item in computer.variables("python")] == ["memory"]
+    detail = computer.look_at("python", "memory")
+    assert detail
+    assert "there" in detail.preview
+    computer.use_target("local")
+    assert computer.where == ""
+    assert play(computer, "python", "print(memory)").text == "here\n"
+    computer.use_target("command:env")
+    assert play(computer, "python", "print(memory)").text == "there\n"
+    computer.reset()
+    assert "NameError" in play(computer, "python", "memory").text
+
+
+def test_a_place_that_cannot_be_reached_leaves_all_as_it_was(make: Make) -> None:
+    computer = make()
+    with pytest.raises(TargetError):
+        computer.use_target("command:false")
+    assert (computer.target, computer.where) == ("local", "")
+    assert play(computer, "python", "print(1)").text == "1\n"
+
+
+def test_no_place_is_left_while_code_runs(make: Make) -> None:
+    computer = make()
+    problems: list[str] = []
+
+    def leave(report: Report, so_far: str) -> None:
+        if "go" in so_far and not problems:
+            try:
+                computer.use_target("command:env")
+            except TargetError as error:
+                problems.append(str(error))
+            computer.interrupt()
+
+    play(computer, "shell", "echo go; sleep 60", on=leave)
+    assert problems == ["Code is running: wait for its end, or stop it."]
+
+
+def test_pages_and_keys_stay_here(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANARY_API_KEY", "sk-canary")
+    computer = make(target="command:env", hidden=["CANARY_API_KEY"])
+    assert "html" not in computer.languages
+    assert "your own machine only" in (computer.missing("html") or "")
+    assert play(computer, "shell", "echo ${CANARY_API_KEY-none}").text == "none\n"
+    assert "CANARY" not in Path(f"/proc/{far_pid(computer)}/environ").read_text()
+
+
+def test_secrets_of_the_far_end_are_hidden_from_programs_there(make: Make) -> None:
+    computer = make(target="command:env DB_PASSWORD=hunter2 AWS_SECRET_KEY=abcdefg", passed=["AWS_*"])
+    code = "echo ${DB_PASSWORD-none} ${AWS_SECRET_KEY-none}"
+    assert play(computer, "shell", code).text == "none abcdefg\n"
+
+
+def test_pictures_come_from_there_and_files_named_by_a_far_end_are_not_opened(
+    make: Make, tmp_path: Path
+) -> None:
+    picture = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+    computer = make(target="command:env")
+    code = (
+        "class Shown:\n    def _repr_png_(self):\n"
+        f"        import base64; return base64.b64decode({picture!r})\nShown()"
+    )
+    assert play(computer, "python", code).shown == [Displayed("base64.png", picture)]
+    with pytest.raises(wire.WireError, match="names a file"):
+        wire.unpack_report(wire.pack(Displayed("path", "/etc/passwd")))
+
+
+# -- what is sent
+
+
+VALUES = [
+    Printed("a\r\n", None),
+    RunEnded("lost", 1.5, "why"),
+    Stopping("interrupt", None, "x"),
+    Displayed("html", "<p>"),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_reports_survive_the_way(value: Report) -> None:
+    pieces = wire.frame({"reports": [wire.pack(value)]})
+    reader = wire.FrameReader()
+    found = [message for byte in pieces for message, _ in reader.read(bytes([byte]))]
+    assert [wire.unpack_report(each) for each in found[0]["reports"]] == [value]
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        None,
+        [],
+        ["Nothing"],
+        ["Printed"],
+        ["Printed", 1, None],
+        ["Printed", "x", 1],
+        ["RunEnded", "exploded", 0, None],
+        ["RunEnded", "finished", True, None],
+        ["InputRequested", "x", 1],
+        ["Loss", "python", "x"],
+        ["Memory", "python", "told", [["Printed", "x", None]], 1],
+        ["Displayed", "page", "/tmp/x.html", None],
+    ],
+)
+def test_lies_are_refused(lie: object) -> None:
+    with pytest.raises(wire.WireError):
+        wire.unpack_report(lie)
+
+
+def test_garbage_on_the_way_ends_the_connection(through: Make, relay: Path) -> None:
+    computer = through()
+
+    def garble(report: Report, so_far: str) -> None:
+        if "go" in so_far:
+            (relay / "garble").touch()
+
+    played = play(
+        computer, "python", "import time\nprint('go')\nwhile True: print('y'); time.sleep(0.05)", on=garble
+    )
+    assert played.state == "lost"
+    assert "the connection to" in played.reason
+
+
+def sent() -> Iterator[tuple[str, str]]:
+    """The modules of ours that a far end imports; what belongs to the sandbox is there and not used."""
+    program = (
+        "import sys\nsys.path.insert(0, '.')\nimport old_python\nold_python.prepare((3, 8))\n"
+        "import oi_tui.runtimes.remote.far\n"
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.split('.')[0] == 'oi_tui'), sep='\\n')"
+    )
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in bundle._files():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        words = [sys.executable, "-I", "-S", "-B", "-c", program]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+        for line in done.stdout.split():
+            yield str(Path(line).relative_to(Path(folder).resolve())), Path(line).read_text()
+
+
+def test_what_is_sent_stands_alone_and_is_python_3_8() -> None:
+    found = dict(sent())
+    assert "oi_tui/runtimes/run.py" in found
+    beginning = Path(bundle.__file__).parents[1] / "drivers" / "remote"
+    found |= {path.name: path.read_text() for path in beginning.glob("*.py")}
+    newer = {
+        "removeprefix",
+        "removesuffix",
+        "is_relative_to",
+        "waitstatus_to_exitcode",
+        "hardlink_to",
+        "pairwise",
+    }
+    for name, text in found.items():
+        tree = ast.parse(text, name, feature_version=(3, 8))
+        used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        assert "/sandbox/" in name or not used & newer, name
+        for node in ast.walk(tree):
+            keywords = {each.arg for each in node.keywords} if isinstance(node, ast.Call) else set()
+            called = getattr(getattr(node, "func", None), "id", "")
+            assert not (called == "zip" and "strict" in keywords), f"{name}:{node.lineno}"  # type: ignore[attr-defined]
+
+
+def test_hosts_of_the_ssh_configuration_are_found(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text(
+        'Host gpu1 gpu2\n  HostName x\nHost *\n  User ada\nhost="lab"\nInclude more/*\nHost !bad *.example\n'
+    )
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "work").write_text("Host build gpu1\nInclude ../config\n")
+    assert ssh_hosts.known(tmp_path) == ("gpu1", "gpu2", "lab", "build")
+    assert ssh_hosts.known(tmp_path / "missing") == ()
+
+
+def test_connecting_can_be_stopped(make: Make) -> None:
+    computer = make()
+    stopped = threading.Event()
+    timer = threading.Timer(0.2, stopped.set)
+    timer.start()
+    with pytest.raises(TargetError, match="stopped"):
+        computer.use_target("command:sh -c 'sleep 60'", stopped)
+    timer.join()

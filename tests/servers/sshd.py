@@ -1,0 +1,97 @@
+"""OpenSSH's own server on loopback, as an ordinary process with keys and a port of its own."""
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from tests import programs
+
+#: The name under which `ssh` finds the server, by the configuration in the folder.
+HOST = "oi-tui-there"
+_SERVER = """\
+ListenAddress 127.0.0.1
+Port {port}
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/client_key.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin yes
+PrintMotd no
+AcceptEnv *
+"""
+_CLIENT = """\
+Host {host}
+    HostName 127.0.0.1
+    Port {port}
+    User {user}
+    IdentityFile {folder}/client_key
+    IdentitiesOnly yes
+    UserKnownHostsFile {folder}/known_hosts
+    GlobalKnownHostsFile none
+    LogLevel ERROR
+"""
+
+
+class Sshd:
+    """A server that runs until it is closed; `bin` holds an `ssh` that knows it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = _free_port()
+        for name in ("host_key", "client_key"):
+            words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+            subprocess.run(words, check=True)
+        about = {"folder": folder, "port": self.port, "host": HOST, "user": getpass.getuser()}
+        (folder / "server").write_text(_SERVER.format(**about))
+        self.config = folder / "client"
+        self.config.write_text(_CLIENT.format(**about))
+        public = (folder / "host_key.pub").read_text()
+        (folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {public}")
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        ssh = self.bin / "ssh"
+        ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.config} "$@"\n')
+        ssh.chmod(0o755)
+        if os.getuid() == 0:
+            # Where its service makes it otherwise; without it the server refuses to be root's.
+            Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+        server = programs.find_sshd()
+        assert server
+        self._log = (folder / "log").open("wb")
+        # -e: it writes to us what it would write to the system's log.
+        self.process = subprocess.Popen(
+            [server, "-D", "-e", "-f", str(folder / "server")],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+        )
+        self._wait()
+
+    def _wait(self) -> None:
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+            except OSError:
+                assert self.process.poll() is None, (self.folder / "log").read_text()
+                time.sleep(0.02)
+            else:
+                return
+        raise AssertionError("sshd does not answer")
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(10)
+        self._log.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
