@@ -6,7 +6,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from oi_tui import computer_api, paths
 from oi_tui.custom_languages import CustomLanguages
@@ -28,6 +28,7 @@ from oi_tui.engine.models.model_check import CheckResult
 from oi_tui.engine.models.model_info import KnownModels, ModelInfo
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.session import Session
+from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.profile import Profile, ProfileError, conversations, save, without_effect
 from oi_tui.engine.settings.setting import Value
 from oi_tui.engine.skills import Skills
@@ -35,8 +36,9 @@ from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.records import title_of, title_of_copy
 from oi_tui.engine.storage.store import Store
 from oi_tui.engine.storage.undo_history import UndoHistory
-from oi_tui.environment import held_back
-from oi_tui.messages import Message
+from oi_tui.engine.tools import Tool
+from oi_tui.environment import held_back, is_secret
+from oi_tui.messages import Loss, Message
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices, Language
@@ -44,6 +46,9 @@ from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.sandbox.limits import Limits
 from oi_tui.runtimes.variables import Detail, Memory
+
+if TYPE_CHECKING:
+    from oi_tui.mcp_client.servers import McpServers
 
 
 class Languages(protocols.Computer, Protocol):
@@ -122,6 +127,10 @@ class Workspace:
         #: The llamafile that was started here, if one was.
         self.llamafile: Llamafile | None = None
         self._functions: list[ModelProcess] = []
+        self._mcp: McpServers | None = None
+        #: MCP servers run here, also where code runs elsewhere.
+        self._folder = str(Path.cwd())
+        self._mcp_lock = threading.Lock()
         self._computer_api: computer_api.ComputerApi | None = None
         #: What running code asks the model just now.
         self._questions: set[Question] = set()
@@ -136,27 +145,11 @@ class Workspace:
             profile_path.parent if profile_path else Path.cwd(),
             may_ask=not profile.sandbox,
         )
-        self.computer: Languages = computer or _open_computer(
-            declared=self._declared(),
-            python=profile.python,
-            shell=profile.shell,
-            hidden=self.held_back,
-            active_line=profile.highlight_active_line,
-            sandbox=profile.sandbox,
-            private=self._private,
-            passed=profile.pass_environment,
-            writable=profile.sandbox_writable,
-            hosts=profile.sandbox_hosts,
-            limits=Limits(
-                profile.sandbox_memory,
-                profile.sandbox_processes,
-                profile.sandbox_disk,
-                profile.sandbox_time,
-            ),
-            startup=profile.startup,
-            target=profile.target,
-            share_keys=profile.share_keys,
-        )
+        #: Set where the languages are ours, so that tools of MCP servers can be among them.
+        self._own_computer: Computer | None = None
+        if computer is None:
+            computer = self._own_computer = self._computer_of(profile)
+        self.computer: Languages = computer
         #: Whoever made the workspace brought the model along, and no profile brings another.
         self._brought = llm is not None
         self._llm = llm or self.model_process
@@ -178,6 +171,30 @@ class Workspace:
         journal, messages = conversation or (None, ())
         self.session = self._session(messages, journal)
 
+    def _computer_of(self, profile: Profile) -> Computer:
+        return _open_computer(
+            declared=self._declared(),
+            python=profile.python,
+            shell=profile.shell,
+            hidden=self.held_back,
+            active_line=profile.highlight_active_line,
+            sandbox=profile.sandbox,
+            private=self._private,
+            passed=profile.pass_environment,
+            writable=profile.sandbox_writable,
+            hosts=profile.sandbox_hosts,
+            limits=Limits(
+                profile.sandbox_memory,
+                profile.sandbox_processes,
+                profile.sandbox_disk,
+                profile.sandbox_time,
+            ),
+            startup=profile.startup,
+            target=profile.target,
+            share_keys=profile.share_keys,
+            unlisted=lambda: self._mcp.languages() if self._mcp else (),
+        )
+
     def _declared(self) -> tuple[Language, ...]:
         """The languages that may run; Python has the computer object where the profile wants that."""
         languages = (*LANGUAGES, *self.own_languages.languages)
@@ -187,6 +204,25 @@ class Workspace:
             self.ask_model, self._stop_turn, os_mode=self.profile.os
         )
         return self._computer_api.given_to(languages)
+
+    @property
+    def mcp(self) -> "McpServers":
+        """The MCP servers of the profile."""
+        with self._mcp_lock:
+            if self._mcp is None:
+                # Loaded where there are such servers only.
+                from oi_tui.mcp_client.servers import McpServers
+
+                self._mcp = McpServers(self.profile, self._folder, self._say_of_servers)
+            return self._mcp
+
+    def _say_of_servers(self, text: str) -> None:
+        if self._own_computer:
+            self._own_computer.note_loss(Loss("", text.rstrip(".")))
+
+    def _tools(self) -> Sequence[Tool]:
+        """The tools of MCP servers, for the model; may take a moment."""
+        return self.mcp.tools() if self.profile.mcp_servers and self._own_computer else ()
 
     def ask_model(self, text: str, images: Sequence[str] = ()) -> str:
         """Ask the model for running code, on the account of the conversation; blocks while it answers.
@@ -217,6 +253,8 @@ class Workspace:
     def warm_up(self) -> None:
         """Start what takes its time, without waiting for it."""
         threading.Thread(target=self.snapshots.tidy, daemon=True).start()
+        if self.profile.mcp_servers and self._own_computer:
+            threading.Thread(target=lambda: self.mcp.start(), daemon=True).start()
         if self._llm is not self.model_process:
             return
         self.model_process.start()
@@ -373,6 +411,8 @@ class Workspace:
         self.computer.use_sandbox(profile.sandbox, self._private)
         self.computer.use_startup(profile.startup)
         self._note_startup()
+        if self._mcp or profile.mcp_servers:
+            self.mcp.use(profile)
 
     def _note_startup(self) -> None:
         """Have the review know what the profile's own code changes in the languages."""
@@ -433,6 +473,8 @@ class Workspace:
         if self._computer_api:
             self._computer_api.close()
         self.session.close()
+        if self._mcp:
+            self._mcp.close()
         if not self._lent:
             self.computer.close()
         self._close_journal()
@@ -479,6 +521,7 @@ class Workspace:
             witness=self._witness if self.profile.file_snapshots else None,
             earlier=self._earlier,
             notes=lambda: self.skills.notes(sandboxed=self.computer.sandbox),
+            tools=self._tools,
         )
 
     def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:
@@ -506,6 +549,10 @@ def _learn(profile: Profile) -> None:
     """Have what is secret in the profile taken out of all that is logged and exported."""
     learn(profile.api_key)
     learn_address(profile.api_base)
+    for line in profile.mcp_servers:
+        for name, value in mcp_servers.read(line).values.items():
+            if is_secret(name, value):
+                learn(value)
 
 
 def _first_words(messages: Sequence[Message]) -> str:

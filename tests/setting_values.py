@@ -11,6 +11,7 @@ _SPECIAL = {
 #: Right words for lists where not any word is right.
 RIGHT_WORDS = {
     "pass_environment": ["AWS_PROFILE", "CANARY_*", "_x"],
+    "mcp_servers": ["files = server-files .", "docs = http://127.0.0.1:1/mcp A=b", "x = B='c d' y"],
     "sandbox_hosts": ["docs.example.com", "*.example.com", "127.0.0.1:8000"],
 }
 #: For each kind of setting: texts that are no such value, as YAML.
@@ -33,7 +34,7 @@ def other_value(each: Setting) -> Value:
     if each.kind is bool:
         return not each.default
     if each.kind is tuple:
-        return ("python", "shell")
+        return tuple(RIGHT_WORDS.get(each.name, ["python", "shell"])[:2])
     if each.choices:
         return each.choices[1] if each.choices[0] == each.default else each.choices[0]
     if each.name == "keys":

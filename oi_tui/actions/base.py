@@ -383,6 +383,13 @@ class ConversationActions(ABC):
         """Show a project's skill, and use it if the person wants."""
         trust_skill(self, self._workspace.skills, name)
 
+    def manage_servers(self, action: str, name: str, rest: str) -> None:
+        """List MCP servers, or test, add, remove or review one."""
+        # Loaded when it is needed: most people have no such servers.
+        from oi_tui.actions.manage_servers import ServerManager
+
+        ServerManager(self, self._workspace).do(action, name, rest)
+
     def save_skill(self, name: str) -> None:
         """Make a skill of the code that ran."""
         save_skill(self, self._workspace, name)

@@ -206,6 +206,17 @@ def _skills(target: CommandTarget, argument: str) -> None:
         raise CommandError("Type %skills, %skills trust NAME or %skills save NAME.")
 
 
+@command(
+    "mcp",
+    "List MCP servers; test, add or remove one; review changed tools",
+    usage="[test|add|remove|trust NAME]",
+)
+def _mcp(target: CommandTarget, argument: str) -> None:
+    action, rest = parted(argument)
+    name, rest = parted(rest)
+    target.manage_servers(action, name, rest)
+
+
 @command("skill", "Same as %skills", usage="[save NAME]")
 def _skill(target: CommandTarget, argument: str) -> None:
     _skills(target, argument)

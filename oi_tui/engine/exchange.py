@@ -30,6 +30,7 @@ from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.reply.message_builders import ReplyBuilder
 from oi_tui.engine.reply.parser import ReplyParser
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.tools import Tool, by_function
 from oi_tui.messages import Message
 
 #: A request that failed for a passing reason is sent again this often, after these many seconds.
@@ -59,7 +60,7 @@ class Exchange:
 
     `stopped` is the session's own flag: once it is set, whatever is in progress raises `Stopped`. `window` is
     what the model of the last request takes in, in tokens, as far as that is known. `pictures` is the folder
-    in which programs' pictures are kept.
+    in which programs' pictures are kept. `tools` are those of other programs, beside running code.
     """
 
     def __init__(
@@ -70,7 +71,10 @@ class Exchange:
         stopped: threading.Event,
         account: UsageTracker | None = None,
         pictures: Path | None = None,
+        tools: Callable[[], Sequence[Tool]] = tuple,
     ) -> None:
+        self._tools = tools
+        self._offered: Sequence[Tool] = ()
         self.account = account or UsageTracker()
         self.window: int | None = None
         self._pictures = pictures
@@ -105,6 +109,7 @@ class Exchange:
         refused: tuple[int, ErrorInfo] | None = None
         for attempt in range(len(RETRIES) + 3):
             facts = yield from self._known(profile)
+            self._offered = self._asked_tools()
             written = self.written(messages, profile, languages, cwd, facts, notes)
             self.window = None if facts.window_assumed else written.window
             check_size(written, facts, profile.model)
@@ -113,7 +118,7 @@ class Exchange:
             yield from self.account.tell_left_out(written, assumed=facts.window_assumed)
             _, fences = self._manner(profile, facts)
             writer = ReplyBuilder(self._resolve, profile.model)
-            parser = ReplyParser(self._resolve, fences=fences)
+            parser = ReplyParser(self._resolve, fences=fences, foreign=by_function(self._offered))
             sent = self._deltas(written.request, profile, facts)
             fault, began = yield from self._one_reply(profile.model, sent, parser, writer)
             if self._stopped.is_set():
@@ -195,6 +200,7 @@ class Exchange:
             window=facts.context_window,
             longest_reply=facts.longest_reply,
             pictures=self._pictures,
+            foreign=self._offered,
         )
         written = replace(written, left_out=written.left_out + older)
         if facts.window_assumed:
@@ -320,6 +326,17 @@ class Exchange:
                 raise Stopped
             asking.join(0.02)
         return self.completed(found[0] if found else ModelInfo(), profile)
+
+    def _asked_tools(self) -> Sequence[Tool]:
+        """Return the tools of other programs. Can take seconds while these start; a stop does not wait."""
+        found: list[Sequence[Tool]] = []
+        asking = threading.Thread(target=lambda: found.append(self._tools()), daemon=True)
+        asking.start()
+        while asking.is_alive():
+            if self._stopped.is_set():
+                raise Stopped
+            asking.join(0.02)
+        return found[0] if found else ()
 
     def completed(self, facts: ModelInfo, profile: Profile) -> ModelInfo:
         """The facts, with the window that is reckoned with."""

@@ -23,6 +23,7 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.tools import arguments_of, is_tool
 from oi_tui.messages import Displayed, Message, Printed, RunEnded
 
 
@@ -122,6 +123,8 @@ class Execution:
         """Return why the code cannot be run at all; None when it can."""
         if code.state == "unfinished":
             return "The reply was cut off in the middle of this code."
+        if is_tool(code.format or ""):
+            return self._refused_call(language, code.content)
         if language is None or (profile.languages and language not in self.languages(profile)):
             return f"Unknown language “{code.format}”. Languages: {', '.join(self.languages(profile))}."
         if missing := self._computer.missing(language):
@@ -131,6 +134,13 @@ class Execution:
         if "\0" in code.content:
             return "The code contains a NUL character, which no language accepts."
         return None
+
+    def _refused_call(self, language: str | None, arguments: str) -> str | None:
+        if language is None:
+            return "This tool is not available: no MCP server of the profile offers it."
+        if arguments_of(arguments) is None:
+            return "The arguments of the call are not a JSON object."
+        return self._computer.missing(language)
 
     def _risks(self, language: str, code: str, profile: Profile) -> str:
         """Return why `safe_mode` asks although nothing else would: a sentence, or ""."""

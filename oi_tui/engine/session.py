@@ -28,6 +28,7 @@ from oi_tui.engine.protocols import Computer, Recorder
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.tools import Tool
 from oi_tui.messages import Message
 from oi_tui.text import duration
 
@@ -60,8 +61,12 @@ class Session:
         witness: FileWatcher | None = None,
         earlier: EarlierCode | None = None,
         notes: Callable[[], Sequence[str]] = tuple,
+        tools: Callable[[], Sequence[Tool]] = tuple,
     ) -> None:
-        """`notes` are told to the model with each request, after those of the languages."""
+        """`notes` are told to the model with each request, after those of the languages.
+
+        `tools` are tools of other programs that it can call.
+        """
         self._own_notes = notes
         self.profile = profile
         self.grants = Permissions(everything=profile.auto_run)
@@ -74,7 +79,7 @@ class Session:
             computer, self._log, self.grants, self._stopped, outputs, witness, earlier
         )
         self._facts = facts
-        self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, account, outputs)
+        self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, account, outputs, tools)
         self._closed = False
 
     @property

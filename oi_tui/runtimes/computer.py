@@ -4,7 +4,7 @@ import contextlib
 import re
 import threading
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,11 +84,14 @@ class Computer:
         startup: Sequence[tuple[str, str]] = (),
         target: str = LOCAL,
         share_keys: bool = False,
+        unlisted: Callable[[], Sequence[Language]] = tuple,
     ) -> None:
         """`startup` is code, with its language, that runs when the language starts.
 
-        Raises TargetError where the target cannot be reached.
+        `unlisted` gives languages that are not offered as such, but can run: the tools of other programs.
+        They run on this machine, whatever the target. Raises TargetError where the target cannot be reached.
         """
+        self._unlisted = unlisted
         self._startup = tuple(startup)
         #: The languages whose startup code ran since they started.
         self._prepared: set[str] = set()
@@ -205,7 +208,7 @@ class Computer:
             share_keys=self._share_keys,
             active_line=self._active_line,
             size=self._size,
-            on_loss=self._note_loss,
+            on_loss=self.note_loss,
             stopped=stopped,
         )
 
@@ -278,7 +281,7 @@ class Computer:
         for language in reversed(self._offered):
             if word == language.name or word in language.aliases:
                 return language.name
-        return None
+        return word if any(word == language.name for language in self._unlisted()) else None
 
     def describe(self, language: str) -> str:
         """The language's program, as `Python 3.11.7 (.venv)`; how to get it where it is missing."""
@@ -288,7 +291,7 @@ class Computer:
         program = self._program(declared)
         if program is None:
             return self.missing(declared.name) or ""
-        if self._place:
+        if self._place and not self._is_unlisted(declared):
             return self._place.describe(declared)
         if not self._enclosed:
             return declared.describe(program)
@@ -545,13 +548,18 @@ class Computer:
         for place in self._places():
             place.close()
 
-    def _note_loss(self, loss: Loss) -> None:
+    def note_loss(self, loss: Loss) -> None:
+        """Have it reported that something ended between runs."""
         self._prepared.discard(loss.language)
         self._losses.append(loss)
 
     def _runtime(self, language: Language, program: str) -> Runtime:
         runtime = self._runtimes.get(language.name)
-        if runtime is None and self._place is not None:
+        if language.runtime is not None and runtime and runtime.language is not language:
+            # What it stood for is another thing now.
+            runtime.close()
+            runtime = None
+        if runtime is None and self._place is not None and not self._is_unlisted(language):
             runtime = self._runtimes[language.name] = self._place.runtime(language)
         elif runtime is None and language.runtime is not None:
             runtime = self._runtimes[language.name] = language.runtime(language)
@@ -564,7 +572,7 @@ class Computer:
                 active_line=self._active_line,
                 size=self._size,
                 sandbox=self._walls(),
-                on_loss=self._note_loss,
+                on_loss=self.note_loss,
             )
         return runtime
 
@@ -579,10 +587,14 @@ class Computer:
             return [place for place in (self._place, *(each[0] for each in self._left.values())) if place]
 
     def _language(self, name: str) -> Language | None:
-        return next((language for language in reversed(self._offered) if language.name == name), None)
+        known = (*reversed(self._offered), *self._unlisted())
+        return next((language for language in known if language.name == name), None)
+
+    def _is_unlisted(self, language: Language) -> bool:
+        return any(each is language for each in self._unlisted())
 
     def _program(self, language: Language) -> str | None:
-        if self._place:
+        if self._place and not self._is_unlisted(language):
             return self._place.program(language.name)
         # What is missing may be installed meanwhile, so it is looked for every time.
         found = self._programs.get(language.name) or language.find(self._choices)

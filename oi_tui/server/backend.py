@@ -17,7 +17,7 @@ from oi_tui.messages import Message
 from oi_tui.workspace import Languages, Workspace
 
 #: Settings whose values no client gets to see.
-PRIVATE = frozenset({"llm.api_key", "llm.api_base"})
+PRIVATE = frozenset({"llm.api_key", "llm.api_base", "mcp_servers"})
 
 
 class Backend(Protocol):

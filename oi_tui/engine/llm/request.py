@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from oi_tui.engine import tools as foreign_tools
 from oi_tui.engine.llm import images, reasoning, system_message
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.compaction import shortened
@@ -55,21 +56,23 @@ def write(
     window: int | None = None,
     longest_reply: int | None = None,
     pictures: Path | None = None,
+    foreign: Sequence[foreign_tools.Tool] = (),
 ) -> Written:
     """The request for the next reply.
 
     With `tools` the model is offered the tool `execute`, and code that came as tool calls goes back as such;
     every call is answered exactly once, whatever became of it. Code that came as text stays text. `vision`,
     `window` and `longest_reply` (tokens) are used where the profile says nothing. `pictures` is the folder in
-    which programs' pictures are kept.
+    which programs' pictures are kept. `foreign` are tools of other programs.
     """
     if profile.supports_vision is not None:
         vision = profile.supports_vision
     window = profile.context_window or window
     longest_reply = profile.max_tokens or longest_reply
+    notes = (*notes, *foreign_tools.notes(foreign, as_text=not tools))
     system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
     head: list[dict[str, Any]] = [{"role": "system", "content": system}]
-    offered = [tool(languages)] if tools else []
+    offered = [tool(languages), *(each.offer for each in foreign)] if tools else []
     units = _Conversation(profile, pictures, tools=tools, vision=bool(vision)).units(messages)
     fixed = size(head[0]) + len(json.dumps(offered))
     left_out = trim(units, None if window is None else room(window, longest_reply) - fixed)
@@ -400,6 +403,15 @@ def _proposed(message: Message) -> str:
 
 
 def _call(identity: str, message: Message) -> dict[str, Any]:
+    language = message.format or ""
+    if foreign_tools.is_tool(language):
+        given = foreign_tools.arguments_of(_proposed(message))
+        name = foreign_tools.function_of(language)
+        return {
+            "id": identity,
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(given or {}, ensure_ascii=False)},
+        }
     arguments = json.dumps({"language": message.format or "", "code": _proposed(message)}, ensure_ascii=False)
     return {"id": identity, "type": "function", "function": {"name": "execute", "arguments": arguments}}
 

@@ -15,11 +15,12 @@ The rules, the same however the reply is cut into pieces:
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from oi_tui.engine.llm.base import Delta, Finish, Reasoning, Text, ToolCallPiece
 from oi_tui.engine.reply.console_sessions import ConsoleSession
+from oi_tui.engine.reply.foreign_call import ForeignCallReader
 from oi_tui.engine.reply.markers import TRAILING
 from oi_tui.engine.reply.parts import (
     CodeEnded,
@@ -35,6 +36,7 @@ from oi_tui.engine.reply.parts import (
 from oi_tui.engine.reply.text_parser import TextParser
 from oi_tui.engine.reply.tool_call_parser import ToolCallParser, tool_name
 from oi_tui.engine.reply.tool_call_recovery import second_look
+from oi_tui.engine.tools import language_of
 
 __all__ = [
     "CodeEnded",
@@ -60,13 +62,20 @@ _LEFT_OVER = " \t\r\n]})>\"'`;,|/<."
 class _Call:
     """One native call: its pieces as they come, and as many calls as its arguments turn out to hold."""
 
-    def __init__(self, resolve: Callable[[str], str | None], piece: ToolCallPiece, number: int) -> None:
+    def __init__(
+        self,
+        resolve: Callable[[str], str | None],
+        piece: ToolCallPiece,
+        number: int,
+        foreign: Mapping[str, str],
+    ) -> None:
+        self._foreign = foreign
         self.index = piece.index
         self.id = piece.id or None
         self.name = piece.name or ""
         self._resolve = resolve
         self._identity = piece.id or f"call_{number}"
-        self._reader: ToolCallParser | None = None
+        self._reader: ToolCallParser | ForeignCallReader | None = None
         #: The texts of the calls so far; one that comes once more is an echo of the provider's.
         self._seen: set[str] = set()
         self._current: list[str] = []
@@ -108,9 +117,9 @@ class _Call:
         self._waiting += text
         while self._waiting.strip() or (self._waiting and self._reader and not self._reader.done):
             if self._reader is None:
-                self._reader = ToolCallParser(self._resolve, name=self.name, call=self._identity, native=True)
+                self._reader = self._new_reader()
             elif self._reader.done:
-                if self._after or self._waiting.lstrip()[0] != "{":
+                if self._is_foreign or self._after or self._waiting.lstrip()[0] != "{":
                     self._after.append(self._waiting)
                     self._waiting = ""
                     break
@@ -125,6 +134,15 @@ class _Call:
             self._current.append(text[: len(text) - len(self._waiting)])
             parts += self._given(found)
         return self._known(parts)
+
+    @property
+    def _is_foreign(self) -> bool:
+        return isinstance(self._reader, ForeignCallReader)
+
+    def _new_reader(self) -> ToolCallParser | ForeignCallReader:
+        if language := language_of(self.name, self._foreign):
+            return ForeignCallReader(language, self._identity)
+        return ToolCallParser(self._resolve, name=self.name, call=self._identity, native=True)
 
     def _given(self, found: list[Part]) -> list[Part]:
         assert self._reader
@@ -161,14 +179,14 @@ class _Call:
     def finish(self, *, whole: bool) -> list[Part]:
         """Nothing more comes for this call."""
         if self._reader is None:
-            self._reader = ToolCallParser(self._resolve, name=self.name, call=self._identity, native=True)
+            self._reader = self._new_reader()
         held, self._held = self._held or [], None
         whole = whole or self._reader.done
         parts = self._known(held + self._reader.finish(whole=whole))
         if self._found:
             return parts + self._afterwards()
         raw = "".join(self._all)
-        looked = second_look(raw, tool_name(self.name), self._resolve)
+        looked = () if self._is_foreign else second_look(raw, tool_name(self.name), self._resolve)
         for number, found in enumerate(looked):
             call = None if number else self._identity
             parts += [CodeStarted(found.language, call), CodeGrew(found.code), CodeEnded(whole)]
@@ -187,9 +205,18 @@ class _Call:
 
 
 class ReplyParser:
-    """Reads one reply. `resolve` tells which words are languages; with `fences`, fenced blocks are code."""
+    """Reads one reply. `resolve` tells which words are languages; with `fences`, fenced blocks are code.
 
-    def __init__(self, resolve: Callable[[str], str | None], fences: bool) -> None:
+    `foreign` are functions beside our own tool, each with the language that its arguments are.
+    """
+
+    def __init__(
+        self,
+        resolve: Callable[[str], str | None],
+        fences: bool,
+        foreign: Mapping[str, str] | None = None,
+    ) -> None:
+        self._foreign = foreign or {}
         self._resolve = resolve
         self._text = TextParser(resolve, fences=fences)
         self._call: _Call | None = None
@@ -303,7 +330,7 @@ class ReplyParser:
             return []
         if call is None or self._begins(call, piece):
             self._calls += 1
-            call = _Call(self._resolve, piece, self._calls)
+            call = _Call(self._resolve, piece, self._calls, self._foreign)
             self._by_index[piece.index] = call
         elif piece.name:
             call.take_name(piece.name)

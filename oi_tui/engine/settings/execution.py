@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from oi_tui.engine.settings import mcp_servers as servers
 from oi_tui.engine.settings.setting import setting
 
 _HOST = re.compile(
@@ -188,6 +189,16 @@ class ExecutionSettings:
         later="at the next start",
         key="computer.custom_languages",
         section="Running code",
+        long=True,
+    )
+    mcp_servers: tuple[str, ...] = setting(
+        (),
+        "MCP servers whose tools the model can use, each as NAME = COMMAND or NAME = URL. Variables stand "
+        "before the command, headers behind the URL; ${NAME} is an environment variable. Every call needs "
+        "approval, like code. %mcp lists and tests them.",
+        key=servers.KEY,
+        section="Running code",
+        must=servers.must,
         long=True,
     )
     emit_images: bool = setting(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from oi_tui import paths
-from oi_tui.engine.settings import presets, yaml_file
+from oi_tui.engine.settings import mcp_servers, presets, yaml_file
 from oi_tui.engine.settings.application import ApplicationSettings
 from oi_tui.engine.settings.execution import ExecutionSettings
 from oi_tui.engine.settings.migration import MOVED
@@ -51,6 +51,10 @@ class Profile(ApplicationSettings, PromptSettings, ExecutionSettings, ModelSetti
     @classmethod
     def from_entries(cls, entries: Mapping[str, yaml_file.Entry], path: object) -> Self:
         """A profile from what `profile_file.parse` found. Raises ProfileError."""
+        try:
+            entries = mcp_servers.folded(entries)
+        except ProfileError as error:
+            raise error.at(path) from None
         known = {key: setting for setting in settings() for key in (setting.key, *setting.also)}
         values: dict[str, Any] = {}
         unknown = []

@@ -17,7 +17,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"messages", "text", "paths", "environment", "demo"}),
     frozenset({"opener"}),
     frozenset({"runtimes", "engine"}),
-    frozenset({"custom_languages", "computer_api"}),
+    frozenset({"custom_languages", "computer_api", "mcp_client"}),
     frozenset({"workspace", "commands", "themes", "input", "log", "profiles", "turn_worker"}),
     frozenset({"terminal"}),
     frozenset({"doctor", "actions"}),
@@ -35,7 +35,7 @@ RANK = {part: rank for rank, parts in enumerate(LEVELS) for part in parts}
 #: Where a package from elsewhere may be imported at all; elsewhere than here it may not.
 HEAVY = {
     "acp": {"acp/"},
-    "mcp": {"mcp_server/"},
+    "mcp": {"mcp_client/child/", "mcp_server/"},
     "litellm": {"engine/llm/transport/process.py"},
     "starlette": {"server/"},
     "uvicorn": {"server/"},

@@ -298,6 +298,15 @@ def told_of_languages(profile: Profile) -> object:
         workspace.close()
 
 
+def servers_listed(profile: Profile) -> object:
+    """The MCP servers, none of which is started."""
+    workspace = Workspace(profile, llm=Llm())
+    try:
+        return [status.server for status in workspace.mcp.status]
+    finally:
+        workspace.close()
+
+
 LOOPED = worked([Text("Hm.")], [Text("The task is done.")], [Text("python")])
 EFFECTS: dict[str, Effect] = {
     "model": Effect(request(tools=True)),
@@ -335,6 +344,7 @@ EFFECTS: dict[str, Effect] = {
     "shell": Effect(described("shell"), "/bin/sh"),
     "highlight_active_line": Effect(ran("python", "import time\ntime.sleep(0.2)\na = 1\n")),
     "languages": Effect(worked([call("1")], [Text("ok")]), ("shell",)),
+    "mcp_servers": Effect(servers_listed),
     "custom_languages": Effect(described("shout"), (str(Path(__file__).parents[2] / "shouting.py"),)),
     "emit_images": Effect(request(tools=True)),
     "shrink_images": Effect(large_picture),

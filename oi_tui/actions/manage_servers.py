@@ -1,0 +1,137 @@
+"""Lists, tests, adds and removes MCP servers, and has their changed tools reviewed."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from oi_tui.commands.registry import CommandError
+from oi_tui.engine.settings import mcp_servers
+from oi_tui.engine.settings.mcp_servers import McpServerError
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.mcp_client.connection import CallError
+from oi_tui.mcp_client.servers import Status
+from oi_tui.text import one_line
+from oi_tui.workspace import Workspace
+
+T = TypeVar("T")
+_USAGE = (
+    "Type %mcp, %mcp test NAME, %mcp add NAME COMMAND, %mcp add NAME URL, %mcp remove NAME "
+    "or %mcp trust NAME."
+)
+_NONE = "There are no MCP servers. Add one: %mcp add NAME COMMAND, or %mcp add NAME URL."
+#: Names of tools that are listed for each server.
+_LISTED = 30
+
+
+class _Place(Protocol):
+    """The user interface that this needs."""
+
+    def tell(self, text: str, *, warning: bool = False) -> None: ...
+    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...
+    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None: ...
+    def take_profile(self, profile: Profile) -> None: ...
+
+
+class ServerManager:
+    """Carries out `%mcp`."""
+
+    def __init__(self, place: _Place, workspace: Workspace) -> None:
+        self._place = place
+        self._workspace = workspace
+
+    def do(self, action: str, name: str, rest: str) -> None:
+        """Carry out an action. Raises CommandError."""
+        if not action:
+            self._list()
+        elif action == "add" and name and rest:
+            self._add(name, rest)
+        elif action in ("test", "remove", "trust") and name and not rest:
+            {"test": self._test, "remove": self._remove, "trust": self._trust}[action](self._find(name))
+        else:
+            raise CommandError(_USAGE)
+
+    def _find(self, name: str) -> Status:
+        found = self._workspace.mcp.find(name)
+        if found is None:
+            names = ", ".join(status.server.name for status in self._workspace.mcp.status) or "none"
+            raise CommandError(f"There is no MCP server {one_line(name, 40)}. Servers: {names}.")
+        return found
+
+    def _list(self) -> None:
+        lines = [line for status in self._workspace.mcp.status for line in _described(status)]
+        self._place.tell("\n".join(lines) or _NONE)
+
+    def _test(self, status: Status) -> None:
+        def work() -> str:
+            try:
+                self._workspace.mcp.test(status)
+            except CallError as error:
+                return str(error)
+            return ""
+
+        def then(problem: str) -> None:
+            if problem:
+                text = f"The MCP server {status.server.name} is not available: {one_line(problem, 500)}"
+                self._place.tell(text, warning=True)
+            else:
+                self._place.tell("\n".join(_described(status)))
+
+        if self._workspace.profile.sandbox:
+            self._place.tell("MCP servers run outside of the sandbox, which is on.", warning=True)
+        else:
+            self._place.aside(work, then)
+
+    def _add(self, name: str, rest: str) -> None:
+        line = f"{name} = {rest.strip()}"
+        try:
+            server = mcp_servers.read(line)
+        except McpServerError as error:
+            raise CommandError(f"{one_line(str(error), 200)}.") from None
+        if self._workspace.mcp.find(server.name):
+            raise CommandError(f"There is an MCP server {server.name} already. %mcp remove {server.name}")
+        self._use((*self._workspace.profile.mcp_servers, line))
+        self._place.tell(f"Added the MCP server {server.name}.")
+        self._test(self._find(server.name))
+
+    def _remove(self, status: Status) -> None:
+        lines = self._workspace.profile.mcp_servers
+        self._use(tuple(line for line in lines if mcp_servers.read(line).name != status.server.name))
+        self._place.tell(f"Removed the MCP server {status.server.name}.")
+
+    def _use(self, lines: tuple[str, ...]) -> None:
+        self._place.take_profile(self._workspace.profile.with_changes(mcp_servers=lines))
+        self._workspace.keep(mcp_servers=lines)
+
+    def _trust(self, status: Status) -> None:
+        name = status.server.name
+        if status.state != "changed":
+            self._place.tell(f"The tools of {name} have not changed.")
+            return
+
+        def accept() -> None:
+            try:
+                self._workspace.mcp.accept(status)
+            except OSError as error:
+                self._place.tell(f"Could not save that: {error.strerror or error}", warning=True)
+            else:
+                self._place.tell(f"The tools of {name} are used as they are now.")
+
+        about = ["The model gets these descriptions.", "", *self._workspace.mcp.changes(status)]
+        self._place.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)
+
+
+def _described(status: Status) -> list[str]:
+    """A server in a few lines."""
+    server = status.server
+    lines = [f"{server.name}: {one_line(server.shown, 200)}"]
+    match status.state:
+        case "failed":
+            lines.append(f"    not available: {one_line(status.problem, 500)}")
+        case "not started" | "starting" as state:
+            lines.append(f"    {state}")
+        case _:
+            names = [tool.name for tool in status.tools]
+            more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+            lines.append(f"    tools: {one_line(', '.join(names[:_LISTED]), 1000) or 'none'}{more}")
+    if status.state == "changed":
+        lines.append(f"    some tools have changed and are not used; %mcp trust {server.name} shows them")
+    return lines

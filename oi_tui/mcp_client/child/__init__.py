@@ -1,0 +1,1 @@
+"""The process that talks to MCP servers; nothing of it is imported by the application."""

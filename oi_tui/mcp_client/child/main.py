@@ -1,0 +1,89 @@
+"""The process that talks to MCP servers: takes orders as lines of JSON, and answers by number."""
+
+import asyncio
+import json
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from oi_tui.mcp_client.child.owner import Owner, ServerError
+
+
+class Child:
+    """The servers, and the orders in progress."""
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self._owners: dict[str, Owner] = {}
+        self._working: dict[int, asyncio.Task[None]] = {}
+        self._over = asyncio.Event()
+
+    async def serve(self) -> None:
+        """Work until the application closes the input."""
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._read, args=(loop,), daemon=True).start()
+        await self._over.wait()
+        await asyncio.gather(*(owner.close() for owner in self._owners.values()), return_exceptions=True)
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        for line in sys.stdin.buffer:
+            loop.call_soon_threadsafe(self._take, json.loads(line))
+        loop.call_soon_threadsafe(self._over.set)
+
+    def _take(self, order: Mapping[str, Any]) -> None:
+        number = order["id"]
+        if order["do"] == "cancel":
+            if task := self._working.get(number):
+                task.cancel()
+            return
+        task = asyncio.create_task(self._answer(number, order))
+        self._working[number] = task
+        task.add_done_callback(lambda _: self._working.pop(number, None))
+
+    async def _answer(self, number: int, order: Mapping[str, Any]) -> None:
+        try:
+            self._send({"id": number, "result": await self._carry_out(order)})
+        except ServerError as error:
+            self._send({"id": number, "error": str(error)})
+        except asyncio.CancelledError:
+            self._send({"id": number, "error": "it was stopped"})
+        except Exception as error:  # noqa: BLE001 -- one order fails, the others go on
+            self._send({"id": number, "error": f"{type(error).__name__}: {error}"})
+
+    async def _carry_out(self, order: Mapping[str, Any]) -> Any:
+        name = order["server"]
+        if order["do"] == "connect":
+            await self._end(name)
+            owner = self._owners[name] = Owner(
+                order["spec"], lambda told: self._send({"server": name, **told})
+            )
+            return await owner.ready()
+        if order["do"] == "end":
+            return await self._end(name)
+        if name not in self._owners:
+            raise ServerError("it is not connected")
+        return await self._owners[name].do(order)
+
+    async def _end(self, name: str) -> None:
+        if owner := self._owners.pop(name, None):
+            await owner.close()
+
+    def _send(self, record: Mapping[str, Any]) -> None:
+        line = json.dumps(record).encode() + b"\n"
+        with suppress(OSError):
+            while line:
+                line = line[os.write(self._target, line) :]
+
+
+def main() -> None:
+    """Serve the application on standard input and output."""
+    target = os.dup(1)
+    os.dup2(2, 1)
+    asyncio.run(_serve(target))
+
+
+async def _serve(target: int) -> None:
+    await Child(target).serve()

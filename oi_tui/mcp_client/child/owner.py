@@ -1,0 +1,198 @@
+"""One server and the task that owns its connection; nobody else opens or closes it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import httpx2
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CONNECTION_CLOSED, Implementation
+
+from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, program
+from oi_tui.version import __version__
+
+#: Seconds that a server has to say what it offers.
+PATIENCE = 30.0
+#: Seconds that a server which closed the connection has to end.
+_ENDING = 5.0
+#: Pages of a list, and entries in all, that are read.
+_MOST_PAGES = 20
+_MOST_ENTRIES = 500
+Order = Mapping[str, Any]
+
+
+class Owner:
+    """Connects to a server, keeps the connection, and ends it.
+
+    `told` gets what happens by itself: other tools, or the end of the server.
+    """
+
+    def __init__(self, spec: Order, told: Callable[[dict[str, Any]], None]) -> None:
+        self._spec = spec
+        self._told = told
+        self._client: Client | None = None
+        self._end = ""
+        self._ended = asyncio.Event()
+        self._ready: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._owning = asyncio.create_task(self._own())
+
+    async def ready(self) -> dict[str, Any]:
+        """Wait for the connection; return what the server offers. Raises ServerError."""
+        try:
+            return await asyncio.wait_for(asyncio.shield(self._ready), PATIENCE)
+        except TimeoutError:
+            await self.close()
+            raise ServerError(f"it did not answer within {PATIENCE:.0f} s") from None
+
+    async def close(self) -> None:
+        """End the connection, and the server where it is a program."""
+        self._told = lambda _: None
+        self._ended.set()
+        if not self._ready.done():
+            self._owning.cancel()
+        await asyncio.wait([self._owning])
+
+    async def do(self, order: Order) -> Any:
+        """Carry out an order. Raises ServerError."""
+        await self.ready()
+        if self._client is None:
+            raise ServerError(self._end or "it ended")
+        try:
+            return await _ORDERS[order["do"]](self._client, order)
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                # How it ended is known a moment later.
+                await asyncio.wait([self._owning], timeout=_ENDING)
+            raise ServerError(self._end or str(error)) from None
+        except (OSError, ValueError, RuntimeError, httpx2.HTTPError) as error:
+            raise ServerError(self._end or f"{type(error).__name__}: {error}") from None
+
+    async def _own(self) -> None:
+        """Hold the connection from its beginning to its end."""
+        try:
+            async with Client(
+                self._transport(),
+                message_handler=self._notified,
+                client_info=Implementation(name="oi-tui", version=__version__),
+            ) as client:
+                self._client = client
+                self._ready.set_result(await _offered(client))
+                await self._ended.wait()
+        except BaseException as error:  # noqa: BLE001 -- whatever it is, it ends this server alone
+            self._end = self._end or _sentence(error)
+        self._client = None
+        if self._ready.done():
+            self._told({"lost": self._end})
+        else:
+            self._ready.set_exception(ServerError(self._end or "it ended"))
+            self._ready.exception()
+
+    def _transport(self) -> Any:
+        spec = self._spec
+        if not spec["url"]:
+            return program(spec["command"], spec["values"], spec["cwd"], self._lost)
+        return _remote(spec["url"], spec["values"])
+
+    def _lost(self, running: Program) -> None:
+        self._end = running.end
+        self._ended.set()
+
+    async def _notified(self, message: Any) -> None:
+        method = getattr(message, "method", getattr(getattr(message, "root", None), "method", ""))
+        if method == "notifications/tools/list_changed" and self._client:
+            # Not awaited: the answer comes by the way that this notification came.
+            asyncio.create_task(self._list_again(self._client))  # noqa: RUF006 -- it reports by itself
+
+    async def _list_again(self, client: Client) -> None:
+        with suppress(MCPError, OSError, ValueError, RuntimeError):
+            self._told({"offered": await _offered(client)})
+
+
+@asynccontextmanager
+async def _remote(url: str, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+    # How long an answer may take is for the person to say, who can stop it.
+    timeout = httpx2.Timeout(PATIENCE, read=None)
+    async with (
+        httpx2.AsyncClient(headers=dict(headers), timeout=timeout) as http,
+        streamable_http_client(url, http_client=http, max_sse_event_size=LONGEST_LINE) as streams,
+    ):
+        yield streams
+
+
+class ServerError(Exception):
+    """What a server did not do, in words that follow its name."""
+
+
+def _sentence(error: BaseException) -> str:
+    """The first reason of an error, in words."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, FileNotFoundError):
+        return f"{error.filename} was not found"
+    if isinstance(error, asyncio.CancelledError):
+        return "it was ended"
+    return str(error) or type(error).__name__
+
+
+async def _offered(client: Client) -> dict[str, Any]:
+    """What the server offers: its tools, as it describes them."""
+    if client.server_capabilities.tools is None:
+        return {"tools": []}
+    return {
+        "tools": await _all(lambda cursor: client.list_tools(cursor=cursor, cache_mode="refresh"), "tools")
+    }
+
+
+async def _all(ask: Callable[[str | None], Awaitable[Any]], field: str) -> list[dict[str, Any]]:
+    """Read the pages of a list."""
+    found: list[dict[str, Any]] = []
+    cursor = None
+    for _ in range(_MOST_PAGES):
+        page = await ask(cursor)
+        found += [_plain(item) for item in getattr(page, field)]
+        cursor = page.next_cursor
+        if not cursor or len(found) >= _MOST_ENTRIES:
+            break
+    return found[:_MOST_ENTRIES]
+
+
+def _plain(item: Any) -> dict[str, Any]:
+    return dict(item.model_dump(by_alias=True, mode="json", exclude_none=True))
+
+
+async def _call(client: Client, order: Order) -> Any:
+    result = await client.call_tool(order["tool"], dict(order["arguments"]))
+    return _plain(result)
+
+
+async def _resources(client: Client, _: Order) -> Any:
+    if client.server_capabilities.resources is None:
+        return []
+    return await _all(lambda cursor: client.list_resources(cursor=cursor), "resources")
+
+
+async def _read(client: Client, order: Order) -> Any:
+    result = await client.read_resource(order["uri"])
+    return _plain(result)
+
+
+async def _prompts(client: Client, _: Order) -> Any:
+    if client.server_capabilities.prompts is None:
+        return []
+    return await _all(lambda cursor: client.list_prompts(cursor=cursor), "prompts")
+
+
+async def _prompt(client: Client, order: Order) -> Any:
+    result = await client.get_prompt(order["prompt"], dict(order["arguments"]))
+    return _plain(result)
+
+
+_ORDERS: dict[str, Callable[[Client, Order], Awaitable[Any]]] = {
+    "call": _call,
+    "resources": _resources,
+    "read": _read,
+    "prompts": _prompts,
+    "prompt": _prompt,
+}

@@ -1,0 +1,139 @@
+"""The application's end of the process that talks to MCP servers."""
+
+import itertools
+import json
+import logging
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from oi_tui.environment import secret_variables
+
+_log = logging.getLogger(__name__)
+#: Imports nothing from the current folder: our own package is found last, and by its full path.
+_BOOT = "import sys; sys.path.append(sys.argv.pop()); from oi_tui.mcp_client.child.main import main; main()"
+_ROOT = str(Path(__file__).resolve().parents[2])
+#: Seconds that the process has to end its servers.
+_ENDING = 6.0
+_MISSING = 'MCP servers need one more package: pip install "oi-tui[mcp]"'
+_GONE = "the process that talks to MCP servers ended"
+
+
+class CallError(Exception):
+    """What a server did not do, in a sentence."""
+
+
+class Connection:
+    """Asks the process, which starts with the first question. All methods may be called from any thread.
+
+    `told` gets what servers say by themselves.
+    """
+
+    def __init__(self, told: Callable[[Mapping[str, Any]], None]) -> None:
+        self._told = told
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._answers: dict[int, queue.SimpleQueue[Mapping[str, Any]]] = {}
+        self._closed = False
+
+    def ask(self, order: Mapping[str, Any], stopped: threading.Event | None = None) -> Any:
+        """Carry out an order and return what comes of it. Raises CallError, also once `stopped` is set."""
+        number = next(self._numbers)
+        answers: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
+        with self._lock:
+            self._answers[number] = answers
+            self._send({**order, "id": number})
+        try:
+            answer = self._wait(number, answers, stopped)
+        finally:
+            with self._lock:
+                self._answers.pop(number, None)
+        if "error" in answer:
+            raise CallError(answer["error"])
+        return answer["result"]
+
+    def close(self) -> None:
+        """End the process and all servers."""
+        with self._lock:
+            self._closed = True
+            process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin
+        with suppress(OSError):
+            process.stdin.close()
+        try:
+            process.wait(_ENDING)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _wait(
+        self, number: int, answers: "queue.SimpleQueue[Mapping[str, Any]]", stopped: threading.Event | None
+    ) -> Mapping[str, Any]:
+        while True:
+            try:
+                return answers.get(timeout=0.05 if stopped else None)
+            except queue.Empty:
+                if stopped and stopped.is_set():
+                    with self._lock, suppress(CallError):
+                        self._send({"do": "cancel", "id": number})
+                    raise CallError("it was stopped") from None
+
+    def _send(self, order: Mapping[str, Any]) -> None:
+        """Send an order; the lock is held. Raises CallError."""
+        process = self._started()
+        assert process.stdin
+        try:
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.flush()
+        except OSError:
+            raise CallError(_GONE) from None
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        if self._closed:
+            raise CallError("oi-tui is ending")
+        if self._process is None or self._process.poll() is not None:
+            if find_spec("mcp") is None:
+                raise CallError(_MISSING)
+            hidden = frozenset(secret_variables())
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _BOOT, _ROOT],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={name: value for name, value in os.environ.items() if name not in hidden},
+                start_new_session=True,
+            )
+            threading.Thread(target=self._read, args=(self._process,), daemon=True).start()
+        return self._process
+
+    def _read(self, process: "subprocess.Popen[bytes]") -> None:
+        assert process.stdout
+        with process.stdout:
+            for line in process.stdout:
+                record = json.loads(line)
+                if "id" not in record:
+                    self._told(record)
+                    continue
+                with self._lock:
+                    answers = self._answers.get(record["id"])
+                if answers:
+                    answers.put(record)
+        process.wait()
+        with self._lock:
+            waiting = list(self._answers.values())
+        for answers in waiting:
+            answers.put({"error": _GONE})
+        if not self._closed:
+            _log.warning("The process that talks to MCP servers ended (exit code %s)", process.returncode)
+            self._told({"gone": True})

@@ -1,0 +1,115 @@
+"""What servers say of their tools: made safe to show and to send, and pinned by its hash.
+
+The definitions of a server are kept when it is first used. What is other later is not used until a person
+was shown the difference.
+"""
+
+import difflib
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from oi_tui import paths
+from oi_tui.engine.credentials import private_file
+from oi_tui.engine.settings.mcp_servers import McpServer
+from oi_tui.engine.tools import Tool
+from oi_tui.text import visible
+
+#: What is used of a server: so many tools, so much of a description, so much of a schema, in characters.
+MOST_TOOLS = 128
+_DESCRIPTION = 2_000
+_SCHEMA = 20_000
+#: Of all definitions of a server.
+_ALL = 400_000
+#: What of a definition may change what the tool is taken for.
+_PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
+Definition = Mapping[str, Any]
+
+
+def tool_of(server: str, definition: Definition) -> Tool | None:
+    """Return the tool of a definition, its texts made safe; None where it cannot be used."""
+    name, description = definition.get("name"), definition.get("description") or ""
+    if not isinstance(name, str) or not name or len(name) > 128 or not name.isprintable() or " " in name:
+        return None
+    schema = _safe(definition.get("inputSchema") or {})
+    if not isinstance(schema, dict) or len(json.dumps(schema)) > _SCHEMA:
+        # A model that has no schema takes the arguments from the description.
+        schema = {"type": "object"}
+    text = visible(str(description))
+    text = text if len(text) <= _DESCRIPTION else text[:_DESCRIPTION] + "…"
+    return Tool(server, name, text, schema)
+
+
+def _safe(value: Any, depth: int = 0) -> Any:
+    if depth > 20:
+        return {}
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(str(key)): _safe(item, depth + 1) for key, item in value.items()}
+    return [_safe(item, depth + 1) for item in value] if isinstance(value, list) else value
+
+
+def bounded(offered: Sequence[Definition]) -> list[Definition]:
+    """Return the first definitions of a server, as many as are used."""
+    found: list[Definition] = []
+    total = 0
+    for each in offered[:MOST_TOOLS]:
+        total += len(json.dumps(each))
+        if total > _ALL:
+            break
+        found.append(each)
+    return found
+
+
+def pinned(definition: Definition) -> dict[str, Any]:
+    """Return the part of a definition that is pinned."""
+    return {key: definition[key] for key in _PINNED if key in definition}
+
+
+def digest(definition: Definition) -> str:
+    """The SHA-256 of a definition."""
+    text = json.dumps(pinned(definition), sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def difference(before: Iterable[Definition], after: Iterable[Definition]) -> list[str]:
+    """Return the lines that differ, as a person reads them."""
+    old, new = (_lines(definitions) for definitions in (before, after))
+    lines = difflib.unified_diff(old, new, "used so far", "offered now", lineterm="")
+    return [visible(line) for line in lines]
+
+
+def _lines(definitions: Iterable[Definition]) -> list[str]:
+    ordered = sorted((pinned(each) for each in definitions), key=lambda each: str(each.get("name")))
+    return json.dumps(ordered, indent=2, sort_keys=True, ensure_ascii=False).splitlines()
+
+
+class Pins:
+    """The definitions that are used, by server: a file in the configuration folder, for its owner only."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path or paths.config() / "mcp_tools.json"
+
+    def of(self, server: McpServer) -> list[Definition] | None:
+        """The pinned definitions of a server; None for one that was never used. Raises OSError."""
+        found = private_file.read(self._path).get(_place(server))
+        return found if isinstance(found, list) else None
+
+    def keep(self, server: McpServer, definitions: Sequence[Definition]) -> None:
+        """Use exactly these from now on. Raises OSError."""
+        with private_file.changing(self._path) as record:
+            record[_place(server)] = [pinned(each) for each in definitions]
+
+    def forget(self, server: McpServer) -> None:
+        """Forget a server. Raises OSError."""
+        with private_file.changing(self._path) as record:
+            record.pop(_place(server), None)
+
+
+def _place(server: McpServer) -> str:
+    """A server by its name and how it is reached: another program of the same name is another server."""
+    reached = hashlib.sha256(json.dumps([server.command, server.url]).encode()).hexdigest()[:16]
+    return f"{server.name} {reached}"

@@ -1,0 +1,287 @@
+"""The MCP servers of a profile: started when they are needed, with the tools that may be used."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from oi_tui.engine.credentials.redaction import learn
+from oi_tui.engine.llm.hosts import is_near, is_this_machine
+from oi_tui.engine.settings import mcp_servers
+from oi_tui.engine.settings.mcp_servers import McpServer, McpServerError
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.tools import Tool
+from oi_tui.environment import is_secret
+from oi_tui.mcp_client import definitions
+from oi_tui.mcp_client.connection import CallError, Connection
+from oi_tui.mcp_client.definitions import Definition, Pins
+from oi_tui.mcp_client.runtime import language_of
+from oi_tui.runtimes.language import Language
+from oi_tui.text import one_line
+
+#: Seconds that a request to the model waits for servers that start.
+PATIENCE = 10.0
+State = Literal["not started", "starting", "ready", "changed", "failed"]
+
+
+@dataclass(slots=True)
+class Status:
+    """A server and what is known of it."""
+
+    server: McpServer
+    state: State = "not started"
+    #: Why it failed, in words that follow its name.
+    problem: str = ""
+    #: The tools that are used, and all definitions that it offers.
+    tools: tuple[Tool, ...] = ()
+    offered: Sequence[Definition] = ()
+    used: Sequence[Definition] = ()
+    settled: threading.Event = field(default_factory=threading.Event)
+
+
+class McpServers:
+    """Servers and their tools. All methods may be called from any thread.
+
+    `say` gets sentences for the person: that a server ended, or that its tools have changed.
+    """
+
+    def __init__(
+        self, profile: Profile, cwd: str, say: Callable[[str], None], pins: Pins | None = None
+    ) -> None:
+        self._profile = profile
+        self._cwd = cwd
+        self._say = say
+        self._pins = pins or Pins()
+        self._lock = threading.RLock()
+        self._connection = Connection(self._told)
+        self._servers: dict[str, Status] = {}
+        self._languages: dict[str, tuple[Tool, Language]] = {}
+        self._closed = False
+        self.use(profile)
+
+    @property
+    def status(self) -> list[Status]:
+        """Every server."""
+        with self._lock:
+            return list(self._servers.values())
+
+    def find(self, name: str) -> Status | None:
+        """The server of that name."""
+        with self._lock:
+            return self._servers.get(name)
+
+    def use(self, profile: Profile) -> None:
+        """Go on with the servers of this profile; those that are gone or other ones now are ended."""
+        self._profile = profile
+        wanted = {server.name: server for server in map(mcp_servers.read, profile.mcp_servers)}
+        with self._lock:
+            before = self._servers
+            self._servers = {
+                name: before[name] if name in before and before[name].server == server else Status(server)
+                for name, server in wanted.items()
+            }
+            gone = [
+                name
+                for name, status in before.items()
+                if status.state != "not started" and self._servers.get(name) is not status
+            ]
+        for name in gone:
+            threading.Thread(target=self._end, args=(name,), daemon=True).start()
+
+    def start(self) -> None:
+        """Start the servers that were not started yet, without waiting for them."""
+        if self._profile.sandbox or self._closed:
+            return
+        with self._lock:
+            waiting = [status for status in self._servers.values() if status.state == "not started"]
+            for status in waiting:
+                status.state = "starting"
+        for status in waiting:
+            threading.Thread(target=self._connect, args=(status,), daemon=True).start()
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools that the model may call; waits a moment for servers that start."""
+        if not self._servers or self._profile.sandbox:
+            return ()
+        self.start()
+        limit = time.monotonic() + PATIENCE
+        for status in self.status:
+            status.settled.wait(max(0.0, limit - time.monotonic()))
+        found = {tool.language: tool for status in reversed(self.status) for tool in reversed(status.tools)}
+        return list(reversed(found.values()))[: definitions.MOST_TOOLS]
+
+    def languages(self) -> Sequence[Language]:
+        """The languages that stand for the tools which are known."""
+        with self._lock:
+            found = {
+                tool.language: (tool, status.server.shown) for status in self.status for tool in status.tools
+            }
+            kept = self._languages
+            # The same tool stays the same language, so that a call in progress can be stopped.
+            self._languages = {
+                name: kept[name]
+                if name in kept and kept[name][0] == tool
+                else (tool, self._language(tool, reached))
+                for name, (tool, reached) in found.items()
+            }
+            return [language for _, language in self._languages.values()]
+
+    def call(
+        self, tool: Tool, arguments: Mapping[str, Any], stopped: threading.Event | None = None
+    ) -> Mapping[str, Any]:
+        """Call a tool; a server that has ended is started again. Raises CallError."""
+        order = {"do": "call", "tool": tool.name, "arguments": arguments}
+        return dict(self.ask(tool.server, order, stopped, needs=tool))
+
+    def ask(
+        self,
+        name: str,
+        order: Mapping[str, Any],
+        stopped: threading.Event | None = None,
+        needs: Tool | None = None,
+    ) -> Any:
+        """Have a server carry out an order. Raises CallError; also where it has no tool like `needs`."""
+        status = self.find(name)
+        if status is None:
+            raise CallError("it is not in the profile")
+        self._make_ready(status, stopped)
+        if needs and needs not in status.tools:
+            raise CallError(f"its tool {needs.name} has changed, or is gone")
+        return self._connection.ask({**order, "server": name}, stopped)
+
+    def test(self, status: Status) -> None:
+        """Connect anew. Raises CallError."""
+        with self._lock:
+            status.settled.clear()
+            status.state = "starting"
+        self._connect(status)
+        if status.problem:
+            raise CallError(status.problem)
+
+    def accept(self, status: Status) -> None:
+        """Use the tools as the server offers them now. Raises OSError."""
+        self._pins.keep(status.server, status.offered)
+        self._take(status, status.offered, quiet=True)
+
+    def changes(self, status: Status) -> list[str]:
+        """The lines in which what the server offers differs from what is used."""
+        return definitions.difference(status.used, status.offered)
+
+    def close(self) -> None:
+        """End all servers."""
+        self._closed = True
+        self._connection.close()
+        for status in self.status:
+            status.settled.set()
+
+    def _language(self, tool: Tool, reached: str) -> Language:
+        return language_of(tool, reached, self.call)
+
+    # -- connections -----------------------------------------------------------------------------
+
+    def _make_ready(self, status: Status, stopped: threading.Event | None) -> None:
+        if self._profile.sandbox:
+            raise CallError("MCP servers run outside of the sandbox, which is on")
+        with self._lock:
+            idle = status.state in ("not started", "failed")
+            if idle:
+                status.settled.clear()
+                status.state = "starting"
+        if idle:
+            threading.Thread(target=self._connect, args=(status,), daemon=True).start()
+        while not status.settled.wait(0.05):
+            if stopped and stopped.is_set():
+                raise CallError("it was stopped")
+        if status.state == "failed":
+            raise CallError(status.problem)
+
+    def _connect(self, status: Status) -> None:
+        try:
+            server = self._allowed(status.server)
+            spec = {
+                "command": list(server.command),
+                "url": server.url,
+                "values": dict(server.values),
+                "cwd": self._cwd,
+            }
+            offered = self._connection.ask({"do": "connect", "server": server.name, "spec": spec})
+            self._take(status, offered["tools"])
+        except (CallError, McpServerError, OSError) as error:
+            self._fail(status, one_line(str(error), 500))
+        status.settled.set()
+
+    def _allowed(self, server: McpServer) -> McpServer:
+        """Return the server with its variables. Raises McpServerError where the profile forbids it."""
+        filled = server.filled(os.environ)
+        for name, value in filled.values.items():
+            if is_secret(name, value) or value != server.values[name]:
+                learn(value)
+        if filled.url:
+            try:
+                host = urlsplit(filled.url).hostname
+            except ValueError:
+                raise McpServerError("The address is not valid.") from None
+            if self._profile.local and not is_this_machine(host):
+                raise McpServerError("local is on, and the server is on another machine.")
+            if self._profile.offline and not is_near(host):
+                raise McpServerError("offline is on, and the server is on the internet.")
+        return filled
+
+    def _take(self, status: Status, given: Sequence[Definition], *, quiet: bool = False) -> None:
+        """Use those tools whose definition is the one that was used before; all of a new server.
+
+        Raises OSError.
+        """
+        offered = definitions.bounded(given)
+        kept = self._pins.of(status.server)
+        if kept is None:
+            self._pins.keep(status.server, offered)
+            kept = [definitions.pinned(each) for each in offered]
+        digests = {definitions.digest(each) for each in kept}
+        same = [each for each in offered if definitions.digest(each) in digests]
+        other = [str(each.get("name")) for each in offered if each not in same]
+        tools = (definitions.tool_of(status.server.name, each) for each in same)
+        with self._lock:
+            status.tools = tuple(tool for tool in tools if tool)
+            status.offered, status.used = offered, kept
+            status.state = "changed" if other else "ready"
+            status.problem = ""
+        if other and not quiet:
+            names = one_line(", ".join(other), 200)
+            self._say(
+                f"The MCP server {status.server.name} has changed these tools, which are not used until you "
+                f"review them with %mcp trust {status.server.name}: {names}"
+            )
+
+    def _fail(self, status: Status, problem: str) -> None:
+        with self._lock:
+            status.state, status.problem = "failed", problem
+        if not self._closed and self.find(status.server.name) is status:
+            self._say(f"The MCP server {status.server.name} is not available: {problem}")
+
+    def _end(self, name: str) -> None:
+        try:
+            self._connection.ask({"do": "end", "server": name})
+        except CallError:
+            return
+
+    def _told(self, record: Mapping[str, Any]) -> None:
+        """Take what a server said by itself."""
+        if record.get("gone"):
+            for status in self.status:
+                if status.state in ("ready", "changed"):
+                    self._fail(status, "the process that talks to it ended")
+            return
+        about = self.find(str(record["server"]))
+        if about is None:
+            return
+        if "lost" in record:
+            self._fail(about, one_line(record["lost"], 500))
+        elif "offered" in record:
+            try:
+                self._take(about, record["offered"]["tools"])
+            except OSError as error:
+                self._fail(about, f"its tools could not be kept: {error.strerror or error}")

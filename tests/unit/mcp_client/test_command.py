@@ -1,0 +1,87 @@
+"""%mcp lists, tests, adds, removes and reviews servers."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from oi_tui.actions.manage_servers import ServerManager
+from oi_tui.commands.registry import CommandError
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.workspace import Workspace
+from tests.fakes import Llm
+from tests.unit.mcp_client.conftest import Open, server
+
+
+class Place:
+    """Says what it was told, and answers questions."""
+
+    def __init__(self, workspace: Workspace, *, agrees: bool = True) -> None:
+        self.said: list[str] = []
+        self.asked: list[Sequence[str]] = []
+        self._agrees = agrees
+        self._workspace = workspace
+
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        self.said.append(text)
+
+    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
+        self.asked.append([question, *details])
+        if self._agrees:
+            act()
+
+    def aside(self, work: Callable[[], Any], then: Callable[[Any], object]) -> None:
+        then(work())
+
+    def take_profile(self, profile: Profile) -> None:
+        self._workspace.use(profile)
+
+
+def test_a_server_is_added_listed_tested_and_removed(workplace: Path) -> None:
+    pytest.importorskip("mcp", reason="mcp is not installed here")
+    path = workplace / "profile.yaml"
+    path.write_text("llm.model: x\n")
+    workspace = Workspace(Profile(model="x"), path, llm=Llm())
+    place = Place(workspace)
+    manager = ServerManager(place, workspace)
+    try:
+        manager.do("", "", "")
+        assert place.said.pop().startswith("There are no MCP servers. Add one: %mcp add NAME COMMAND")
+        command = server().partition(" = ")[2]
+        manager.do("add", "t", command)
+        added, tested = place.said
+        assert added == "Added the MCP server t."
+        assert "tools: add, say, picture" in tested
+        assert Profile.load(path).mcp_servers == (f"t = {command}",)
+        with pytest.raises(CommandError, match="an MCP server t already"):
+            manager.do("add", "t", command)
+        manager.do("", "", "")
+        assert place.said[-1] == tested
+        manager.do("remove", "t", "")
+        assert Profile.load(path).mcp_servers == ()
+        with pytest.raises(CommandError, match="Servers: none"):
+            manager.do("test", "t", "")
+        with pytest.raises(CommandError, match="%mcp add NAME URL"):
+            manager.do("list", "", "")
+        with pytest.raises(CommandError, match="small letters"):
+            manager.do("add", "T!", "x")
+        place.said.clear()
+        manager.do("add", "bad", "no-such-program-here")
+        assert "not available: no-such-program-here was not found" in place.said[-1]
+    finally:
+        workspace.close()
+
+
+def test_a_changed_tool_is_shown_and_used_after_a_yes_only(open_workspace: Open) -> None:
+    open_workspace()._tools()
+    workspace = open_workspace(servers=[server(DESCRIPTION="Subtracts.")])
+    workspace._tools()
+    for agrees in (False, True):
+        place = Place(workspace, agrees=agrees)
+        ServerManager(place, workspace).do("trust", "t", "")
+        assert '+    "description": "Subtracts.",' in place.asked[0]
+        assert ("add" in [tool.name for tool in workspace._tools()]) == agrees
+    place = Place(workspace)
+    ServerManager(place, workspace).do("trust", "t", "")
+    assert place.said == ["The tools of t have not changed."]
