@@ -74,9 +74,17 @@ class LibraryLoading:
 
 @dataclass(frozen=True, slots=True)
 class ModelCalled:
-    """A request was sent to the model; its reply follows."""
+    """A request was sent to the model; its reply follows. `tokens` is its estimated size."""
 
     model: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelConnecting:
+    """The model's server takes its time to accept the request, or has accepted it (`accepted`)."""
+
+    accepted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +204,7 @@ Event = (
     TurnStarted
     | LibraryLoading
     | ModelCalled
+    | ModelConnecting
     | MessageStarted
     | MessageGrew
     | MessageRecorded

@@ -5,10 +5,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from oi_tui.engine.events import Event, LibraryLoading, ModelCalled, Noticed, RetryScheduled, Steps
+from oi_tui.engine.events import (
+    Event,
+    LibraryLoading,
+    ModelCalled,
+    ModelConnecting,
+    Noticed,
+    RetryScheduled,
+    Steps,
+)
 from oi_tui.engine.llm import compaction, request_gate
 from oi_tui.engine.llm import request as request_writer
 from oi_tui.engine.llm.base import (
+    Connection,
     Delta,
     ErrorInfo,
     Finish,
@@ -120,7 +129,7 @@ class Exchange:
             writer = ReplyBuilder(self._resolve, profile.model)
             parser = ReplyParser(self._resolve, fences=fences, foreign=by_function(self._offered))
             sent = self._deltas(written.request, profile, facts)
-            fault, began = yield from self._one_reply(profile.model, sent, parser, writer)
+            fault, began = yield from self._one_reply(profile.model, written.tokens, sent, parser, writer)
             if self._stopped.is_set():
                 raise Stopped
             if fault is None:
@@ -233,16 +242,19 @@ class Exchange:
             raise Stopped
 
     def _one_reply(
-        self, model: str, deltas: Iterator[Delta], parser: ReplyParser, writer: ReplyBuilder
+        self, model: str, tokens: int, deltas: Iterator[Delta], parser: ReplyParser, writer: ReplyBuilder
     ) -> Steps[tuple[ErrorInfo | None, bool]]:
         """Returns the fault that ended the reply, and whether anything had come by then."""
-        yield ModelCalled(model)
+        yield ModelCalled(model, tokens)
         began = full = called = False
         gaps = 0
         reason = ""
         fault = usage = None
         try:
             for delta in deltas:
+                if isinstance(delta, Connection):
+                    yield ModelConnecting(delta.accepted)
+                    continue
                 if isinstance(delta, Usage):
                     usage = delta
                 began = began or not isinstance(delta, Usage | Finish)

@@ -15,6 +15,7 @@ NAMES = {
     "TurnStarted": "turn.started",
     "LibraryLoading": "model.loading",
     "ModelCalled": "model.called",
+    "ModelConnecting": "model.connecting",
     "MessageStarted": "message.started",
     "MessageGrew": "message.grew",
     "MessageRecorded": "message.recorded",

@@ -25,6 +25,8 @@ def models_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def quick_models(models_at: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model processes of programs are forks of one that has imported LiteLLM."""
     monkeypatch.setenv(nursery.ADDRESS, str(models_at))
+    # Tests wait until nothing changes on the screen any more.
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.setenv("PYTHONPATH", str(nursery.FOLDER), prepend=os.pathsep)
 
 

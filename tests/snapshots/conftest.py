@@ -21,6 +21,6 @@ def frozen_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         frozen = SimpleNamespace(monotonic=lambda: 100.0, time=lambda: 1.7e9, perf_counter=lambda: 100.0)
         monkeypatch.setattr(f"{module}.time", frozen, raising=False)
-    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
     log.recent.lines.clear()
     monkeypatch.setattr("oi_tui.engine.models.local_servers.find", list)

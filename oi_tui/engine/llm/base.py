@@ -76,7 +76,14 @@ class Gap:
     lines: int
 
 
-Delta = Text | Reasoning | ToolCallPiece | Usage | Finish | Gap
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """The server takes its time to accept the request, or has accepted it after all (`accepted`)."""
+
+    accepted: bool
+
+
+Delta = Text | Reasoning | ToolCallPiece | Usage | Finish | Gap | Connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,13 @@ class ApplicationSettings:
         key="terminal_title",
         section="Application",
     )
+    motion: bool = setting(
+        True,
+        "Show movement, such as the spinner while the model is waited for. The environment variable "
+        "TEXTUAL_ANIMATIONS=none turns it off as well.",
+        key="motion",
+        section="Application",
+    )
     mouse: bool = setting(
         True,
         "Use the mouse for scrolling, selecting and clicking. When off, the terminal selects text itself; "

@@ -29,6 +29,7 @@ from oi_tui.text import one_line
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.idle import remapped
 from oi_tui.widgets.images.protocol import use_images
+from oi_tui.widgets.motion import use_motion
 from oi_tui.widgets.mouse import use_mouse
 from oi_tui.widgets.pager.long_text import LongText
 
@@ -327,6 +328,7 @@ class ChatCommands(ConversationActions):
         """Show those settings that are seen: colours, mouse, how lines are joined, the log."""
         self._chat.app.theme = profile.theme
         use_mouse(self._chat.app, profile.mouse)
+        use_motion(self._chat.app, profile.motion)
         use_images(self._chat.app, profile.images)
         self._chat.prompt.multi_line = profile.multi_line
         self.show_log(profile.verbose or profile.debug)

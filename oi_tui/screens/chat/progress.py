@@ -10,6 +10,7 @@ from oi_tui.engine.events import (
     MessageRecorded,
     MessageStarted,
     ModelCalled,
+    ModelConnecting,
     RetryScheduled,
     RunReported,
 )
@@ -29,8 +30,9 @@ class Progress:
 
     `since` is when that began and `until` when it ends by itself, in seconds on the monotonic clock; `until`
     is None where nobody can tell. `choice` says what another escape would do, where it does something new.
-    `language` is that of the code which ran last. `changed` is called whenever
-    there is something else to say.
+    `language` is that of the code which ran last. `awaited` is when the wait for the model's next words
+    began, None while nobody waits for them; `request` is the model and the estimated tokens of the last
+    request. `changed` is called whenever there is something else to say.
     """
 
     def __init__(self, changed: Callable[[], object]) -> None:
@@ -39,6 +41,8 @@ class Progress:
         self.until: float | None = None
         self.choice = ""
         self.language = ""
+        self.awaited: float | None = None
+        self.request = ("", 0)
         self._changed = changed
 
     def now(self, doing: str, seconds: float | None = None, choice: str = "") -> None:
@@ -53,13 +57,40 @@ class Progress:
     def end(self) -> None:
         """Nothing is in progress any more."""
         self.doing = self.choice = ""
+        self.awaited = None
+        self.request = ("", 0)
+
+    def wait_for_model(self, doing: str, seconds: float | None = None) -> None:
+        """The model's next words are waited for; this is done meanwhile."""
+        if self.awaited is None:
+            self.awaited = time.monotonic()
+        self.now(doing, seconds)
 
     def follow(self, event: Event) -> None:
         """Take what the session tells."""
         match event:
             case LibraryLoading():
-                self.now("loading LiteLLM")
-            case ModelCalled() | MessageStarted(Message(type="reasoning")):
+                self.wait_for_model("loading LiteLLM")
+            case ModelCalled(model, tokens):
+                self.request = model, tokens
+                self.wait_for_model("thinking")
+            case ModelConnecting(accepted):
+                self.wait_for_model("thinking" if accepted else "connecting")
+            case RetryScheduled(_, seconds):
+                self.wait_for_model("trying again", seconds)
+            case MessageStarted(Message(role="user", type="message")):
+                pass
+            case MessageRecorded(Message(role="user", type="message")):
+                pass
+            case MessageStarted() | MessageRecorded() | ApprovalRequested():
+                self.awaited = None
+                self._follow_reply(event)
+            case _:
+                self._follow_reply(event)
+
+    def _follow_reply(self, event: Event) -> None:
+        match event:
+            case MessageStarted(Message(type="reasoning")):
                 self.now("thinking")
             case MessageStarted(Message(type="code")):
                 self.now("writing code")
@@ -81,7 +112,5 @@ class Progress:
                 self.now(f"stopping {self.language}", choice=f"esc again ends {at_stake}")
             case RunReported(_, Stopping(step, seconds)):
                 self.now(_STEPS[step].format(self.language), seconds)
-            case RetryScheduled(_, seconds):
-                self.now("trying again", seconds)
             case _:
                 pass

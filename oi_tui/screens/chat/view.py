@@ -36,11 +36,13 @@ from oi_tui.terminal.notifications import LONG
 from oi_tui.text import one_line, prose
 from oi_tui.turn_worker import TurnWorker
 from oi_tui.widgets.approval.panel import ApprovalPanel
+from oi_tui.widgets.conversation.activity import Activity
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.find_bar import FindBar
 from oi_tui.widgets.editor.find_replace_bar import FindReplaceBar
 from oi_tui.widgets.idle import looks_away
 from oi_tui.widgets.log_panel import LogPanel
+from oi_tui.widgets.motion import use_motion
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.prompt.queue import PromptQueue
 from oi_tui.widgets.prompt.stdin_bar import StdinBar
@@ -115,6 +117,7 @@ class ChatView(Widget):
         """Show what there is, and keep telling what of the code is out of sight."""
         profile = self.workspace.profile
         self.log_panel.display = profile.verbose or profile.debug
+        use_motion(self.app, profile.motion)
         self.show_session()
         self.set_interval(0.25, self._look_again)
 
@@ -153,7 +156,11 @@ class ChatView(Widget):
         if self._naming:
             self._naming.cancel()
         self._turn = turn = TurnWorker(events, lambda turn: self.post_message(self.Happened(turn)))
-        self.progress.now("thinking")
+        if with_model:
+            self.progress.wait_for_model("thinking")
+        else:
+            self.progress.now("starting")
+        self._show_activity()
         self.run_worker(turn.run, thread=True, group="turn", exit_on_error=False)
 
     def stop(self) -> None:
@@ -306,7 +313,22 @@ class ChatView(Widget):
             self.show(item)
             self._follow(item)
             self.foreground.follow(item)
+        self._show_activity()
         self.post_message(self.Changed())
+
+    def _show_activity(self) -> None:
+        """Say where the answer will appear that the model is waited for."""
+        progress = self.progress
+        if not (self.busy and self._with_model) or progress.awaited is None:
+            self.conversation.wait_for(None)
+            return
+        model, tokens = progress.request
+        words = f"{progress.doing} to {model}" if progress.doing == "connecting" else progress.doing
+        facts = [model] if progress.doing == "thinking" else []
+        facts += [f"{tokens:,} tokens sent"] if tokens else []
+        facts += [f"${cost:.2f} so far"] if (cost := self.session.ledger.cost) else []
+        activity = Activity(words, progress.awaited, progress.until, tuple(facts))
+        self.conversation.wait_for(activity)
 
     def show(self, event: Event) -> None:
         """Put what happened into the conversation."""
@@ -319,6 +341,7 @@ class ChatView(Widget):
         self.foreground.end()
         self.busy = False
         self.progress.end()
+        self.conversation.wait_for(None)
         self.tokens = 0
         self._give_queue_back()
         self.approval.dismiss()
@@ -372,6 +395,7 @@ class ChatView(Widget):
     def _end_turn(self, event: TurnEnded) -> None:
         self.busy = False
         self.progress.end()
+        self.conversation.wait_for(None)
         self._turn = None
         if self.conversation.editing:
             self.conversation.cancel_edit()

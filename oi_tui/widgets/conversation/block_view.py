@@ -166,7 +166,7 @@ class BlockView(ScrollView):
         target = -1
         while True:
             if anchor is None:
-                wanted = max(layout.total - height, 0)
+                wanted = max(layout.end - height, 0)
             else:
                 index, line = anchor
                 wanted = layout.top(index) + min(line, max(layout.height(index) - 1, 0))
@@ -183,7 +183,7 @@ class BlockView(ScrollView):
     def _scroll_itself(self, line: int) -> bool:
         """Show line `line` at the top, without taking that for the person's doing."""
         before = round(self.scroll_y)
-        size = Size(self.size.width, self.layout_of_blocks.total)
+        size = Size(self.size.width, self.layout_of_blocks.end)
         self._settling = True
         try:
             if self.virtual_size != size:
@@ -205,9 +205,7 @@ class BlockView(ScrollView):
     def _repaint(self, *, whole: bool) -> None:
         """Have those lines painted whose rows are not the ones that were painted last."""
         before, top = self._painted, round(self.scroll_y)
-        self._painted = [
-            found.row if (found := self.found(top + y)) else None for y in range(self.size.height)
-        ]
+        self._painted = [self._row(top + y) for y in range(self.size.height)]
         if whole or len(before) != len(self._painted):
             self.repaint()
             return
@@ -218,6 +216,29 @@ class BlockView(ScrollView):
     def repaint(self) -> None:
         """Paint all lines of the view."""
         self.refresh(Region(0, 0, *self.size))
+
+    def show_tail(self, row: "Row | None") -> None:
+        """Show a row below the last block, or another one, or none any more."""
+        layout = self.layout_of_blocks
+        before, layout.tail = layout.tail, row
+        if bool(before) != bool(row):
+            self._flush_soon()
+        elif row is not None and before is not None and row.segments != before.segments:
+            y = layout.end - 1 - round(self.scroll_y)
+            if 0 <= y < len(self._painted):
+                self._painted[y] = row
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def is_tail(self, line: int) -> bool:
+        """Whether the row below the last block stands on this line."""
+        layout = self.layout_of_blocks
+        return layout.end > layout.total and line == layout.end - 1
+
+    def _row(self, line: int) -> "Row | None":
+        if self.is_tail(line):
+            return self.layout_of_blocks.tail
+        found = self.found(line)
+        return found.row if found else None
 
     def found(self, line: int) -> FoundRow | None:
         """The row on a line of the whole conversation; None for an empty one."""
@@ -242,8 +263,8 @@ class BlockView(ScrollView):
             near = abs(new - old) <= 2 * height
             shift = layout.top(index) - before if near else 0
             if self._following:
-                self._scroll_itself(max(layout.total - height, 0))
-            elif shift or self.virtual_size.height != layout.total:
+                self._scroll_itself(max(layout.end - height, 0))
+            elif shift or self.virtual_size.height != layout.end:
                 self._scroll_itself(new + shift)
                 layout.ensure_seen(round(self.scroll_y), height, self.look)
             self._painted.clear()
@@ -273,7 +294,7 @@ class BlockView(ScrollView):
         index = self.layout_of_blocks.at(line)
         if index < 0:
             return
-        self._follow(line >= self.layout_of_blocks.total - self.size.height)
+        self._follow(line >= self.layout_of_blocks.end - self.size.height)
         self._painted.clear()
         self._settle(None if self._following else (index, line - self.layout_of_blocks.top(index)))
 

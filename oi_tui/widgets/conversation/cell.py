@@ -181,6 +181,8 @@ class CellBlock(Block):
                 if self.stopping:
                     running = f"{_STEPS[self.stopping.step]}…"
                 spans.append((running, look.warning if self.prompt is not None else look.success))
+                if self.active_line is not None and (lines := self._shown_code().count("\n") + 1) > 1:
+                    spans.append((f"line {self.active_line} of {lines}", look.muted))
             case "finished":
                 spans.append((f"finished {took}".strip(), look.success))
                 if reason:

@@ -1,5 +1,6 @@
 """The conversation on the screen; one of its cells at a time can be edited where it stands."""
 
+import time
 from collections.abc import Callable
 
 from textual import on
@@ -12,6 +13,7 @@ from textual.widgets import Static, TextArea
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded
 from oi_tui.messages import Message
+from oi_tui.widgets.conversation.activity import FRAME, Activity
 from oi_tui.widgets.conversation.blocks import Block, ImageBlock, OutputBlock, UserBlock
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.conversation.event_handler import EventHandler
@@ -94,6 +96,8 @@ class Conversation(Widget):
         #: The cell whose beginning is kept in view while it waits for approval.
         self._held: CellBlock | None = None
         self._live: set[str] = set()
+        #: What is being waited for, where the answer will appear.
+        self._activity: Activity | None = None
         #: The time that each running cell showed last.
         self._clocks: dict[str, str] = {}
 
@@ -108,6 +112,7 @@ class Conversation(Widget):
     def on_mount(self) -> None:
         """Be ready to count the seconds of what runs."""
         self._ticker = self.set_interval(_TICK, self._tick, pause=True)
+        self._spinner = self.set_interval(FRAME, self._spin, pause=True)
 
     def apply(self, event: Event) -> None:
         """Show what happened. Events about messages that are not known are let pass."""
@@ -121,6 +126,28 @@ class Conversation(Widget):
             if self.transcript.following:
                 self._held = cell
                 self.call_after_refresh(self._show_held)
+
+    @property
+    def _moves(self) -> bool:
+        return self.app.animation_level != "none"
+
+    def wait_for(self, activity: Activity | None) -> None:
+        """Say below the last block what is being waited for; None takes that away."""
+        if activity == self._activity:
+            return
+        self._activity = activity
+        if activity is None:
+            self._spinner.pause()
+            self.transcript.show_tail(None)
+        else:
+            self._spin()
+            self._spinner.resume()
+
+    def _spin(self) -> None:
+        if self._activity is not None:
+            width, look = self.transcript.block_width, self.transcript.look
+            row = self._activity.row(time.monotonic(), width, look, motion=self._moves)
+            self.transcript.show_tail(row)
 
     def clear(self) -> None:
         """Show an empty conversation."""

@@ -30,6 +30,8 @@ class Layout:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.width = 40
+        #: A row below the last block, after an empty line: what is being waited for.
+        self.tail: Row | None = None
         self._numbers: dict[str, int] = {}
         self._heights = Heights()
         self._known: set[int] = set()
@@ -40,6 +42,11 @@ class Layout:
     def total(self) -> int:
         """The total number of lines."""
         return self._heights.total
+
+    @property
+    def end(self) -> int:
+        """The number of lines with those of the tail, which stands below the last block."""
+        return self.total + (2 if self.tail and self.blocks else 0)
 
     def number(self, key: str) -> int | None:
         """The number of the block with this key."""

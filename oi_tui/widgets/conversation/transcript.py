@@ -131,7 +131,11 @@ class Transcript(BlockView, can_focus=True):
         line = round(self.scroll_y) + y
         found = self.found(line)
         if found is None:
-            return Strip.blank(width, look.base)
+            tail = self.layout_of_blocks.tail
+            if tail is None or not self.is_tail(line):
+                return Strip.blank(width, look.base)
+            strip = Strip([Segment(" " * MARGIN, look.base), *tail.segments])
+            return strip.adjust_cell_length(width, look.base)
         row, index, place = found
         if row.picture is not None:
             row.picture[0].seen()

@@ -275,7 +275,8 @@ def seated(profile: Profile) -> object:
             desk.bench.post_message(desk.bench.Called("it waits"))
             await desk.until(lambda: seen)
             await desk.until(lambda: len(desk.llm.requests) == 1 + profile.model_titles)
-            return typed, sorted(set(map(str, seen))), bool(desk.chat._title), len(desk.llm.requests)
+            moves = desk.app.animation_level
+            return typed, sorted(set(map(str, seen))), bool(desk.chat._title), len(desk.llm.requests), moves
 
     return asyncio.run(work())
 
@@ -370,6 +371,7 @@ EFFECTS: dict[str, Effect] = {
     "theme": Effect(themed),
     "images": Effect(pictured, "blocks"),
     "keys": Effect(keyed),
+    "motion": Effect(seated),
     "mouse": Effect(moused),
     "multi_line": Effect(seated),
     "notifications": Effect(seated),

@@ -53,6 +53,8 @@ QUIET = {
 }
 #: LiteLLM keeps every chunk of a stream; they are dropped after this many.
 _KEPT_CHUNKS = 500
+#: A server that does not accept a request for so long, in seconds, is mentioned.
+_SLOW = 0.5
 #: So long, in seconds, a piece of a reply may wait for those that came with it.
 _MOMENT = 0.01
 #: So many silences in a row may be filled by comments.
@@ -223,8 +225,8 @@ class Provider:
                 def alive() -> None:
                     silence.reschedule(min(clock() + attempt.timeout, limit))
 
-                stream = await self._send(
-                    model=model, api_base=base, api_key=key, stream=True, max_retries=0, num_retries=0,
+                stream = await self._open(
+                    said, model=model, api_base=base, api_key=key, stream=True, max_retries=0, num_retries=0,
                     stream_options={"include_usage": True}, **arguments,
                 )  # fmt: skip
                 raw = RawReply(stream, alive)
@@ -280,6 +282,23 @@ class Provider:
             self._proxies = {name: os.environ.pop(name) for name in _PROXIES if name in os.environ}
             os.environ.update(NO_PROXY="*", no_proxy="*")
         self.litellm.in_memory_llm_clients_cache.flush_cache()
+
+    async def _open(self, said: Callable[..., None], **arguments: Any) -> Any:
+        """Send the request; a server that does not accept it at once is mentioned, and when it does."""
+        slow = False
+
+        def mention() -> None:
+            nonlocal slow
+            slow = True
+            said(accepted=False)
+
+        timer = asyncio.get_running_loop().call_later(_SLOW, mention)
+        try:
+            return await self._send(**arguments)
+        finally:
+            timer.cancel()
+            if slow:
+                said(accepted=True)
 
     async def _send(self, **arguments: Any) -> Any:
         """Open the stream, without the parameters that LiteLLM knows this model does not take."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from oi_tui.engine.llm.base import Delta, Finish, Gap, Reasoning, Text, ToolCallPiece, Usage
+from oi_tui.engine.llm.base import Connection, Delta, Finish, Gap, Reasoning, Text, ToolCallPiece, Usage
 
 
 def record_of(delta: Delta) -> dict[str, Any]:
@@ -21,6 +21,8 @@ def record_of(delta: Delta) -> dict[str, Any]:
             return {"finish": reason}
         case Gap(lines):
             return {"gap": lines}
+        case Connection(accepted):
+            return {"accepted": accepted}
 
 
 def delta_of(record: Mapping[str, Any]) -> Delta | None:
@@ -38,4 +40,6 @@ def delta_of(record: Mapping[str, Any]) -> Delta | None:
             return Finish(reason)
         case {"gap": int(lines)}:
             return Gap(lines)
+        case {"accepted": bool(accepted)}:
+            return Connection(accepted)
     return None
