@@ -401,7 +401,12 @@ class Workspace:
             self._naming.cancel()
 
     def use(self, profile: Profile) -> None:
-        """Go on with other settings, from the next request on."""
+        """Go on with other settings, from the next request on.
+
+        Raises ProfileError for another target, which has to be reached first (`use_target` of the languages).
+        """
+        if profile.target != self.computer.target:
+            raise ProfileError("can be changed at the start or with %target only", key="target")
         if profile.completions != self.profile.completions:
             self._answer_with(profile.completions)
         self.profile = self.session.profile = profile

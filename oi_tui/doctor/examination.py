@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from oi_tui.doctor import folders, installation, terminal, work
+from oi_tui.doctor import folders, installation, place, terminal, work
 from oi_tui.doctor.finding import Check, Finding
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ IMPORTED = (
     "oi_tui.engine.settings.profile",
     "oi_tui.runtimes.computer",
     "oi_tui.runtimes.languages",
+    "oi_tui.runtimes.remote.target",
     "oi_tui.runtimes.sandbox.sandbox",
 )
 
@@ -38,11 +39,14 @@ def checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check,
 
     `ask_terminal` only where nobody else reads the keyboard.
     """
+    away = in_use is not None and in_use.profile.target != "local"
+    there = (Check("Target", lambda: place.target(in_use.profile)),) if in_use and away else ()
     return (
         Check("Python", installation.python),
         Check("Packages", installation.packages),
         Check("Files", installation.files),
         Check("Settings", lambda: work.settings(in_use)),
+        *there,
         Check("Languages", lambda: work.languages(in_use)),
         Check("Models", lambda: work.models(in_use)),
         Check("Keys", lambda: work.kept_keys(in_use)),

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui import paths
-from oi_tui.doctor.examination import checks, examine
+from oi_tui.doctor import place
+from oi_tui.doctor.examination import PATIENCE, checks, examine
 from oi_tui.doctor.finding import Finding
 from oi_tui.text import visible
 from oi_tui.version import __version__
@@ -43,7 +44,9 @@ def report(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[str, i
     """The report, and how many problems it tells of. Nothing secret is in it."""
     lines = [f"oi-tui {__version__} on {platform.system()} {platform.release()}, {platform.machine()}"]
     problems = 0
-    for title, findings in examine(checks(in_use, ask_terminal=ask_terminal)):
+    parts = checks(in_use, ask_terminal=ask_terminal)
+    patience = place.PATIENCE if any(part.title == "Target" for part in parts) else PATIENCE
+    for title, findings in examine(parts, patience):
         problems += sum(finding.good is False for finding in findings)
         lines += ["", title, *_lines(findings)]
     verdict = f"{problems} problem{'s' * (problems != 1)}." if problems else "No problem was found."

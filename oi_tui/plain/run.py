@@ -150,6 +150,7 @@ def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
     conversation.story.note(
         f"oi-tui {__version__}, plain mode. "
         + (f"The model is {model}. Code {asks}." if workspace.has_model else "")
+        + (f" It runs {one_line(workspace.computer.where, 200)}." if workspace.computer.where else "")
         + "\n%help lists the commands; ctrl+d quits."
     )
     if workspace.is_new and setup.look(workspace.store):

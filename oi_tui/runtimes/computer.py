@@ -159,6 +159,11 @@ class Computer:
         """Where code runs, in words, such as `on gpu1 as ana, /scratch/ana`; "" for this machine."""
         return self._place.where if self._place else ""
 
+    @property
+    def place(self) -> "RemotePlace | None":
+        """Where code runs, if not here."""
+        return self._place
+
     def use_target(self, spelling: str, stopped: threading.Event | None = None) -> None:
         """Run code there from now on; languages that run elsewhere stay there for the way back.
 

@@ -228,6 +228,54 @@ def test_a_terminal_and_greetings_in_between_do_no_harm(make: Make) -> None:
     assert len(play(computer, "python", "print('x' * 1_000_000)").text) == 1_000_001
 
 
+# -- containers: a stand-in for the container program, around a real container without home and network
+
+CONTAINERS = """\
+#!/bin/sh
+# The container `web` runs; anything else is an image.
+case "$1" in
+    container) [ "$5" = web ] && echo true && exit; echo "no such container" >&2; exit 1 ;;
+    exec) [ "$2 $3" = "-i web" ] || exit 9; shift 3 ;;
+    run) [ "$*" = "$1 --rm -i --init --entrypoint sh python:3 -c $9" ] || exit 9; set -- sh -c "$9" ;;
+    *) exit 9 ;;
+esac
+exec bwrap --unshare-all --die-with-parent --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib \
+    --symlink usr/lib64 /lib64 --proc /proc --dev /dev --tmpfs /tmp --dir /work --chdir /work --clearenv \
+    --setenv PATH /usr/bin:/bin --setenv CONTAINER "$1" "$@"
+"""
+
+
+@pytest.mark.needs("bwrap")
+@pytest.mark.parametrize("place", ["web", "python:3"])
+def test_code_runs_in_a_container_with_nothing_but_python(
+    make: Make, tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "podman").write_text(CONTAINERS)
+    (folder / "podman").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    if not Path("/usr/bin/python3").exists():
+        pytest.skip("/usr/bin/python3 is not installed here, and the container has nothing else")
+    computer = make(target=f"container:{place}")
+    assert computer.where.endswith(", /work")
+    assert (
+        play(computer, "python", "import os; print(os.getcwd(), os.path.exists('/etc/passwd'))").text
+        == "/work False\n"
+    )
+    assert play(computer, "shell", "echo ~; ls /root").state == "failed"
+    played = play(computer, "python", "import time; print('go'); time.sleep(60)", stop_at="go\r\n")
+    assert played.state == "interrupted"
+    assert (
+        "hello Ada" in play(computer, "shell", "read -p 'name? ' n; echo hello $n", answers=("Ada\n",)).text
+    )
+    assert computer._place
+    assert computer._place.link
+    below = everything_below(computer._place.link._process.pid)
+    computer.close()
+    until(lambda: not any(map(alive, below)))
+
+
 # -- places that cannot be used
 
 

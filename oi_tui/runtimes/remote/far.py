@@ -233,6 +233,7 @@ class _FarEnd:
             **{
                 "is": "here",
                 "folder": str(self._cwd),
+                "writable": os.access(self._cwd, os.W_OK | os.X_OK),
                 "user": _user(),
                 "pid": os.getpid(),
                 "host": socket.gethostname(),

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from oi_tui.runtimes.remote.link import Link
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
 from oi_tui.runtimes.remote.target import Target
 from oi_tui.runtimes.remote.wire import Frame
+
+#: How long an answer may take, in seconds.
+_PATIENCE = 10.0
 
 
 class RemotePlace:
@@ -119,6 +123,23 @@ class RemotePlace:
         return f"on {self.title} as {self._here.get('user', '?')}, {self.folder}"
 
     @property
+    def system(self) -> str:
+        """The system there and its Python, in words."""
+        return f"{self._here.get('system')}, Python {self._here.get('python')}"
+
+    @property
+    def writable(self) -> bool:
+        """Whether files can be made in the folder there."""
+        return bool(self._here.get("writable"))
+
+    def round_trip(self) -> float:
+        """How long a question takes to be answered there, in seconds."""
+        link, _ = self.connect(threading.Event())
+        began = time.monotonic()
+        link.ask("memory", _PATIENCE, language="")
+        return time.monotonic() - began
+
+    @property
     def note(self) -> str:
         """What the model should know."""
         here = self._here
@@ -136,6 +157,12 @@ class RemotePlace:
     def describe(self, language: Language) -> str:
         """The language's program there in a few words."""
         return self._described.get(language.name) or f"{language.title} ({self.program(language.name)})"
+
+    def wait_for_versions(self, seconds: float) -> None:
+        """Wait until the far end has said which versions it has, but no longer than that."""
+        until = time.monotonic() + seconds
+        while self.link and len(self._described) < len(self._here["programs"]) and time.monotonic() < until:
+            time.sleep(0.02)
 
     def runtime(self, language: Language) -> RemoteRuntime:
         """The language, to be run there."""

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths
-from oi_tui.doctor import examination, folders, installation, server, terminal, work
+from oi_tui.doctor import examination, folders, installation, place, server, terminal, work
 from oi_tui.doctor.finding import Check, Finding
 from oi_tui.doctor.report import report, run
 from oi_tui.engine.settings.profile import Profile, settings
@@ -140,6 +140,34 @@ def test_the_profile_that_is_named_is_the_one_that_is_looked_at(tmp_path: Path) 
     assert "ollama/other needs Ollama, which does not answer" in told
     assert "the sandbox is on" in told
     assert done.returncode == 1
+
+
+def test_a_target_is_reached_and_what_is_there_is_said() -> None:
+    done = examined("--target", "command:env")
+    told = " ".join(done.stdout.split())
+    assert "set by flags: target" in told
+    assert "ok code runs on env as " in told
+    assert "there and back takes " in told
+    assert "ok Python 3." in told.partition("Target ")[2].partition(" Languages ")[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "words", "fix"),
+    [
+        ("command:sh -c 'echo locked out >&2; exit 1'", "locked out", "in a terminal"),
+        ("command:no-such-program", "no-such-program was not found", "in a terminal"),
+        ("ssh:-x", "names no host", "Correct the setting target"),
+    ],
+)
+def test_a_target_that_cannot_be_reached_is_a_problem(target: str, words: str, fix: str) -> None:
+    (bad,) = problems(place.target(Profile(target=target)))
+    assert words in bad.words
+    assert fix in bad.fix
+
+
+def test_a_sandbox_elsewhere_is_a_problem() -> None:
+    bad, *_ = problems(place.target(Profile(target="command:env", sandbox=True)))
+    assert "nothing can run there" in bad.words
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,72 @@
+"""The target: whether the place where code runs can be reached, and what is there."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oi_tui.doctor.finding import Finding
+from oi_tui.environment import held_back
+
+if TYPE_CHECKING:
+    from oi_tui.engine.settings.profile import Profile
+    from oi_tui.runtimes.computer import Computer
+
+#: How long the answer of a place may take, in seconds.
+PATIENCE = 30.0
+#: A longer way there and back is felt while typing, in seconds.
+_SLOW = 0.15
+#: How long the programs there may take to say their versions, in seconds.
+_ANSWERED = 10.0
+_FIXES = {
+    "ssh": "Run `ssh {place} python3 --version` in a terminal: it has to answer without a question.",
+    "container": "Check that the container runs, or that the image is there and has Python 3.8 or later.",
+    "command": "Run `{place} python3 --version` in a terminal: it has to answer without a question.",
+}
+
+
+def target(profile: "Profile") -> Iterator[Finding]:
+    """Whether the target can be reached, as whom, and which languages are there."""
+    from oi_tui.runtimes.computer import Computer
+    from oi_tui.runtimes.remote.target import TargetError, parse
+
+    if profile.sandbox:
+        words = "the sandbox is on, which holds programs on this machine only, so nothing can run there"
+        yield Finding(False, words, "Set sandbox: false, or target: local.")
+    began = time.monotonic()
+    fix = "Correct the setting target."
+    try:
+        if place := parse(profile.target):
+            fix = _FIXES[place.kind].format(place=place.place)
+        computer = Computer(
+            cwd=Path.cwd(),
+            python=profile.python,
+            shell=profile.shell,
+            hidden=() if profile.share_keys else held_back(profile.pass_environment),
+            target=profile.target,
+        )
+    except TargetError as error:
+        yield Finding(False, str(error), fix)
+        return
+    try:
+        yield from _there(computer, time.monotonic() - began)
+    finally:
+        computer.close()
+
+
+def _there(computer: "Computer", seconds: float) -> Iterator[Finding]:
+    about = computer.place
+    assert about is not None
+    yield Finding(True, f"code runs {about.where}: {about.system}; connected in {seconds:.1f} s")
+    way = about.round_trip()
+    yield Finding(None if way > _SLOW else True, f"there and back takes {way * 1000:.0f} ms")
+    if not about.writable:
+        words = f"files cannot be written in {about.folder}"
+        yield Finding(None, words, "Name another folder: ssh:HOST/FOLDER.")
+    about.wait_for_versions(_ANSWERED)
+    # Without these two there is little that a model could do.
+    for name in dict.fromkeys(("python", "shell", *computer.languages)):
+        if problem := computer.missing(name):
+            yield Finding(False if name == "python" else None, problem)
+        else:
+            yield Finding(True, computer.describe(name))
