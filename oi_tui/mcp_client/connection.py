@@ -131,6 +131,9 @@ class Connection:
                     answers.put(record)
         process.wait()
         with self._lock:
+            if process.stdin:
+                with suppress(OSError):
+                    process.stdin.close()
             waiting = list(self._answers.values())
         for answers in waiting:
             answers.put({"error": _GONE})

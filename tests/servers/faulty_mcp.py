@@ -1,0 +1,59 @@
+"""An MCP server that misbehaves at one step: `python faulty_mcp.py FAULT STEP`. It needs no library.
+
+The steps are initialize, tools/list and tools/call. The faults are close, silence, garbage, long, deep and
+wrong; `deaf` ignores that its input ends, and that it is asked to end.
+"""
+
+import json
+import signal
+import sys
+
+FAULT, STEP = sys.argv[1:]
+TOOL = {"name": "add", "description": "Adds.", "inputSchema": {"type": "object"}}
+RESULTS = {
+    "initialize": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "faulty", "version": "1"},
+    },
+    "tools/list": {"tools": [TOOL]},
+    "tools/call": {"content": [{"type": "text", "text": "added"}]},
+}
+
+
+def send(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def misbehave(number: int) -> None:
+    match FAULT:
+        case "close":
+            sys.exit(3)
+        case "garbage":
+            send("no json \x00 \x1b[2J\n[]\n{}\n" + '{"jsonrpc": "2.0", "id": 999, "result": {}}')
+        case "long":
+            send(json.dumps({"jsonrpc": "2.0", "id": number, "result": {"x": "x" * 50_000_000}}))
+        case "deep":
+            send("[" * 200_000)
+        case "wrong":
+            send(json.dumps({"jsonrpc": "2.0", "id": number, "result": {"tools": 5, "content": "x"}}))
+
+
+if FAULT == "deaf":
+    for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(each, signal.SIG_IGN)
+for line in sys.stdin:
+    request = json.loads(line)
+    method, number = request["method"], request.get("id")
+    if number is None:
+        continue
+    if method == STEP:
+        misbehave(number)
+    if method not in RESULTS:
+        error = {"code": -32601, "message": "Method not found"}
+        send(json.dumps({"jsonrpc": "2.0", "id": number, "error": error}))
+    elif method != STEP or FAULT in ("garbage", "deep"):
+        send(json.dumps({"jsonrpc": "2.0", "id": number, "result": RESULTS[method]}))
+while FAULT == "deaf":
+    signal.pause()

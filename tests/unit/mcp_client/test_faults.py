@@ -1,0 +1,102 @@
+"""MCP servers that misbehave: each is named in a sentence, stopped by a stop, and nothing is left behind."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine.events import Noticed, TurnEnded
+from oi_tui.engine.llm.base import Text, ToolCallPiece
+from oi_tui.mcp_client import servers
+from tests.processes import descendants, wait_until
+from tests.unit.mcp_client.conftest import Open, server
+from tests.unit.mcp_client.test_tools import codes, output, work
+
+FAULTY = Path(__file__).parents[2] / "servers" / "faulty_mcp.py"
+STEPS = ("initialize", "tools/list", "tools/call")
+_BOUND = 60
+
+
+def faulty(fault: str, step: str) -> str:
+    return f"{server(script=FAULTY)} {fault} {step}"
+
+
+CALL = [ToolCallPiece(0, "c1", "mcp__t__add", "{}")]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("fault", ["close", "long", "wrong"])
+def test_a_server_that_breaks_a_step_is_named_and_the_turn_goes_on(
+    open_workspace: Open, fault: str, step: str
+) -> None:
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty(fault, step)], auto_run=True)
+    events = work(workspace)
+    assert events[-1] == TurnEnded("done")
+    told = [*events, *workspace.session.tell_losses()]
+    sentences = [event.text for event in told if isinstance(event, Noticed)]
+    reasons = [code.reason or "" for code in codes(workspace)]
+    assert any("The MCP server t " in text for text in (*sentences, *reasons))
+    assert all(len(text) < 1000 for text in (*sentences, *reasons))
+    assert "added" not in output(workspace)
+    if fault == "close":
+        assert any("exit code 3" in text for text in (*sentences, *reasons))
+    if fault == "long":
+        assert any("more than 16 MB" in text for text in (*sentences, *reasons))
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("fault", ["garbage", "deep"])
+def test_garbage_between_messages_changes_nothing(open_workspace: Open, fault: str, step: str) -> None:
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty(fault, step)], auto_run=True)
+    work(workspace)
+    assert "added" in output(workspace)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_server_that_never_answers_holds_nothing_up(
+    open_workspace: Open, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(servers, "PATIENCE", 0.5 if step != "tools/call" else _BOUND)
+    workspace = open_workspace(
+        CALL if step == "tools/call" else [Text("Hello.")], servers=[faulty("silence", step)], auto_run=True
+    )
+    stopper = threading.Thread(target=lambda: wait_until(calling, _BOUND) and workspace.session.interrupt())
+
+    def calling() -> bool:
+        return any(code.state == "running" for code in codes(workspace))
+
+    if step == "tools/call":
+        stopper.start()
+    events = work(workspace)
+    assert isinstance(events[-1], TurnEnded)
+    assert events[-1].outcome == ("interrupted" if step == "tools/call" else "done")
+
+
+def test_a_server_that_will_not_end_is_ended(open_workspace: Open) -> None:
+    workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty("deaf", "none")], auto_run=True)
+    work(workspace)
+    assert "added" in output(workspace)
+    workspace.close()
+
+
+def test_the_end_of_the_process_that_talks_to_servers_is_a_sentence(open_workspace: Open) -> None:
+    workspace = open_workspace(
+        CALL, [Text("Done.")], CALL, [Text("Done.")], auto_run=True, servers=[server()]
+    )
+    assert workspace._tools()
+    child = workspace.mcp._connection._process
+    assert child
+    children = descendants(child.pid)
+    child.kill()
+    assert wait_until(lambda: workspace.mcp.status[0].state == "failed", _BOUND)
+    assert "the process that talks to it ended" in workspace.mcp.status[0].problem
+    assert wait_until(lambda: not {each.pid for each in children} & _living(), _BOUND)
+    add = [ToolCallPiece(0, "c1", "mcp__t__add", json.dumps({"a": 1}))]
+    workspace._llm.replies[:0] = [add]  # type: ignore[attr-defined]
+    work(workspace)
+    assert '"sum": 2' in output(workspace)
+
+
+def _living() -> set[int]:
+    return {process.pid for process in descendants(1)}
