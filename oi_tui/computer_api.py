@@ -6,8 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,7 @@ from oi_tui import environment_names, paths
 from oi_tui.computer import documentation
 from oi_tui.computer.desktop import guard as guard_script
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.runtimes.cell_socket import CellSocket
 from oi_tui.runtimes.language import Language, Start
 
 #: A question to the model: its text and images as data URLs. Raises RefusedError.
@@ -43,9 +42,7 @@ class ComputerApi:
         self._ask = ask
         self._stop = stop
         self._os_mode = os_mode
-        self._lock = threading.Lock()
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._server: socket.socket | None = None
+        self._socket = CellSocket("computer", self._answer)
 
     def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
         """Return the languages, of which Python has the object and describes it to the model."""
@@ -53,16 +50,7 @@ class ComputerApi:
 
     def close(self) -> None:
         """Answer nothing any more."""
-        with self._lock:
-            server, self._server = self._server, None
-            folder, self._folder = self._folder, None
-        if server:
-            # Closing alone does not wake up the thread that waits for a connection.
-            with contextlib.suppress(OSError):
-                server.shutdown(socket.SHUT_RDWR)
-            server.close()
-        if folder:
-            folder.cleanup()
+        self._socket.close()
 
     def _with_object(self, python: Language) -> Language:
         start = python.start
@@ -74,32 +62,15 @@ class ComputerApi:
 
         if self._os_mode:
             note = f"{_OS_MODE}\n\n{note}"
-        return replace(python, start=start_with_object, note=note)
+        return replace(python, start=start_with_object, note=note, extended=True)
 
     def _environment(self) -> dict[str, str]:
         return {
             environment_names.COMPUTER_API: "1",
-            environment_names.COMPUTER: self._socket(),
+            environment_names.COMPUTER: self._socket.path(),
             environment_names.SKILLS: str(paths.config() / "skills"),
             environment_names.ACCOUNTS: str(paths.config() / "accounts.ini"),
         }
-
-    def _socket(self) -> str:
-        with self._lock:
-            if self._folder is None:
-                # Only this user may look into it, and the path is short enough for a socket.
-                self._folder = tempfile.TemporaryDirectory(prefix="oi-tui-")
-                self._server = socket.socket(socket.AF_UNIX)
-                self._server.bind(os.path.join(self._folder.name, "computer"))  # noqa: PTH118
-                self._server.listen(16)
-                threading.Thread(target=self._serve, args=(self._server,), daemon=True).start()
-            return os.path.join(self._folder.name, "computer")  # noqa: PTH118
-
-    def _serve(self, server: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = server.accept()
-                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
     def _answer(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection, connection.makefile("rwb") as file:

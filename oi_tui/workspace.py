@@ -48,6 +48,7 @@ from oi_tui.runtimes.sandbox.limits import Limits
 from oi_tui.runtimes.variables import Detail, Memory
 
 if TYPE_CHECKING:
+    from oi_tui.mcp_client.cells import CellTools
     from oi_tui.mcp_client.servers import McpServers
 
 
@@ -131,6 +132,7 @@ class Workspace:
         #: MCP servers run here, also where code runs elsewhere.
         self._folder = str(Path.cwd())
         self._mcp_lock = threading.Lock()
+        self._cell_tools: CellTools | None = None
         self._computer_api: computer_api.ComputerApi | None = None
         #: What running code asks the model just now.
         self._questions: set[Question] = set()
@@ -198,6 +200,16 @@ class Workspace:
     def _declared(self) -> tuple[Language, ...]:
         """The languages that may run; Python has the computer object where the profile wants that."""
         languages = (*LANGUAGES, *self.own_languages.languages)
+        if self.profile.mcp_servers:
+            from oi_tui.mcp_client.cells import CellTools
+
+            self._cell_tools = CellTools(
+                self._tools,
+                lambda tool, arguments, stopped: self.mcp.call(tool, arguments, stopped),
+                lambda tool: self.session.may_call(tool),
+                lambda: bool(self.profile.mcp_servers) and not self.profile.sandbox,
+            )
+            languages = self._cell_tools.given_to(languages)
         if not computer_api.wanted(self.profile):
             return languages
         self._computer_api = computer_api.ComputerApi(
@@ -478,6 +490,8 @@ class Workspace:
         if self._computer_api:
             self._computer_api.close()
         self.session.close()
+        if self._cell_tools:
+            self._cell_tools.close()
         if self._mcp:
             self._mcp.close()
         if not self._lent:

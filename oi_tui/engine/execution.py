@@ -23,7 +23,7 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import arguments_of, is_tool
+from oi_tui.engine.tools import Tool, arguments_of, is_tool, named_in, named_of
 from oi_tui.messages import Displayed, Message, Printed, RunEnded
 
 
@@ -54,6 +54,8 @@ class Execution:
         self._lock = threading.Lock()
         self._question: Answer | None = None
         self._running = False
+        #: The tools that the running code names.
+        self._named: frozenset[str] = frozenset()
 
     def languages(self, profile: Profile) -> tuple[str, ...]:
         """The languages that the model may use: those that are here, or what the profile leaves of them."""
@@ -87,12 +89,19 @@ class Execution:
             state = "unfinished" if code.state == "unfinished" else "failed"
             yield from self._log.record(code.but(state=state, reason=refusal))
             return state, False
+        named = named_of(code.content, profile.mcp_servers) if language == "python" else []
+        if named:
+            note = " ".join(
+                filter(None, (note, f"This code may call tools of MCP servers: {', '.join(named)}."))
+            )
         grant = None
-        if not (caution or self._grants.everything or language is None):
+        if not (caution or self._asks_for_tools(named) or self._grants.everything or language is None):
             grant = self._grants.use(language, code.content, self._computer.cwd, self.earlier)
         unasked = bool(self._grants.everything or grant) and not caution
         if unasked and (risks := self._risks(language or "", code.content, profile)):
             caution, unasked = risks, False
+        if unasked and named and profile.safe_mode != "off":
+            caution, unasked = "safe_mode asks because this code calls tools of MCP servers.", False
         if unasked:
             answer: Run | Reject = Run(code.content)
             code = code.but(decision="auto", grant=grant.words if grant else None)
@@ -118,6 +127,17 @@ class Execution:
             )
         yield from self.run(code)
         return self._log[code.id].state, code.decision != "auto"
+
+    def may_call(self, tool: Tool) -> bool:
+        """Whether the running code names the tool, so that it was seen before the code ran."""
+        return tool.python_path in self._named
+
+    def _asks_for_tools(self, named: Sequence[str]) -> bool:
+        """Whether code has to be asked for because of the tools that it names, whatever was granted."""
+        if self._grants.everything:
+            return False
+        granted = {each.language for each in self._grants if each.scope == "language"}
+        return not all(f"mcp:{path}".lower() in granted for path in named)
 
     def _refusal(self, code: Message, language: str | None, profile: Profile) -> str | None:
         """Return why the code cannot be run at all; None when it can."""
@@ -189,6 +209,7 @@ class Execution:
             self._running = may_run
         if may_run:
             language = self._computer.resolve(code.format or "") or code.format or ""
+            self._named = named_in(code.content) if language == "python" else frozenset()
             self.earlier.note(language, code.content, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)
             try:
@@ -202,6 +223,7 @@ class Execution:
             finally:
                 with self._lock:
                     self._running = False
+                    self._named = frozenset()
             yield from self._log.note(writer.finish())
             if witness and (step := witness.after(code.id)):
                 yield FilesChanged(code.id, step)

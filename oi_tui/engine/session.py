@@ -310,6 +310,10 @@ class Session:
         """The auto-approvals in force, auto-run first."""
         return self.grants.in_force
 
+    def may_call(self, tool: Tool) -> bool:
+        """Whether the running code may call a tool of another program."""
+        return self._execution.may_call(tool)
+
     @property
     def earlier(self) -> EarlierCode:
         """What the interpreters keep from code that ran."""

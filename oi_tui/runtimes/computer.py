@@ -232,7 +232,7 @@ class Computer:
     @property
     def replaced(self) -> frozenset[str]:
         """The names of the languages that are a program's own: what runs their code is not known."""
-        return frozenset(item.name for item in self._offered if item not in LANGUAGES)
+        return frozenset(item.name for item in self._offered if item not in LANGUAGES and not item.extended)
 
     @property
     def notes(self) -> tuple[str, ...]:

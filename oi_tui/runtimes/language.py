@@ -126,5 +126,7 @@ class Language:
     runtime: "Callable[[Language], Runtime] | None" = None
     #: Why the sandbox cannot hold it, in words that follow "because"; empty where it can.
     outside: str = ""
+    #: It is one of ours with an object added for its code; what its code means is known as before.
+    extended: bool = False
     #: The class that it was made from, where it was.
     source: object = None

@@ -65,6 +65,8 @@ class Driver:
         self._install()
         if os.environ.get("OI_TUI_COMPUTER_API"):
             self._saved["computer"] = import_quietly("python_computer").give(self)
+        if os.environ.get("OI_TUI_TOOLS"):
+            self._saved["tools"] = import_quietly("python_tools").give()
 
     def _install(self):
         builtins.input = self._input
