@@ -29,6 +29,7 @@ IMPORTED = (
     "oi_tui.engine.settings.profile",
     "oi_tui.runtimes.computer",
     "oi_tui.runtimes.languages",
+    "oi_tui.runtimes.remote.place",
     "oi_tui.runtimes.remote.target",
     "oi_tui.runtimes.sandbox.sandbox",
 )

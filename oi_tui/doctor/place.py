@@ -22,6 +22,7 @@ _FIXES = {
     "ssh": "Run `ssh {place} python3 --version` in a terminal: it has to answer without a question.",
     "container": "Check that the container runs, or that the image is there and has Python 3.8 or later.",
     "command": "Run `{place} python3 --version` in a terminal: it has to answer without a question.",
+    "kernel": "Name the connection file of a kernel that runs: %connect_info in a notebook shows it.",
 }
 
 
@@ -55,8 +56,14 @@ def target(profile: "Profile") -> Iterator[Finding]:
 
 
 def _there(computer: "Computer", seconds: float) -> Iterator[Finding]:
+    from oi_tui.runtimes.remote.place import RemotePlace
+
     about = computer.place
     assert about is not None
+    if not isinstance(about, RemotePlace):
+        yield Finding(True, f"code runs {about.where}; connected in {seconds:.1f} s")
+        yield from (Finding(True, about.describe(language)) for language in about.languages)
+        return
     yield Finding(True, f"code runs {about.where}: {about.system}; connected in {seconds:.1f} s")
     way = about.round_trip()
     yield Finding(None if way > _SLOW else True, f"there and back takes {way * 1000:.0f} ms")

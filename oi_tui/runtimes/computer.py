@@ -25,7 +25,7 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
-    from oi_tui.runtimes.remote.place import RemotePlace
+    from oi_tui.runtimes.place import Place
 
 #: So much of the output of startup code is shown if it fails, in characters.
 _STARTUP_OUTPUT = 2000
@@ -50,7 +50,7 @@ _HELD_BACK = (
 
 
 #: A place, the languages at work there, and those of them whose startup code ran.
-_AtWork = tuple["RemotePlace | None", dict[str, Runtime], set[str]]
+_AtWork = tuple["Place | None", dict[str, Runtime], set[str]]
 
 
 class Computer:
@@ -122,7 +122,7 @@ class Computer:
         self._losses: deque[Loss] = deque(maxlen=100)
         self._share_keys = share_keys
         #: Where code runs, if not here.
-        self._place: RemotePlace | None = None
+        self._place: Place | None = None
         #: The places that were left, with their languages, which go on there.
         self._left: dict[str, _AtWork] = {}
         if target != LOCAL:
@@ -147,12 +147,12 @@ class Computer:
     @property
     def _offered(self) -> tuple[Language, ...]:
         """The languages that may run where code runs: a person's own are for this machine."""
-        return LANGUAGES if self._place else self._declared
+        return tuple(self._place.languages) if self._place else self._declared
 
     @property
     def target(self) -> str:
         """Where code runs, as a person types it."""
-        return self._place.target.spelling if self._place else LOCAL
+        return self._place.spelling if self._place else LOCAL
 
     @property
     def where(self) -> str:
@@ -160,7 +160,7 @@ class Computer:
         return self._place.where if self._place else ""
 
     @property
-    def place(self) -> "RemotePlace | None":
+    def place(self) -> "Place | None":
         """Where code runs, if not here."""
         return self._place
 
@@ -197,13 +197,17 @@ class Computer:
             self._place, self._runtimes, self._prepared = self._left.pop(key, fresh)
             self._programs.clear()
 
-    def _connect(self, spelling: str, stopped: threading.Event | None) -> "RemotePlace | None":
+    def _connect(self, spelling: str, stopped: threading.Event | None) -> "Place | None":
         """A new place, unless there is one that was left; it takes its time. Raises TargetError."""
         from oi_tui.runtimes.remote.place import RemotePlace
 
         target = parse(spelling)
         if spelling in self._left or target is None:
             return None
+        if target.kind == "kernel":
+            from oi_tui.runtimes.remote.kernel import KernelPlace
+
+            return KernelPlace(target, on_loss=self.note_loss, stopped=stopped)
         return RemotePlace(
             target,
             choices=self._choices,
@@ -587,7 +591,7 @@ class Computer:
             left = [runtime for _, runtimes, _ in self._left.values() for runtime in runtimes.values()]
             return [*self._runtimes.values(), *left]
 
-    def _places(self) -> "list[RemotePlace]":
+    def _places(self) -> "list[Place]":
         with self._lock:
             return [place for place in (self._place, *(each[0] for each in self._left.values())) if place]
 

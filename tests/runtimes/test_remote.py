@@ -290,7 +290,7 @@ def test_code_runs_in_a_container_with_nothing_but_python(
         ("command:", "is no command"),
         ("command:'", "is no command"),
         ("command:no-such-program-here", "no-such-program-here was not found"),
-        ("kernel:x", "Unknown target"),
+        ("docker:x", "Unknown target"),
     ],
 )
 def test_what_is_no_place_is_refused_by_name(make: Make, spelling: str, words: str) -> None:

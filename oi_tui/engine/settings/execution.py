@@ -25,9 +25,9 @@ def host_pattern(text: str) -> str | None:
 
 def target_pattern(text: str) -> str | None:
     """Say what the text must be unless it names a place where code can run."""
-    if re.fullmatch(r"local|(?:ssh|container|command):\s*\S.*", text):
+    if re.fullmatch(r"local|(?:ssh|container|command|kernel):\s*\S.*", text):
         return None
-    return "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE or command:PREFIX"
+    return "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE, command:PREFIX or kernel:FILE"
 
 
 def variable_pattern(text: str) -> str | None:
@@ -65,8 +65,8 @@ class ExecutionSettings:
         "local",
         "Where code runs: local is this machine. ssh:HOST/FOLDER is another one, through your own ssh "
         "configuration; container:NAME is a running container, container:IMAGE a new one; command:PREFIX is "
-        "wherever a command leads, such as command:sudo -u build. Python 3.8 or later is needed there, and "
-        "nothing is installed.",
+        "wherever a command leads, such as command:sudo -u build; Python 3.8 or later is needed there, and "
+        "nothing is installed. kernel:FILE is a running Jupyter kernel, by its connection file.",
         key="target",
         limits=True,
         section="Running code",

@@ -20,6 +20,7 @@ _NOT_SENT = (
     "custom",
     "computer.py",
     "bundle.py",
+    "kernel.py",
     "link.py",
     "place.py",
     "runtime.py",

@@ -31,6 +31,8 @@ from oi_tui.runtimes.remote.wire import BEAT, PLACES, SILENCE, WINDOW, Frame, Fr
 #: The largest picture that is sent when a program names its file, in bytes.
 _LARGEST_PICTURE = 32 * 1024 * 1024
 _PICTURES = {".png": "base64.png", ".jpg": "base64.jpeg", ".jpeg": "base64.jpeg"}
+#: Output is sent in pieces of so many characters.
+_PIECE = WINDOW // 4
 #: How long the languages are given to end, in seconds; each needs 6 at most.
 _ENDING = 8.0
 
@@ -285,7 +287,8 @@ class _FarEnd:
         reports = runtime.run(code, stop)
         try:
             for report in reports:
-                self._sender.send_reports(number, [_whole(report)])
+                for piece in _pieces(_whole(report)):
+                    self._sender.send_reports(number, [piece])
                 if number in self._given_up:
                     # Nobody follows it any more: it sees to its end by itself.
                     reports.close()
@@ -321,6 +324,15 @@ def _user() -> str:
     except (KeyError, OSError):
         # A container may run under a number that has no name.
         return str(os.getuid())
+
+
+def _pieces(report: Report) -> Iterator[Report]:
+    """The report; long output in pieces, so that one is read here while others are on their way."""
+    if not isinstance(report, Printed) or len(report.text) <= _PIECE:
+        yield report
+        return
+    for at in range(0, len(report.text), _PIECE):
+        yield Printed(report.text[at : at + _PIECE], report.view)
 
 
 def _whole(report: Report) -> Report:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from oi_tui.messages import Loss
 from oi_tui.runtimes.language import Choices, Language
+from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.link import Link
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
@@ -41,6 +42,7 @@ class RemotePlace:
         stopped: threading.Event | None = None,
     ) -> None:
         self.target = target
+        self.spelling = target.spelling
         self.title = target.title
         self._choices = choices
         self._cwd = cwd
@@ -148,6 +150,11 @@ class RemotePlace:
             f"as the user {here.get('user')}, in the working directory {self.folder}. "
             "Files of the user's own machine are not there."
         )
+
+    @property
+    def languages(self) -> Sequence[Language]:
+        """Every language that is known."""
+        return LANGUAGES
 
     def program(self, language: str) -> str | None:
         """The language's program there; None where it is missing."""

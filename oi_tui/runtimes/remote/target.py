@@ -10,11 +10,11 @@ from typing import Literal
 
 from oi_tui.runtimes.remote.bundle import start_script
 
-Kind = Literal["ssh", "container", "command"]
+Kind = Literal["ssh", "container", "command", "kernel"]
 
 #: The spelling of this machine.
 LOCAL = "local"
-_FORMS = "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE or command:PREFIX"
+_FORMS = "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE, command:PREFIX or kernel:FILE"
 _HOST = re.compile(
     r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_][\w.-]*(?::\d{1,5})?|(?:[\w.+-]+@)?\[[0-9A-Fa-f:.]+\](?::\d{1,5})?"
 )
@@ -84,6 +84,8 @@ def parse(spelling: str) -> Target | None:
         if not words:
             raise TargetError(f"{spelling!r} is no command: write command:PREFIX, as command:sudo -u build.")
         return Target(spelling, "command", place)
+    if kind == "kernel" and place:
+        return Target(spelling, "kernel", place)
     raise TargetError(f"Unknown target {spelling!r}. Targets: {_FORMS}.")
 
 

@@ -1,0 +1,41 @@
+"""The interface of a place that is not this machine's own terminal: a far end, or a Jupyter kernel."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from oi_tui.runtimes.language import Language, Runtime
+
+
+class Place(Protocol):
+    """Where code runs, if not here."""
+
+    #: The place as a person types it, and in a word or two.
+    spelling: str
+    title: str
+
+    @property
+    def where(self) -> str:
+        """The place in words, as `on gpu1 as ana, /scratch/ana`."""
+
+    @property
+    def note(self) -> str:
+        """What the model should know."""
+
+    @property
+    def languages(self) -> Sequence[Language]:
+        """Every language that the place could have."""
+
+    def program(self, language: str) -> str | None:
+        """The language's program there; None where it is missing."""
+
+    def describe(self, language: Language) -> str:
+        """The language's program there in a few words."""
+
+    def runtime(self, language: Language) -> Runtime:
+        """The language, to be run there."""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Tell programs the size of their terminal."""
+
+    def close(self) -> None:
+        """End everything there that is ours, for good."""

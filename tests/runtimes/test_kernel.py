@@ -1,0 +1,168 @@
+"""A real Jupyter kernel as the place where code runs."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.messages import Displayed, InputRequested, Printed, Report, Stopping
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.remote.target import TargetError
+from tests.runtimes.playing import alive, play, until
+
+pytest.importorskip("jupyter_client", reason="jupyter-client is not installed here (extra kernel)")
+pytest.importorskip("ipykernel", reason="ipykernel is not installed here")
+Make = Callable[..., Computer]
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int]]:
+    """The connection file of a kernel that runs, and its process."""
+    file = tmp_path_factory.mktemp("kernel") / "kernel-1.json"
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-m", "ipykernel_launcher", "-f", str(file)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until(file.exists)
+    yield file, process.pid
+    process.kill()
+    process.wait(10)
+
+
+@pytest.fixture
+def computer(make: Make, kernel: tuple[Path, int]) -> Computer:
+    return make(target=f"kernel:{kernel[0]}")
+
+
+def test_code_runs_in_the_kernel_and_its_variables_stay(
+    make: Make, computer: Computer, kernel: tuple[Path, int]
+) -> None:
+    assert computer.languages == ("python",)
+    assert computer.where == "in the kernel of kernel-1.json"
+    assert computer.describe("python").endswith("(Jupyter kernel)")
+    assert play(computer, "python", "memory = 41; print('grüße')").text == "grüße\n"
+    assert play(computer, "python", "memory + 1").text == "42\n"
+    computer.close()
+    assert alive(kernel[1])
+    assert play(make(target=f"kernel:{kernel[0]}"), "python", "print(memory + 1)").text == "42\n"
+
+
+def test_an_error_fails_the_run(computer: Computer) -> None:
+    played = play(computer, "python", "print('before')\nraise ValueError('oops')")
+    assert (played.state, played.reason) == ("failed", "ValueError")
+    assert played.text.startswith("before\n")
+    assert "oops" in played.text
+
+
+def test_a_picture_is_shown(computer: Computer) -> None:
+    code = (
+        "import base64\nclass Shown:\n    def _repr_png_(self):\n"
+        "        return b'\\x89PNG\\r\\n\\x1a\\n'\nShown()"
+    )
+    (shown,) = play(computer, "python", code).shown
+    assert isinstance(shown, Displayed)
+    assert shown.format == "base64.png"
+
+
+def test_questions_are_reported_and_answered(computer: Computer) -> None:
+    code = (
+        "import getpass\nname = input('name? ')\nword = getpass.getpass('Password: ')\nprint(name, len(word))"
+    )
+    played = play(computer, "python", code, answers=("Ada\n", "secret\n"))
+    asked = [(report.prompt, report.masked) for report in played.asked]
+    assert asked == [("name? ", False), ("Password: ", True)]
+    assert played.text.endswith("Ada 6\n")
+    assert "secret" not in played.text
+
+
+def test_output_is_seen_as_it_comes_and_an_interrupt_keeps_the_variables(computer: Computer) -> None:
+    play(computer, "python", "memory = 41")
+    played = play(
+        computer, "python", "import time\nprint('go', flush=True)\ntime.sleep(60)", stop_at="go\r\n"
+    )
+    assert played.state == "interrupted"
+    assert played.seconds < 10
+    assert play(computer, "python", "memory + 1").text == "42\n"
+
+
+def test_a_question_can_be_interrupted(computer: Computer) -> None:
+    def stop(report: Report, _: str) -> None:
+        if isinstance(report, InputRequested):
+            computer.interrupt()
+
+    assert play(computer, "python", "input('? ')", on=stop).state == "interrupted"
+    assert play(computer, "python", "print(1)").text == "1\n"
+
+
+def test_what_does_not_stop_is_left_and_not_ended(computer: Computer, kernel: tuple[Path, int]) -> None:
+    code = (
+        "import time\nuntil = time.time() + 5\nprint('go', flush=True)\n"
+        "while time.time() < until:\n    try: time.sleep(1)\n    except KeyboardInterrupt: pass"
+    )
+
+    def insist(report: Report, so_far: str) -> None:
+        if isinstance(report, Printed) and "go" in so_far:
+            computer.interrupt()
+        if isinstance(report, Stopping) and report.seconds is None:
+            assert "keeps its variables" in report.at_stake
+            computer.interrupt()
+
+    played = play(computer, "python", code, on=insist)
+    assert played.state == "lost"
+    assert "still runs in the kernel of kernel-1.json" in played.reason
+    assert alive(kernel[1])
+    assert play(computer, "python", "print(1)").text == "1\n"
+
+
+def test_a_run_that_nobody_follows_is_interrupted(computer: Computer) -> None:
+    reports = computer.run("python", "import time\nprint('go', flush=True)\ntime.sleep(60)")
+    for report in reports:
+        if isinstance(report, Printed):
+            break
+    reports.close()
+    assert play(computer, "python", "print(1)").text == "1\n"
+
+
+def test_a_kernel_that_dies_is_reported(make: Make, tmp_path: Path) -> None:
+    file = tmp_path / "k.json"
+    words = [sys.executable, "-W", "ignore", "-m", "ipykernel_launcher", "-f", str(file)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        until(file.exists)
+        computer = make(target=f"kernel:{file}")
+
+        def kill(_: Report, so_far: str) -> None:
+            if "go" in so_far:
+                process.kill()
+
+        played = play(computer, "python", "import time\nprint('go', flush=True)\ntime.sleep(60)", on=kill)
+        assert played.state == "lost"
+        assert "the kernel ended" in played.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [(None, "No such file"), ("{}", "no connection file"), ("[", "no connection file")]
+)
+def test_what_is_no_kernel_is_refused(make: Make, tmp_path: Path, text: str | None, words: str) -> None:
+    file = tmp_path / "k.json"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(TargetError, match=words):
+        make(target=f"kernel:{file}")
+
+
+def test_a_kernel_that_has_ended_is_not_waited_for_long(make: Make, tmp_path: Path) -> None:
+    from jupyter_client.connect import write_connection_file
+
+    file = tmp_path / "k.json"
+    write_connection_file(str(file))
+    stopped = threading.Event()
+    computer = make()
+    timer = threading.Timer(0.5, stopped.set)
+    timer.start()
+    with pytest.raises(TargetError, match="stopped"):
+        computer.use_target(f"kernel:{file}", stopped)
+    timer.join()
