@@ -46,6 +46,7 @@ from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.sandbox.limits import Limits
 from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.text import one_line
 
 if TYPE_CHECKING:
     from oi_tui.mcp_client.cells import CellTools
@@ -235,6 +236,33 @@ class Workspace:
     def _tools(self) -> Sequence[Tool]:
         """The tools of MCP servers, for the model; may take a moment."""
         return self.mcp.tools() if self.profile.mcp_servers and self._own_computer else ()
+
+    def read_resource(self, server: str, uri: str) -> str:
+        """Read a resource of an MCP server for a message; blocks while the server answers.
+
+        Returns why that failed in words, and "" where there is no such server.
+        """
+        if not self.profile.mcp_servers or self.mcp.find(server) is None:
+            return ""
+        from oi_tui.mcp_client.connection import CallError
+        from oi_tui.mcp_client.resources import Resources
+
+        try:
+            return Resources(self.mcp).read(server, uri, self.session.stop_signal)
+        except CallError as error:
+            return f"(The resource {one_line(uri)} of {server} could not be read: {one_line(str(error))})"
+
+    def resources(self, server: str) -> Sequence[tuple[str, str]]:
+        """The addresses and names of an MCP server's resources; blocks while the server answers."""
+        if not self.profile.mcp_servers or self.mcp.find(server) is None:
+            return ()
+        from oi_tui.mcp_client.connection import CallError
+        from oi_tui.mcp_client.resources import Resources
+
+        try:
+            return Resources(self.mcp).listed(server)
+        except CallError:
+            return ()
 
     def ask_model(self, text: str, images: Sequence[str] = ()) -> str:
         """Ask the model for running code, on the account of the conversation; blocks while it answers.

@@ -1,5 +1,6 @@
 """Lists, tests, adds and removes MCP servers, and has their changed tools reviewed."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
@@ -8,6 +9,7 @@ from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.mcp_servers import McpServerError
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.mcp_client.connection import CallError
+from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import Status
 from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
@@ -15,7 +17,7 @@ from oi_tui.workspace import Workspace
 T = TypeVar("T")
 _USAGE = (
     "Type %mcp, %mcp test NAME, %mcp add NAME COMMAND, %mcp add NAME URL, %mcp remove NAME "
-    "or %mcp trust NAME."
+    "%mcp prompt NAME PROMPT or %mcp trust NAME."
 )
 _NONE = "There are no MCP servers. Add one: %mcp add NAME COMMAND, or %mcp add NAME URL."
 #: Names of tools that are listed for each server.
@@ -28,6 +30,7 @@ class _Place(Protocol):
     def tell(self, text: str, *, warning: bool = False) -> None: ...
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None: ...
+    def put_back(self, text: str) -> None: ...
     def take_profile(self, profile: Profile) -> None: ...
 
 
@@ -44,6 +47,8 @@ class ServerManager:
             self._list()
         elif action == "add" and name and rest:
             self._add(name, rest)
+        elif action == "prompt" and name and rest:
+            self._prompt(self._find(name), rest)
         elif action in ("test", "remove", "trust") and name and not rest:
             {"test": self._test, "remove": self._remove, "trust": self._trust}[action](self._find(name))
         else:
@@ -61,24 +66,56 @@ class ServerManager:
         self._place.tell("\n".join(lines) or _NONE)
 
     def _test(self, status: Status) -> None:
-        def work() -> str:
+        name = status.server.name
+
+        def work() -> tuple[list[str], str]:
             try:
                 self._workspace.mcp.test(status)
+                return _offered(Resources(self._workspace.mcp), name), ""
             except CallError as error:
-                return str(error)
-            return ""
+                return [], str(error)
 
-        def then(problem: str) -> None:
+        def then(found: tuple[list[str], str]) -> None:
+            lines, problem = found
             if problem:
-                text = f"The MCP server {status.server.name} is not available: {one_line(problem, 500)}"
+                text = f"The MCP server {name} is not available: {one_line(problem, 500)}"
                 self._place.tell(text, warning=True)
             else:
-                self._place.tell("\n".join(_described(status)))
+                self._place.tell("\n".join([*_described(status), *lines]))
 
         if self._workspace.profile.sandbox:
             self._place.tell("MCP servers run outside of the sandbox, which is on.", warning=True)
         else:
             self._place.aside(work, then)
+
+    def _prompt(self, status: Status, rest: str) -> None:
+        """Put a prompt of a server where the person types; nothing is sent."""
+        try:
+            name, *pairs = shlex.split(rest)
+        except ValueError as error:
+            raise CommandError(f"{str(error).capitalize()}.") from None
+        if not all("=" in pair for pair in pairs):
+            raise CommandError(
+                "Write the arguments of a prompt as NAME=VALUE, in quotes where there are spaces."
+            )
+        arguments = {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+
+        def work() -> tuple[str, str]:
+            try:
+                return Resources(self._workspace.mcp).prompt(status.server.name, name, arguments), ""
+            except CallError as error:
+                return "", str(error)
+
+        def then(found: tuple[str, str]) -> None:
+            text, problem = found
+            if problem:
+                self._place.tell(
+                    f"The MCP server {status.server.name}: {one_line(problem, 500)}", warning=True
+                )
+            else:
+                self._place.put_back(text)
+
+        self._place.aside(work, then)
 
     def _add(self, name: str, rest: str) -> None:
         line = f"{name} = {rest.strip()}"
@@ -117,6 +154,15 @@ class ServerManager:
 
         about = ["The model gets these descriptions.", "", *self._workspace.mcp.changes(status)]
         self._place.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)
+
+
+def _offered(resources: Resources, name: str) -> list[str]:
+    """What a server offers beside tools, and how it is used."""
+    lines = [f"    @{name}:{one_line(uri, 200)}  {title}" for uri, title in resources.listed(name)[:_LISTED]]
+    for prompt in resources.prompts(name)[:_LISTED]:
+        arguments = " ".join(f"{one_line(argument, 40)}=…" for argument in prompt.arguments)
+        lines.append(f"    %mcp prompt {name} {one_line(prompt.name, 60)} {arguments}  {prompt.description}")
+    return lines
 
 
 def _described(status: Status) -> list[str]:

@@ -208,8 +208,8 @@ def _skills(target: CommandTarget, argument: str) -> None:
 
 @command(
     "mcp",
-    "List MCP servers; test, add or remove one; review changed tools",
-    usage="[test|add|remove|trust NAME]",
+    "List MCP servers; test, add or remove one; use a prompt; review changed tools",
+    usage="[test|add|remove|prompt|trust NAME]",
 )
 def _mcp(target: CommandTarget, argument: str) -> None:
     action, rest = parted(argument)

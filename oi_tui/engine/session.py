@@ -315,6 +315,11 @@ class Session:
         return self._execution.may_call(tool)
 
     @property
+    def stop_signal(self) -> threading.Event:
+        """Set once somebody stops the turn; for what takes its time within it."""
+        return self._stopped
+
+    @property
     def earlier(self) -> EarlierCode:
         """What the interpreters keep from code that ran."""
         return self._execution.earlier

@@ -1,9 +1,9 @@
-"""Mentions in a message: files and variables by `@name`, and dropped files."""
+"""Mentions in a message: files and variables by `@name`, resources by `@server:uri`, and dropped files."""
 
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
@@ -95,13 +95,18 @@ def _short(path: str, root: Path) -> str:
     return str(full.relative_to(root)) if full.is_relative_to(root) and full != root else path
 
 
-def expand(text: str, root: Path, known: Remembering) -> str:
+#: Reads a resource of a server, for the end of a message; "" where there is no such server or resource.
+ReadResource = Callable[[str, str], str]
+
+
+def expand(text: str, root: Path, known: Remembering, read: ReadResource = lambda _server, _uri: "") -> str:
     """The message that a prompt stands for.
 
     `@path` becomes the path, `@name` the variable's name; what a model should know of the variables (type,
-    shape, columns; never what they hold) is said at the end. What points at nothing stays as it was typed.
+    shape, columns; never what they hold) is said at the end, and what `@server:uri` holds. What points at
+    nothing stays as it was typed.
     """
-    meanings = _Meanings(root, known)
+    meanings = _Meanings(root, known, read)
     content = MENTION.sub(meanings.replace, text)
     return "\n\n".join(part for part in (content, "\n".join(meanings.notes)) if part)
 
@@ -109,7 +114,8 @@ def expand(text: str, root: Path, known: Remembering) -> str:
 class _Meanings:
     """The meanings of the mentions in one message."""
 
-    def __init__(self, root: Path, known: Remembering) -> None:
+    def __init__(self, root: Path, known: Remembering, read: ReadResource) -> None:
+        self._read = read
         self.notes: dict[str, None] = {}
         self._root = root
         self._known = known
@@ -126,7 +132,7 @@ class _Meanings:
         return found[0]
 
     def _meaning(self, name: str) -> str | None:
-        return self._variable(name) or self._file(name)
+        return self._variable(name) or self._file(name) or self._resource(name)
 
     def _variable(self, name: str) -> str | None:
         if self._memories is None:
@@ -138,6 +144,15 @@ class _Meanings:
                 self.notes[f"(`{variable}` is a {language} variable: {words})"] = None
                 told = variable
         return told
+
+    def _resource(self, name: str) -> str | None:
+        server, _, uri = name.partition(":")
+        # A resource that cannot be read is one, too, so what may follow it is left out at once.
+        found = self._read(server, uri.rstrip(_AFTER)) if uri else ""
+        if not found:
+            return None
+        self.notes[found] = None
+        return uri
 
     def _file(self, name: str) -> str | None:
         path = _path(name, self._root)

@@ -1,7 +1,7 @@
 """Completes mentions: variables of the languages, and files."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import sleep
 
@@ -12,6 +12,7 @@ from textual.worker import get_current_worker
 from oi_tui.input import mentions
 from oi_tui.input.file_index import FileIndex
 from oi_tui.runtimes.variables import Memory, Variable
+from oi_tui.text import one_line
 from oi_tui.widgets.prompt.completion import Query
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
 from oi_tui.workspace import Languages
@@ -36,8 +37,13 @@ class Completer:
         offers: list[CompletionOffer]
         note: str
 
-    def __init__(self, widget: Widget, computer: Languages) -> None:
-        """`widget` runs the thread, and posts the answers."""
+    def __init__(
+        self, widget: Widget, computer: Languages, resources: Callable[[str], Sequence[tuple[str, str]]]
+    ) -> None:
+        """`widget` runs the thread, and posts the answers. `resources` lists those of a server."""
+        self._resources = resources
+        #: The resources of each server that was asked.
+        self._known_resources: dict[str, Sequence[tuple[str, str]]] = {}
         self._widget = widget
         self._computer = computer
         self.files = FileIndex(self._computer.cwd)
@@ -73,7 +79,7 @@ class Completer:
             return
         variables = list(self._variables(query.text))
         taken = {name for name, _ in variables}
-        offers = [offer for _, offer in variables]
+        offers = [offer for _, offer in variables] + list(self._offered_resources(query.text))
         for path in self.files.find(query.text, _MOST):
             named = f"./{path}" if path in taken else path
             end = "" if path.endswith("/") else " "
@@ -84,6 +90,18 @@ class Completer:
             "loading files…" if self.files.listing else "" if offers else "no file or variable of this name"
         )
         self._widget.post_message(self.Found(query, offers, note if query.text or offers else ""))
+
+    def _offered_resources(self, typed: str) -> Iterator[CompletionOffer]:
+        """Resources of the MCP server whose name was typed, as `docs:`."""
+        server, colon, wanted = typed.partition(":")
+        if not colon:
+            return
+        if server not in self._known_resources:
+            self._known_resources[server] = self._resources(server)
+        for uri, name in self._known_resources[server][:_MOST]:
+            if wanted.lower() in f"{uri} {name}".lower():
+                full = f"{server}:{uri}"
+                yield CompletionOffer(f"{mentions.written(full)} ", one_line(full, 200), name)
 
     def _variables(self, typed: str) -> Iterator[tuple[str, CompletionOffer]]:
         """Variables by name: data before code, those that begin with what is typed before the others."""

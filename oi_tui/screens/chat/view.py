@@ -96,7 +96,7 @@ class ChatView(Widget):
         self.replace_line = FindReplaceBar(self.conversation.editor, id="replace")
         self.conversation.on_edit_ended = self.replace_line.dismiss
         self.foreground = Foreground(self)
-        self.completer = Completer(self, workspace.computer)
+        self.completer = Completer(self, workspace.computer, workspace.resources)
         self.log_panel = LogPanel(log.recent, id="log")
         self._waiting = PromptQueue(id="queue")
         self._turn: TurnWorker | None = None
@@ -145,7 +145,10 @@ class ChatView(Widget):
         computer = self.workspace.computer
         typed = self.prompt.full(prompt).rstrip()
         # What languages remember takes a moment to learn, so it is asked for by the turn itself.
-        self.start(self.session.turn(lambda: expand(typed, computer.cwd, computer)), with_model=True)
+        self.start(
+            self.session.turn(lambda: expand(typed, computer.cwd, computer, self.workspace.read_resource)),
+            with_model=True,
+        )
 
     def start(self, events: Iterator[Event], *, with_model: bool = False) -> None:
         """Work through a session's events in a thread; `with_model`: the model has a part in them."""

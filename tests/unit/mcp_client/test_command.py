@@ -34,6 +34,9 @@ class Place:
     def aside(self, work: Callable[[], Any], then: Callable[[Any], object]) -> None:
         then(work())
 
+    def put_back(self, text: str) -> None:
+        self.said.append(f"typed: {text}")
+
     def take_profile(self, profile: Profile) -> None:
         self._workspace.use(profile)
 
@@ -57,7 +60,15 @@ def test_a_server_is_added_listed_tested_and_removed(workplace: Path) -> None:
         with pytest.raises(CommandError, match="an MCP server t already"):
             manager.do("add", "t", command)
         manager.do("", "", "")
-        assert place.said[-1] == tested
+        assert tested.startswith(place.said[-1])
+        assert "@t:notes://today  today" in tested
+        assert "%mcp prompt t review text=…  Reviews a text" in tested
+        manager.do("prompt", "t", "review text='two words'")
+        assert place.said[-1] == "typed: Review this: two words"
+        manager.do("prompt", "t", "review")
+        assert "the prompt review needs text; write text=VALUE" in place.said[-1]
+        manager.do("prompt", "t", "other")
+        assert "no prompt other; prompts: review" in place.said[-1]
         manager.do("remove", "t", "")
         assert Profile.load(path).mcp_servers == ()
         with pytest.raises(CommandError, match="Servers: none"):
