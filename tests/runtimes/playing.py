@@ -211,8 +211,10 @@ def _living_there(computer: Computer) -> dict[str, int]:
 
 
 def children(pid: int) -> list[int]:
-    """The children of a process."""
-    try:
-        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
+    """The children of a process, whichever of its threads started them."""
+    found = []
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                found += [int(word) for word in (thread / "children").read_text().split()]
+    return found
