@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -329,8 +330,12 @@ def run(
             stack.callback(_close, workspace)
             return workspace
 
+        opening: Callable[[], Workspace] = opened
+        if profile.target != "local":
+            # Before the screen: ssh may have questions, and its words say best why it failed.
+            opening = partial(_already, opened())
         app = OiTui(
-            opened,
+            opening,
             theme=profile.theme,
             mouse=profile.mouse,
             images=profile.images,
@@ -345,6 +350,10 @@ def run(
         _bring_back(app.attention.restore())
         _print(said)
         return app.return_code or 0
+
+
+def _already(workspace: "Workspace") -> "Workspace":
+    return workspace
 
 
 def _close(workspace: "Workspace") -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -586,8 +587,11 @@ class Workspace:
 
 def _open_computer(**options: Any) -> Computer:
     """The languages where the settings want them. Raises ProfileError where that place cannot be reached."""
+    from oi_tui.runtimes.remote.askpass import ask_on_terminal
+
     try:
-        return Computer(**options)
+        # The screen is not there yet where this is made.
+        return Computer(**options, ask=ask_on_terminal if sys.stdin.isatty() else None)
     except TargetError as error:
         raise ProfileError(str(error), key="target") from None
 

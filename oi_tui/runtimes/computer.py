@@ -26,6 +26,7 @@ from oi_tui.text import one_line
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
+    from oi_tui.runtimes.remote.askpass import Ask
 
 #: So much of the output of startup code is shown if it fails, in characters.
 _STARTUP_OUTPUT = 2000
@@ -83,11 +84,13 @@ class Computer:
         hosts: Sequence[str] = (),
         startup: Sequence[tuple[str, str]] = (),
         target: str = LOCAL,
+        ask: "Ask | None" = None,
         share_keys: bool = False,
         unlisted: Callable[[], Sequence[Language]] = tuple,
     ) -> None:
         """`startup` is code, with its language, that runs when the language starts.
 
+        `ask` answers the questions of ssh while the target is reached; without it, they make that fail.
         `unlisted` gives languages that are not offered as such, but can run: the tools of other programs.
         They run on this machine, whatever the target. Raises TargetError where the target cannot be reached.
         """
@@ -126,7 +129,7 @@ class Computer:
         #: The places that were left, with their languages, which go on there.
         self._left: dict[str, _AtWork] = {}
         if target != LOCAL:
-            self.use_target(target)
+            self.use_target(target, ask=ask)
 
     @property
     def cwd(self) -> Path:
@@ -164,7 +167,9 @@ class Computer:
         """Where code runs, if not here."""
         return self._place
 
-    def use_target(self, spelling: str, stopped: threading.Event | None = None) -> None:
+    def use_target(
+        self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
+    ) -> None:
         """Run code there from now on; languages that run elsewhere stay there for the way back.
 
         Blocks while the connection is made, unless `stopped` is set. Raises TargetError, and stays.
@@ -178,7 +183,7 @@ class Computer:
             )
         key = target.spelling if target else LOCAL
         self._refuse_while_running()
-        fresh: _AtWork = (self._connect(key, stopped) if target else None, {}, set())
+        fresh: _AtWork = (self._connect(key, stopped, ask) if target else None, {}, set())
         try:
             self._move(key, fresh)
         except TargetError:
@@ -197,7 +202,7 @@ class Computer:
             self._place, self._runtimes, self._prepared = self._left.pop(key, fresh)
             self._programs.clear()
 
-    def _connect(self, spelling: str, stopped: threading.Event | None) -> "Place | None":
+    def _connect(self, spelling: str, stopped: threading.Event | None, ask: "Ask | None") -> "Place | None":
         """A new place, unless there is one that was left; it takes its time. Raises TargetError."""
         from oi_tui.runtimes.remote.place import RemotePlace
 
@@ -218,6 +223,7 @@ class Computer:
             active_line=self._active_line,
             size=self._size,
             on_loss=self.note_loss,
+            ask=ask,
             stopped=stopped,
         )
 

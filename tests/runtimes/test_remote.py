@@ -325,6 +325,33 @@ def test_a_host_that_is_not_known_and_a_folder_that_is_missing_are_said(make: Ma
         make(target="ssh:127.0.0.1:1")
 
 
+@pytest.mark.needs("ssh", "sshd")
+def test_questions_of_ssh_are_brought_to_the_person(make: Make, sshd: Path, tmp_path: Path) -> None:
+    server = sshd.parent
+    key = tmp_path / "key"
+    key.write_bytes((server / "client_key").read_bytes())
+    key.chmod(0o600)
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", "open sesame", "-f", str(key)], check=True)
+    config = (server / "client").read_text().replace(str(server / "client_key"), str(key))
+    (tmp_path / "config").write_text(config.replace(str(server / "known_hosts"), str(tmp_path / "known")))
+    target = f"command:ssh -F {tmp_path / 'config'} -o BatchMode=no {HOST}"
+    asked: list[tuple[str, bool]] = []
+
+    def ask(question: str, masked: bool) -> str | None:
+        asked.append((question, masked))
+        return "open sesame" if masked else "yes"
+
+    computer = make(target=target, ask=ask)
+    assert play(computer, "python", "print(1)").text == "1\n"
+    (host, host_masked), (word, word_masked) = asked
+    assert "authenticity of host" in host
+    assert not host_masked
+    assert "passphrase" in word
+    assert word_masked
+    with pytest.raises(TargetError, match="No connection to"):
+        make(target=target, ask=lambda *_: None)
+
+
 def test_the_sandbox_is_not_promised_elsewhere(make: Make) -> None:
     with pytest.raises(TargetError, match="sandbox"):
         make(target="command:env", sandbox=True)

@@ -19,6 +19,7 @@ _NOT_SENT = (
     "__pycache__",
     "custom",
     "computer.py",
+    "askpass.py",
     "bundle.py",
     "kernel.py",
     "link.py",

@@ -8,12 +8,13 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
 from oi_tui.messages import Loss, Report
 from oi_tui.runtimes.remote import wire
+from oi_tui.runtimes.remote.askpass import Ask, questions
 from oi_tui.runtimes.remote.bundle import bundle
 from oi_tui.runtimes.remote.target import Target, TargetError
 from oi_tui.runtimes.remote.wire import (
@@ -29,6 +30,8 @@ from oi_tui.runtimes.remote.wire import (
 
 #: How long the far end may take to begin, in seconds: a job may wait for its machine.
 PATIENCE = 120.0
+#: The same where a person may have to type a password or take a telephone, in seconds.
+ASKED = 600.0
 #: How much of what was printed before the far end began is kept, in bytes, to say why it did not.
 _GREETING = 64 * 1024
 #: How much of the standard error of the connecting program is kept, in bytes.
@@ -78,7 +81,8 @@ class Run:
 class Link:
     """A far end at work. Made, it is connected. Raises TargetError where that fails.
 
-    `settings` is what the far end begins with, `stopped` gives the attempt up.
+    `settings` is what the far end begins with, `stopped` gives the attempt up. Where ssh has a question,
+    `ask` is asked; without it, the connection fails.
     """
 
     def __init__(
@@ -90,9 +94,12 @@ class Link:
         cwd: Path,
         on_loss: Callable[[Loss], None],
         on_end: Callable[[str], None],
+        ask: Ask | None = None,
         stopped: threading.Event | None = None,
     ) -> None:
         self._target = target
+        #: How long the far end may take to begin, in seconds; a person who is asked takes longer.
+        self._patience = ASKED if ask else PATIENCE
         self._on_loss = on_loss
         self._on_end = on_end
         #: Why there is no connection any more, as a part of a sentence; None while there is one.
@@ -108,7 +115,26 @@ class Link:
         self._answers: dict[int, queue.Queue[object]] = {}
         self._sending: queue.Queue[bytes | None] = queue.Queue()
         self._errors = b""
-        command = target.command()
+        with questions(ask) as variables:
+            rest = self._start_process(
+                target.command(may_ask=ask is not None), {**environment, **variables}, cwd, stopped
+            )
+        self._begun = threading.Event()
+        self._refused = ""
+        self._start(self._write)
+        self._start(self._read, rest)
+        self._send_bytes(bundle())
+        self.send(do="begin", **settings)
+        self._wait_for_begin(stopped or threading.Event())
+
+    def _start_process(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        cwd: Path,
+        stopped: threading.Event | None,
+    ) -> bytes:
+        """Start the program that connects, and wait for the far end; what came after its first line."""
         try:
             self._process = subprocess.Popen(
                 command,
@@ -129,19 +155,12 @@ class Link:
         self._threads: list[threading.Thread] = []
         self._start(self._read_errors)
         try:
-            rest = self._greet(stopped or threading.Event())
+            return self._greet(stopped or threading.Event())
         except BaseException:
             self._process.stdin.close()
             self._kill()
             self._process.stdout.close()
             raise
-        self._begun = threading.Event()
-        self._refused = ""
-        self._start(self._write)
-        self._start(self._read, rest)
-        self._send_bytes(bundle())
-        self.send(do="begin", **settings)
-        self._wait_for_begin(stopped or threading.Event())
 
     def _start(self, function: Callable[..., None], *arguments: object) -> None:
         thread = threading.Thread(target=function, args=arguments, name="link", daemon=True)
@@ -158,7 +177,7 @@ class Link:
     def _greet(self, stopped: threading.Event) -> bytes:
         """Wait until the far end's Python speaks; what came after its first line."""
         came = b""
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + self._patience
         while time.monotonic() < until and not stopped.is_set():
             if not select.select([self._output], [], [], _GLANCE)[0]:
                 continue
@@ -175,7 +194,7 @@ class Link:
                 came = came[-_GREETING:]
         if stopped.is_set():
             raise TargetError("Connecting was stopped.")
-        raise TargetError(f"{self._target.title} did not answer within {PATIENCE:.0f} seconds.")
+        raise TargetError(f"{self._target.title} did not answer within {self._patience:.0f} seconds.")
 
     def _check(self, words: list[str]) -> None:
         match words:
@@ -205,14 +224,14 @@ class Link:
         return f"No connection to {self._target.title}: {words}"
 
     def _wait_for_begin(self, stopped: threading.Event) -> None:
-        until = time.monotonic() + PATIENCE
+        until = time.monotonic() + self._patience
         while not self._begun.wait(_GLANCE):
             if stopped.is_set() or time.monotonic() > until:
                 self.close()
                 raise TargetError(
                     "Connecting was stopped."
                     if stopped.is_set()
-                    else f"{self._target.title} did not answer within {PATIENCE:.0f} seconds."
+                    else f"{self._target.title} did not answer within {self._patience:.0f} seconds."
                 )
         if not self.here:
             reason = self._refused or self.lost or "it ended"

@@ -10,6 +10,7 @@ from oi_tui.messages import Loss
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote import wire
+from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.link import Link
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
 from oi_tui.runtimes.remote.target import Target
@@ -39,6 +40,7 @@ class RemotePlace:
         active_line: bool,
         size: tuple[int, int],
         on_loss: Callable[[Loss], None],
+        ask: Ask | None = None,
         stopped: threading.Event | None = None,
     ) -> None:
         self.target = target
@@ -59,7 +61,10 @@ class RemotePlace:
         #: What the far end said of itself when it was last connected.
         self._here: Frame = {}
         self._described: dict[str, str] = {}
+        self._ask = ask
         self.connect(stopped or threading.Event())
+        # Later, the screen is where ssh would ask.
+        self._ask = None
 
     @property
     def link(self) -> Link | None:
@@ -79,6 +84,7 @@ class RemotePlace:
                 environment={k: v for k, v in os.environ.items() if k not in self._hidden},
                 on_loss=self._on_loss,
                 on_end=self._note_end,
+                ask=self._ask,
                 stopped=stopped,
             )
             self._here, self._described = link.here, link.described

@@ -20,6 +20,7 @@ _HOST = re.compile(
 )
 _CONTAINER = re.compile(r"[A-Za-z0-9][\w./:@-]*")
 _CONTAINER_PROGRAMS = ("podman", "docker", "nerdctl")
+_LONGEST_TITLE = 40
 #: How long the container program may take to say whether a container runs, in seconds.
 _PATIENCE = 15.0
 
@@ -42,12 +43,19 @@ class Target:
     @property
     def title(self) -> str:
         """The place in a word or two, such as `gpu1`."""
-        return self.place
+        if self.kind != "command":
+            return self.place
+        program, *rest = shlex.split(self.place)
+        words = shlex.join([program.rpartition("/")[2], *rest])
+        return words if len(words) <= _LONGEST_TITLE else f"{words[: _LONGEST_TITLE - 1]}…"
 
-    def command(self) -> list[str]:
-        """The command that starts the far end. Raises TargetError when its program is missing."""
+    def command(self, *, may_ask: bool = False) -> list[str]:
+        """The command that starts the far end, which may ask the person, or fails where it would have to.
+
+        Raises TargetError when its program is missing.
+        """
         if self.kind == "ssh":
-            return _ssh(self.place)
+            return _ssh(self.place, may_ask=may_ask)
         if self.kind == "container":
             return _container(self.place)
         words = shlex.split(self.place)
@@ -96,13 +104,13 @@ def _need(program: str, spelling: str) -> str:
     return found
 
 
-def _ssh(place: str) -> list[str]:
+def _ssh(place: str, *, may_ask: bool) -> list[str]:
     host, port = place, ""
     if match := re.fullmatch(r"(.*[^:]|.*\]):(\d{1,5})", place):
         host, port = match[1], match[2]
     program = _need("ssh", f"ssh:{place}")
-    # Nothing is asked on the terminal, where the screen is: keys and known hosts have to be there.
-    options = ["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]
+    # Nothing is asked on the terminal, where the screen is.
+    options = ["-T", "-o", f"BatchMode={'no' if may_ask else 'yes'}", "-o", "ConnectTimeout=20"]
     if port:
         options += ["-p", port]
     return [

@@ -127,6 +127,8 @@ class ChatScreen(Screen[None]):
         await self.mount(chat_view, before="#completions")
         self._chat_view = chat_view
         self.prompt.folder = chat_view.workspace.computer.cwd
+        if where := chat_view.workspace.computer.where:
+            self.query_one("#empty", Static).update(status.nothing_said(where))
         self._tell()
         self.set_interval(0.25, self._tell)
         self.post_message(self.Ready())

@@ -76,12 +76,13 @@ def status(doing: str, seconds: float, left: float | None = None, choice: str = 
     return now, (("esc stop", ""), *keys)
 
 
-def nothing_said() -> Content:
-    """The text of an empty conversation."""
+def nothing_said(where: str = "") -> Content:
+    """The text of an empty conversation; `where` says where code runs, if not here."""
+    place = one_line(where, 60) if where else "on this machine"
     return Content.assemble(
         ("Type what you want.\n", "bold"),
         "A model writes code for it. You read it, edit it,\n",
-        "and decide whether it runs on this machine.\n\n",
+        f"and decide whether it runs {place}.\n\n",
         ("largest files here\n", "$text-accent"),
         ("summarise sales.csv\n", "$text-accent"),
         ("why is the disk full?", "$text-accent"),

@@ -1,0 +1,46 @@
+"""Code that runs elsewhere, as a person meets it."""
+
+from pathlib import Path
+
+from tests.e2e.conftest import Start
+from tests.e2e.program import decisions
+
+
+def first_line(screen: str) -> str:
+    return screen.split("\n")[0]
+
+
+def test_the_screen_and_the_question_say_where_code_runs(start: Start) -> None:
+    program = start("--demo", "--target", "command:env")
+    program.begin()
+    program.wait_for(lambda screen: "on env as " in first_line(screen))
+    asked = " ".join(program.asked_first("largest files here").split("Run this")[1].split())
+    assert "on env as " in asked
+    program.answer("y")
+    program.idle()
+    assert decisions()[0] == "approved"
+    program.say("%target local")
+    program.wait_for("Code now runs on this machine.")
+    program.wait_for(lambda screen: "on env as " not in first_line(screen))
+    program.say("%target command:false")
+    program.wait_for("Code still runs on this machine.")
+
+
+def test_a_target_that_cannot_be_reached_is_said_instead_of_a_screen(start: Start) -> None:
+    program = start("--demo", "--target", "command:sh -c 'echo nobody home >&2; exit 1'")
+    program.wait_for("oi-tui: target: No connection to sh")
+    program.wait_for("nobody home")
+    assert program.wait_exit() == 2
+
+
+def test_a_password_is_asked_for_before_the_screen(start: Start, tmp_path: Path) -> None:
+    script = tmp_path / "login"
+    script.write_text(
+        '#!/bin/sh\nword=$("$SSH_ASKPASS" "Password for ana:") || exit 1\n[ "$word" = sesame ] && exec "$@"\n'
+    )
+    script.chmod(0o755)
+    program = start("--demo", "--target", f"command:{script}")
+    program.wait_for("Password for ana:")
+    program.send("sesame\n")
+    program.begin()
+    assert "sesame" not in program.wait_for(lambda screen: "on login as " in first_line(screen))
