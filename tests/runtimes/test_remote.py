@@ -2,6 +2,7 @@
 
 import ast
 import base64
+import contextlib
 import os
 import random
 import signal
@@ -51,8 +52,13 @@ def far_pid(computer: Computer) -> int:
 
 def far_folder(pid: int) -> Path:
     """The folder in which the far end keeps its modules: its keeper removes it."""
-    commands = [Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0") for child in children(pid)]
-    (folder,) = [words[3].decode() for words in commands if b"rm -rf" in words[2]]
+    found: list[str] = []
+    for child in children(pid):
+        # Others ask a program for its version, and are gone in a moment.
+        with contextlib.suppress(OSError):
+            words = Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+            found += [words[3].decode()] if len(words) > 3 and b"rm -rf" in words[2] else []
+    (folder,) = found
     return Path(folder)
 
 
