@@ -17,6 +17,7 @@ from oi_tui.engine.events import (
     RetryScheduled,
 )
 from oi_tui.engine.output.plain import plain
+from oi_tui.engine.tools import is_tool
 from oi_tui.messages import Message
 from oi_tui.text import one_line, visible
 
@@ -55,7 +56,9 @@ def fenced(language: str, text: str) -> str:
 def describe(code: Message, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return how a piece of code appears: its first line, the whole of it, and its language."""
     language = code.format or "code"
-    first = next((line for line in code.content.splitlines() if line.strip()), "")
+    lines = code.content.splitlines()
+    # The first line of arguments says nothing.
+    first = " ".join(lines) if is_tool(language) else next((line for line in lines if line.strip()), "")
     shown = [*filter(None, warnings), fenced(language, visible(code.content))]
     return {
         "tool_call_id": code.id,

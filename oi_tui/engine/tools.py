@@ -75,6 +75,12 @@ def is_tool(language: str) -> bool:
     return language.startswith(_PREFIX)
 
 
+def words(language: str) -> str:
+    """Return the tool of a language in words, its name never cut short."""
+    server, _, name = language.removeprefix(_PREFIX).partition(".")
+    return f"the tool {name} of the MCP server {server}"
+
+
 def function_of(language: str) -> str:
     """Return the name by which models call the tool of this language."""
     server, _, name = language.removeprefix(_PREFIX).partition(".")

@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -110,8 +110,9 @@ class McpServers:
         limit = time.monotonic() + PATIENCE
         for status in self.status:
             status.settled.wait(max(0.0, limit - time.monotonic()))
-        found = {tool.language: tool for status in reversed(self.status) for tool in reversed(status.tools)}
-        return list(reversed(found.values()))[: definitions.MOST_TOOLS]
+        # Providers refuse a name that comes twice.
+        known = (tool for status in self.status for tool in status.tools)
+        return _first(known, lambda tool: tool.function)[: definitions.MOST_TOOLS]
 
     def languages(self) -> Sequence[Language]:
         """The languages that stand for the tools which are known."""
@@ -245,7 +246,8 @@ class McpServers:
         other = [str(each.get("name")) for each in offered if each not in same]
         tools = (definitions.tool_of(status.server.name, each) for each in same)
         with self._lock:
-            status.tools = tuple(tool for tool in tools if tool)
+            # Of names that differ in capitals only, the first counts everywhere.
+            status.tools = tuple(_first(filter(None, tools), lambda tool: tool.language))
             status.offered, status.used = offered, kept
             status.state = "changed" if other else "ready"
             status.problem = ""
@@ -285,3 +287,11 @@ class McpServers:
                 self._take(about, record["offered"]["tools"])
             except OSError as error:
                 self._fail(about, f"its tools could not be kept: {error.strerror or error}")
+
+
+def _first(tools: Iterable[Tool], key: Callable[[Tool], str]) -> list[Tool]:
+    """Return the tools without those that are called as an earlier one."""
+    found: dict[str, Tool] = {}
+    for tool in tools:
+        found.setdefault(key(tool), tool)
+    return list(found.values())

@@ -19,6 +19,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.tools import is_tool, words
 from oi_tui.input.history import History
 from oi_tui.input.multiline import is_open, without_quotes
 from oi_tui.messages import InputReceived, InputRequested, Message
@@ -34,6 +35,7 @@ from oi_tui.workspace import Workspace
 #: A second ctrl+c at the prompt within so many seconds leaves.
 TWICE = 2.0
 _QUESTION = "Run this {language} code? y yes, n no, e edit, a always for {language}: "
+_TOOL_QUESTION = "Call {tool}? y yes, n no, e edit, a always for this tool: "
 _NOBODY = "Nobody could approve it at a terminal; -y runs code without asking."
 _END_OF_INPUT = "\x04"
 
@@ -247,7 +249,11 @@ class PlainConversation:
         """Ask, once nobody types; what was typed before is no answer."""
         if not self.keyboard.hush():
             return
-        self.story.prompt(_QUESTION.format(language=one_line(request.message.format or "", 20)))
+        language = request.message.format or ""
+        if is_tool(language):
+            self.story.prompt(_TOOL_QUESTION.format(tool=one_line(words(language), 250)))
+        else:
+            self.story.prompt(_QUESTION.format(language=one_line(language, 20)))
 
     def _answer(self, request: ApprovalRequested, line: str | None) -> None:
         self.story.answered()

@@ -11,8 +11,12 @@ from tests.terminal import Terminal
 GUARDED = ("stop typing", "tab, then")
 
 
+def _asks(screen: str) -> bool:
+    return "Run this" in screen or "Call the tool" in screen
+
+
 def _open(screen: str) -> bool:
-    return "Run this" in screen and not any(words in screen for words in GUARDED)
+    return _asks(screen) and not any(words in screen for words in GUARDED)
 
 
 class Program(Terminal):
@@ -39,7 +43,7 @@ class Program(Terminal):
 
     def reach(self) -> None:
         """Go to the question from the prompt, where somebody was typing."""
-        screen = self.wait_for(lambda screen: "Run this" in screen and "stop typing" not in screen)
+        screen = self.wait_for(lambda screen: _asks(screen) and "stop typing" not in screen)
         if "tab, then" in screen:
             self.press("tab")
 

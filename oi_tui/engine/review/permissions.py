@@ -8,6 +8,7 @@ from typing import Literal
 
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.tools import is_tool
 from oi_tui.text import names
 
 #: From narrow to wide: the same code again; so many more pieces; code with no findings; all of a language;
@@ -43,7 +44,7 @@ class Permission:
             case "unremarkable":
                 return f"{self.language} code with no findings"
             case "language":
-                return f"all {self.language}"
+                return f"every call of {self.language}" if is_tool(self.language) else f"all {self.language}"
             case "everything":
                 return "everything (auto-run)"
 
@@ -58,6 +59,8 @@ class Permission:
             case "unremarkable":
                 return f"{self.language} code with no findings: all of it understood, nothing listed"
             case "language":
+                if is_tool(self.language):
+                    return f"{self.words}, whatever its arguments"
                 return f"all {self.language}, whatever it does: delete, send, install"
             case "everything":
                 return "everything, in every language: auto-run (asks for a word)"

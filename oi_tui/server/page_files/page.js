@@ -237,7 +237,9 @@ function setState() {
 function openQuestion(asked) {
   question = asked;
   const panel = byId("question");
-  panel.querySelector("h2").textContent = `Run this ${asked.language} code?`;
+  panel.querySelector("h2").textContent = asked.language.startsWith("mcp:")
+    ? `Call the tool ${asked.language.slice(4)}?`
+    : `Run this ${asked.language} code?`;
   const hidden = asked.hidden_characters.length ? `Hidden characters: ${asked.hidden_characters.join(", ")}` : "";
   const facts = [hidden, asked.caution, asked.note, asked.findings.join("; "), `${asked.program}, in ${asked.folder}`];
   byId("facts").textContent = facts.filter(Boolean).join("\n");

@@ -6,6 +6,7 @@ from textual.content import Content
 
 from oi_tui.engine.events import ApprovalRequested
 from oi_tui.engine.review.findings import Findings
+from oi_tui.engine.tools import is_tool, words
 from oi_tui.text import one_line, with_line_ends
 from oi_tui.widgets.truncate import width_of
 
@@ -26,7 +27,15 @@ def about(
         facts[-1] += f", {below} more below (page down)"
     facts += where.split(_APART)
     facts += [*findings.fact_sentences, findings.conclusion]
-    return f"Run this {_language(request)} code?", [one_line(fact, 200) for fact in facts if fact]
+    return _question(request), [one_line(fact, 200) for fact in facts if fact]
+
+
+def _question(request: ApprovalRequested) -> str:
+    language = request.message.format or ""
+    if is_tool(language):
+        # Which tool it is must not be cut off.
+        return f"Call {one_line(words(language), 250)}?"
+    return f"Run this {_language(request)} code?"
 
 
 def of_stage(stage: str, request: ApprovalRequested) -> tuple[str, list[str]]:

@@ -12,6 +12,7 @@ from pygments.token import Error, Keyword, Name, Text, Whitespace, _TokenType
 from pygments.util import ClassNotFound
 from rich.segment import Segment
 
+from oi_tui.engine.tools import is_tool
 from oi_tui.text import look_alikes, spelled
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_cells
 from oi_tui.widgets.conversation.styles import Styles
@@ -44,7 +45,9 @@ def lexer_for(language: str | None) -> Lexer | None:
     from oi_tui.runtimes.languages import LANGUAGES
 
     name = (language or "").strip().lower()
-    if name != "tsx":
+    if is_tool(name):
+        name = "json"
+    elif name != "tsx":
         name = next((item.name for item in LANGUAGES if name in item.aliases), name)
     try:
         return get_lexer_by_name(_ALIASES.get(name, name)) if name else None

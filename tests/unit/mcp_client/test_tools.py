@@ -14,9 +14,11 @@ import pytest
 from oi_tui.engine import tools
 from oi_tui.engine.events import ApprovalRequested, Event, Noticed, TurnEnded
 from oi_tui.engine.llm.base import Text, ToolCallPiece
+from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.tools import Tool
 from oi_tui.messages import Message
+from oi_tui.widgets.approval.text import about
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import SERVER, Open, server
@@ -274,6 +276,31 @@ def test_a_changed_definition_is_not_used_before_it_is_reviewed(open_workspace: 
     assert '"sum": 2' in output(workspace)
     again = open_workspace(servers=[changed])
     assert {tool.name for tool in again._tools()} >= {"add", "mail"}
+
+
+def test_of_names_that_are_alike_the_first_counts_everywhere(open_workspace: Open) -> None:
+    workspace = open_workspace()
+    (status,) = workspace.mcp.status
+    names = ("Do", "do", "a.b", "a_b")
+    workspace.mcp._take(status, [{"name": name, "description": name} for name in names])
+    assert [tool.name for tool in status.tools] == ["Do", "a.b", "a_b"]
+    workspace.mcp.start = status.settled.set  # type: ignore[method-assign]
+    assert [tool.name for tool in workspace.mcp.tools()] == ["Do", "a.b"]
+    assert [language.name for language in workspace.mcp.languages()] == ["mcp:t.do", "mcp:t.a.b", "mcp:t.a_b"]
+
+
+def test_no_question_cuts_off_which_tool_it_is() -> None:
+    long = Tool("server", "delete_" + "x" * 100 + "_now")
+    request = ApprovalRequested(Message(role="assistant", type="code", format=long.language, content="{}"))
+    title, _ = about(request, "{}", "here", Findings(), 0)
+    assert title == f"Call the tool {long.name} of the MCP server server?"
+    describe = pytest.importorskip("oi_tui.acp.updates", reason="acp is not installed here").describe
+    shown = describe(request.message.but(content='{\n  "a": 1\n}'))
+    assert long.name in str(shown["raw_input"])
+    assert describe(request.message.but(format="mcp:t.add", content='{\n  "a": 1\n}'))["title"] == (
+        'mcp:t.add: { "a": 1 }'
+    )
+    assert Permission("language", "mcp:t.add").offer == "every call of mcp:t.add, whatever its arguments"
 
 
 def test_names_are_what_providers_take() -> None:
