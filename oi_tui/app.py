@@ -25,6 +25,7 @@ from textual.geometry import Size
 
 from oi_tui import commands, log, paths
 from oi_tui.engine.credentials.redaction import redact
+from oi_tui.engine.events import Noticed
 from oi_tui.environment import close_to_others
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.dialog import Palette
@@ -167,7 +168,7 @@ class OiTui(ImageSupportMixin, IdleClock):
 
     def _tell_of_sandbox(self, problem: str | None) -> None:
         if problem:
-            self._chat.commands.tell(problem, warning=True)
+            self._chat.chat_view.keep(Noticed(problem, "warning"))
 
     @on(ChatScreen.Ready)
     def handle_ready(self) -> None:

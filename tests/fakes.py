@@ -25,6 +25,10 @@ def call(code: str, language: str = "python", id: str = "c1", index: int = 0) ->
     return ToolCallPiece(index, id, "execute", json.dumps({"language": language, "code": code}))
 
 
+class Gate(threading.Event):
+    """Holds a reply back until a test sets it."""
+
+
 class Reply:
     def __init__(self, deltas: Sequence[Delta | ErrorInfo | threading.Event]) -> None:
         self.deltas = deltas
@@ -34,6 +38,12 @@ class Reply:
         for delta in self.deltas:
             if isinstance(delta, ErrorInfo):
                 raise LlmError(delta)
+            if isinstance(delta, Gate):
+                while not (delta.wait(0.01) or self.cancelled.is_set()):
+                    pass
+                if self.cancelled.is_set():
+                    return
+                continue
             if isinstance(delta, threading.Event):
                 delta.set()
                 assert self.cancelled.wait(60)

@@ -252,7 +252,7 @@ def _log(target: CommandTarget, _: str) -> None:
     target.open_log()
 
 
-@command("focus", "Use the running program's terminal; ctrl+] returns", keys="ctrl+o")
+@command("focus", "Use the running program's terminal; else read the last output", keys="ctrl+o")
 def _focus(target: CommandTarget, _: str) -> None:
     target.use_terminal()
 
@@ -285,6 +285,11 @@ def _find(target: CommandTarget, argument: str) -> None:
 @command("output", "Read the last output in full, or the output of cell N", usage="[N]")
 def _output(target: CommandTarget, argument: str) -> None:
     target.read_output(number(argument, "Type a cell number: %output 3"))
+
+
+@command("copy", "Copy the last code", keys="ctrl+y")
+def _copy(target: CommandTarget, _: str) -> None:
+    target.copy_code()
 
 
 @command("prompt", "Move to the prompt", keys="ctrl+down")

@@ -236,6 +236,10 @@ class PlainCommands(ConversationActions):
         """Say that there is no screen."""
         self._screen_only()
 
+    def copy_code(self) -> None:
+        """Say that there is no screen."""
+        self._screen_only()
+
     def focus_conversation(self) -> None:
         """Say that there is no screen."""
         self._screen_only()

@@ -6,6 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Collection, Generator
+from dataclasses import replace
 from pathlib import Path
 
 from oi_tui import environment_names
@@ -19,12 +20,14 @@ from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import (
     Detail,
     Memory,
+    holds,
     is_name,
     loss,
     names_in,
     read,
     read_shell,
     read_shell_detail,
+    withheld,
 )
 
 #: How long a language may take to put its things away, in seconds.
@@ -67,6 +70,8 @@ class PtyRuntime:
         self._lock = threading.RLock()
         self._process: LanguageProcess | None = None
         self._run: Run | None = None
+        #: What was typed where a program hid it; variables that hold it are not shown.
+        self.hidden_inputs: set[str] = set()
         self.stop_signal: int | None = None
         self._memory = b""
         #: What came while no run was there to report it.
@@ -148,7 +153,8 @@ class PtyRuntime:
         if answer is None:
             return Memory(name, "busy")
         event, written = answer
-        found = tuple(read(event.get("variables")) if written is None else read_shell(written))[-MOST:]
+        variables = read(event.get("variables")) if written is None else read_shell(written)
+        found = tuple(withheld(item, self.hidden_inputs) for item in variables)[-MOST:]
         self.names = names_in([item.name for item in reversed(found[-10:])])
         total = event.get("total")
         return Memory(name, "told", found, max(total, len(found)) if isinstance(total, int) else len(found))
@@ -159,7 +165,12 @@ class PtyRuntime:
         answer = self._ask("variable", request, name) if request and is_name(name) else None
         if answer is None:
             return None
-        event, written = answer
+        detail = self._detail(*answer)
+        if detail and holds(detail.preview, self.hidden_inputs):
+            return replace(detail, preview="not shown: it was typed into a hidden field")
+        return detail
+
+    def _detail(self, event: Event, written: bytes | None) -> Detail | None:
         if written is not None:
             return read_shell_detail(written)
         description, preview = event.get("description"), event.get("preview")

@@ -46,6 +46,8 @@ class Runtime(Protocol):
     later: list[Item]
     #: The newest of the names that the language remembers, as far as it tells them.
     names: tuple[str, ...]
+    #: What was typed where a program hid it.
+    hidden_inputs: set[str]
 
 
 class Run:
@@ -200,7 +202,8 @@ class Run:
             self._process.terminal.take_any_line(False)
             self._waiting = "told"
             prompt = event.get("prompt", _ESCAPES.sub("", self._last_line))
-            self._report(InputRequested(str(prompt), masked=bool(event.get("masked"))))
+            self._masked = bool(event.get("masked"))
+            self._report(InputRequested(str(prompt), self._masked))
         elif kind == "input_end":
             self._receive()
         elif kind == "dropped":
@@ -243,6 +246,8 @@ class Run:
 
     def typed(self, text: str) -> None:
         """Somebody typed: look soon whether the program still waits, or waits for another line."""
+        if self._waiting and self._masked:
+            self._runtime.hidden_inputs.update(filter(None, text.splitlines()))
         self._answered = self._answered or any(end in text for end in "\n\r\x04")
         if max(map(len, text.encode("utf-8", "replace").split(b"\n"))) > _LONGEST_LINE:
             self._process.terminal.take_any_line()

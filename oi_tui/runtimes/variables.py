@@ -1,8 +1,8 @@
 """The variables that languages report."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 #: Names that a driver can be asked about, of whatever language; nothing in them ends a request's word.
@@ -11,6 +11,8 @@ _NAME = re.compile(r"[\w$@.]{1,200}[?!=]?")
 _PRIVATE = re.compile(r"passw|secret|token|api_?key|credential", re.IGNORECASE)
 #: What a shell prints of a text before it is cut short, in characters.
 _LONGEST = 60
+#: A hidden text of so many characters is recognised within a longer value.
+_TELLING = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,26 @@ def read(found: object) -> Iterator[Variable]:
             if summary[:1] in ("'", '"') and _PRIVATE.search(name):
                 summary = f"{kind}, not shown"
             yield Variable(name, kind, summary, size if isinstance(size, int) else None)
+
+
+def withheld(variable: Variable, hidden: Collection[str]) -> Variable:
+    """The variable, without its value where that is something that was typed hidden."""
+    if holds(variable.summary, hidden):
+        return replace(variable, summary=f"{variable.type}, not shown")
+    return variable
+
+
+def holds(shown: str, hidden: Collection[str]) -> bool:
+    """Whether a shown value is, or contains, one of the texts, also as Python spells them."""
+    bare = shown.strip().strip("'\"")
+    for text in hidden:
+        spellings = {text, repr(text)[1:-1]}
+        if bare in spellings:
+            return True
+        # A shorter one stands in many values by chance; a longer one may be cut short.
+        if len(text) >= _TELLING and any(each[: _LONGEST // 3] in shown for each in spellings):
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,11 @@ from oi_tui.screens.dialog import Dialog
 #: Keys that are no commands, with where they work.
 OTHER_KEYS = (
     ("enter", "Send; queues while the model works"),
-    ("ctrl+j", "New line"),
+    ("alt+enter", "New line; also shift+enter and ctrl+j"),
+    ("ctrl+r", "Search your messages for what is typed; with nothing typed, all conversations"),
+    ("esc esc", "Clear the prompt; with nothing typed, choose an earlier message to go back to"),
+    ("ctrl+d", "Quit, with nothing typed"),
+    ("alt+d", "Delete the next word"),
     ("up / down", "History: all messages, or those that begin with what you typed"),
     ("@name", "Insert a file or a variable; tab completes"),
     ("tab", "Complete; otherwise move to the open question"),

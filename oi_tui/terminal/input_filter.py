@@ -54,6 +54,8 @@ _MODE = re.compile(r"\?\d{1,5};\d")
 _POSITION = re.compile(r"\d{1,4};\d{1,4}")
 #: Final characters of the reports about keys.
 _KEY_FINALS = "u~ABCDEFHPQRS"
+#: Keys with alt that Textual takes for the key alone, as `CSI u` spells them.
+_ALT = {"\r": "\x1b[13;3u", "\n": "\x1b[13;3u", "d": "\x1b[100;3u"}
 #: Bits of a modifier that are locks (caps, num): they change no key.
 _LOCKS = 0b1100_0000
 _SHIFT = 0b1
@@ -201,7 +203,7 @@ class InputFilter:
         if letter == "\x1b":
             units.append("\x1b")
             return at + 1
-        units.append(text[at : at + 2])
+        units.append(_ALT.get(letter, text[at : at + 2]))
         return at + 2
 
     def _read_ss3(self, text: str, at: int, units: list[Unit]) -> int:

@@ -176,7 +176,9 @@ async def test_nothing_is_taken_back_while_something_runs() -> None:
         await desk.until(desk.computer.running.is_set)
         for command in ("%undo", "%rewind 1", "%fork", "%redo"):
             await desk.type(command)
-        assert notes(desk).count("Stop the current activity first") == 4
+            assert desk.prompt == ""
+        assert any("Stop the current activity first" in each.message for each in desk.app._notifications)
+        assert notes(desk) == ""
         assert said(desk) == ["go"]
         await desk.pilot.press("escape")
         await desk.idle()

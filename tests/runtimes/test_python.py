@@ -114,6 +114,23 @@ def test_passwords_are_asked_for_masked_and_never_shown(shared: Computer) -> Non
     assert played.text.endswith("6\n")
 
 
+@pytest.mark.parametrize(
+    "ask",
+    ["getpass.getpass", "lambda q: subprocess.run(READ, shell=True, text=True, stdout=-1).stdout.strip()"],
+)
+def test_what_was_typed_hidden_is_not_shown_among_the_variables(shared: Computer, ask: str) -> None:
+    code = f"import getpass, subprocess\nREAD = 'printf Key:; stty -echo; read x; stty echo; echo $x'\np = ({ask})('Key: ')\n"
+    played = play(shared, "python", code + "held = {'key': p}\nother = 'plain words'", answers=("s3cret\n",))
+    assert played.asked[0].masked
+    variables = {item.name: item.summary for item in shared.variables("python")}
+    assert "s3cret" not in str(variables)
+    assert "plain words" in variables["other"]
+    for name in ("p", "held"):
+        detail = shared.look_at("python", name)
+        assert detail is not None
+        assert "s3cret" not in detail.preview
+
+
 def test_questions_of_children_are_found(shared: Computer) -> None:
     code = "import subprocess\nn = subprocess.run(['sh', '-c', 'printf \"sure? \"; read x; echo [$x]'])"
     played = play(shared, "python", code, answers=("yes\n",))

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui import paths
+from oi_tui.commands.registry import CommandError
 from oi_tui.engine.export.formats import suffix_of
 from oi_tui.engine.llm.context_window import CHARACTERS, weight
 from oi_tui.engine.output.console import file_of
@@ -163,7 +164,10 @@ class CellActions:
         if self._view.busy:
             self._view.notify("Something is running; escape stops it.", timeout=2)
         elif cell.code.strip():
-            self._ui.run_by_hand(cell.message.format or "", cell.code)
+            try:
+                self._ui.run_by_hand(cell.message.format or "", cell.code)
+            except CommandError as error:
+                self._view.notify(str(error), severity="warning", markup=False)
 
     def _edit(self, cell: CellBlock) -> None:
         prompt = self._view.prompt

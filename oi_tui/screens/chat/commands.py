@@ -1,5 +1,6 @@
 """The commands of the chat screen."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -7,6 +8,7 @@ from textual.screen import Screen
 
 from oi_tui import log
 from oi_tui.actions.base import ConversationActions
+from oi_tui.commands.registry import CommandError
 from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.export.plain_text import plain_text
 from oi_tui.engine.models.llamafile import is_source
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from oi_tui.screens.chat.view import ChatView
 
 T = TypeVar("T")
+#: A second escape at rest within this many seconds goes back.
+_TWICE = 1.0
 
 
 class ChatCommands(ConversationActions):
@@ -47,6 +51,8 @@ class ChatCommands(ConversationActions):
         super().__init__(chat_view.workspace)
         self._chat = chat
         self._view = chat_view
+        #: When escape was last pressed with nothing to stop.
+        self._rested = -_TWICE
         #: What a person does with a single cell.
         self.cells = CellActions(self, chat_view)
         #: Which model answers.
@@ -195,17 +201,14 @@ class ChatCommands(ConversationActions):
 
     def run_by_hand(self, language: str, code: str) -> None:
         """Run the person's own code."""
-        if self._view.busy:
-            self.tell("Something is running; escape stops it.", warning=True)
-            self._chat.prompt.put_back(f"%run {language} {code}")
-            return
         resolved = self._workspace.computer.resolve(language)
         if resolved is None:
             names = ", ".join(self._workspace.computer.languages)
-            self.tell(f"Unknown language “{one_line(language, 40)}”. Languages: {names}.", warning=True)
-            self._chat.prompt.put_back(f"%run {language} {code}")
-            return
-        self._view.start(self._view.session.run(resolved, code))
+            raise CommandError(f"Unknown language “{one_line(language, 40)}”. Languages: {names}.")
+        if self._view.busy:
+            self._view.queue(f"! {code}" if language == "shell" else f"%run {language} {code}")
+        else:
+            self._view.start(self._view.session.run(resolved, code))
 
     def examine(self) -> None:
         """Say on a page of its own what is wrong here and how to put it right."""
@@ -231,24 +234,47 @@ class ChatCommands(ConversationActions):
         self._chat.app.push_screen(PagerScreen("Log", text, log.where()))
 
     def stop(self) -> None:
-        """Stop what is in progress."""
-        if not (self._view.busy or self._workspace.profile.speak_messages) and self._chat.prompt.has_focus:
-            self._chat.notify("Nothing is running.", timeout=2)
+        """Stop what is in progress; pressed twice at rest, go back to what was typed before."""
+        resting = not self._view.busy and self._chat.prompt.has_focus
+        now = time.monotonic()
+        twice = resting and now - self._rested < _TWICE
+        self._rested = now if resting and not twice else -_TWICE
         self._view.stop()
+        if twice:
+            self._go_back()
+
+    def _go_back(self) -> None:
+        """Clear what is typed (undo restores it); with nothing typed, choose an earlier message."""
+        if self._chat.prompt.text:
+            self._chat.prompt.action_clear()
+        elif self.going_back.own:
+            self.rewind(None)
 
     def go_on(self) -> None:
         """Let the model go on from here."""
         if self._view.busy:
-            self.tell("Something is running; escape stops it.", warning=True)
+            self._chat.notify("The model is already working.", timeout=2)
         elif not self._view.session.messages:
             self.tell("There is nothing to continue yet; type a message first.", warning=True)
         else:
             self._view.send(None)
 
     def use_terminal(self) -> None:
-        """Give the running program the screen and the keys."""
-        if not self._view.foreground.open():
-            self._chat.notify("No program is running.", timeout=2)
+        """Give the running program the screen and the keys; with none, read the last output."""
+        if self._view.foreground.open():
+            return
+        if any(block.output for block in self._view.conversation.printing):
+            self.read_output(None)
+        else:
+            self._chat.notify("No program is running, and there is no output yet.", timeout=2)
+
+    def copy_code(self) -> None:
+        """Copy the last code of the conversation."""
+        cells = [block for block in self._view.conversation.printing if isinstance(block, CellBlock)]
+        if cells:
+            self._view.copy(cells[-1].code, f"The code of cell {cells[-1].number}: ")
+        else:
+            self._chat.notify("There is no code to copy yet.", timeout=2)
 
     def focus_conversation(self) -> None:
         """Move by block."""
@@ -259,8 +285,15 @@ class ChatCommands(ConversationActions):
         self._chat.prompt.focus()
 
     def tell(self, text: str, *, warning: bool = False) -> None:
-        """Say something in the conversation, where it can be read again."""
-        self._view.show(Noticed(text, "warning" if warning else "information"))
+        """Say something in the conversation, where it can be read again; never within a reply."""
+        if not self._view.busy:
+            self._view.show(Noticed(text, "warning" if warning else "information"))
+        elif "\n" in text:
+            self._chat.app.push_screen(PagerScreen("Answer", LongText.of(text), "escape closes"))
+        else:
+            self._chat.notify(text, severity="warning" if warning else "information", markup=False)
+            if not warning:
+                self._view.keep(Noticed(text))
 
     def find(self, text: str) -> None:
         """Search the conversation."""
@@ -318,7 +351,7 @@ class ChatCommands(ConversationActions):
         if sought:
             text = "\n".join(m.content for m in self._view.session.messages).lower()
             whole = sought if sought.lower() in text else max(sought.split(), key=len)
-            self._view.call_after_refresh(self._view.find_line.open, whole)
+            self._view.call_after_refresh(self._view.find_line.show, whole)
 
     def _use(self, profile: Profile | None) -> None:
         if profile is not None:

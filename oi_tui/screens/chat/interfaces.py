@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from textual.app import App
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from oi_tui.screens.models import ModelChoice
@@ -21,7 +22,14 @@ class PromptScreen(Protocol):
     def app(self) -> App[Any]:
         """The application."""
 
-    def notify(self, message: str, *, timeout: float | None = None) -> None:
+    def notify(
+        self,
+        message: str,
+        *,
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
         """Show a message for `timeout` seconds."""
 
 

@@ -126,6 +126,7 @@ class ChatScreen(Screen[None]):
         self._ui = ChatCommands(self, chat_view)
         await self.mount(chat_view, before="#completions")
         self._chat_view = chat_view
+        chat_view.dispatch = self._take
         self.prompt.folder = chat_view.workspace.computer.cwd
         if where := chat_view.workspace.computer.where:
             self.query_one("#empty", Static).update(status.nothing_said(where))
@@ -246,6 +247,16 @@ class ChatScreen(Screen[None]):
         else:
             self._interrupted_at = now
             self.notify("ctrl+c again quits", timeout=TWICE)
+
+    def action_quit_when_empty(self) -> None:
+        """Quit; while something runs only at the second time."""
+        now = time.monotonic()
+        busy = self._chat_view and self.chat_view.busy
+        if not busy or now - self._interrupted_at < TWICE:
+            self.app.exit()
+        else:
+            self._interrupted_at = now
+            self.notify("ctrl+d again quits; escape only stops", timeout=TWICE)
 
     def action_next_place(self) -> None:
         """Go to what waits for an answer, else between prompt and conversation."""

@@ -1,7 +1,7 @@
 """The chat view: the conversation, the approval panel, and the input of programs."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from textual.message import Message as Notification
 from textual.widget import Widget
 
 from oi_tui import log
+from oi_tui.commands import is_command
 from oi_tui.engine.events import (
     ApprovalRequested,
     Event,
@@ -99,8 +100,13 @@ class ChatView(Widget):
         self.completer = Completer(self, workspace.computer, workspace.resources)
         self.log_panel = LogPanel(log.recent, id="log")
         self._waiting = PromptQueue(id="queue")
+        self._notices: list[Noticed] = []
+        #: Takes what was queued, when its turn has come.
+        self.dispatch: Callable[[str], object] = self.send
         self._turn: TurnWorker | None = None
         self._with_model = False
+        #: Whether something stood in the prompt before the question came.
+        self._typed_before = False
         self._naming: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
@@ -131,14 +137,26 @@ class ChatView(Widget):
     def say(self, text: str) -> None:
         """Send a message; while a turn is at work it waits its turn."""
         if self.busy:
-            self._waiting.add(text)
-            self.prompt.queue_waits = True
+            self.queue(text)
         else:
             self.send(text)
+
+    def queue(self, text: str) -> None:
+        """Let a message, or a command that runs code, wait for the end of the turn."""
+        self._waiting.add(text)
+        self.prompt.queue_waits = True
+
+    def keep(self, notice: Noticed) -> None:
+        """Show a notice, but no earlier than at the end of the turn: it is no line inside a reply."""
+        if not self.busy:
+            self.show(notice)
+        elif notice not in self._notices:
+            self._notices.append(notice)
 
     def send(self, prompt: str | None) -> None:
         """Begin a turn; None lets the model go on."""
         self.conversation.scroll_end()
+        self.find_line.dismiss()
         if prompt is None:
             self.start(self.session.turn(None), with_model=True)
             return
@@ -175,6 +193,7 @@ class ChatView(Widget):
         elif self.busy:
             self.session.interrupt()
         else:
+            self.find_line.dismiss()
             self.prompt.focus()
 
     def next_place(self) -> None:
@@ -234,6 +253,11 @@ class ChatView(Widget):
     @on(ApprovalPanel.Armed)
     def handle_armed(self) -> None:
         """Give the panel the keyboard, unless somebody is in the middle of something."""
+        if self.approval.is_answer(self.prompt.text) and not self._typed_before:
+            # An answer that was typed too early; undo brings it back where it was meant as text.
+            self._typed_before = True
+            self.prompt.action_clear()
+            self.approval.ask_for_key_again()
         if self.screen.focused is None or (self.prompt.has_focus and not self.prompt.text):
             self.approval.focus()
 
@@ -287,6 +311,7 @@ class ChatView(Widget):
         resolved = computer.resolve(language) or language
         findings = look_through(resolved, shown, computer.cwd, self.session.earlier)
         self.conversation.flag(request.message.id, findings.lines)
+        self._typed_before = bool(self.prompt.text)
         self.approval.ask(
             request,
             where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{walls}",
@@ -409,16 +434,19 @@ class ChatView(Widget):
             self.prompt.focus()
         if event.outcome in ("failed", "paused") or time.monotonic() - self._began > LONG:
             self._call_back(event.reason or f"The turn is {event.outcome}")
+        notices, self._notices = self._notices, []
+        for notice in notices:
+            self.show(notice)
         if event.outcome in ("failed", "paused") and self._with_model:
             self.show(Noticed("%continue resumes."))
         if event.outcome == "done" and self._with_model:
             self._naming = later(self, _IDLE, self._think_of_title)
         if event.outcome != "done":
             self._give_queue_back()
-        elif self._waiting:
+        while self._waiting and not self.busy:
             text = self._waiting.take_first()
             self.prompt.queue_waits = bool(self._waiting)
-            self.send(text)
+            self.dispatch(text)
 
     def _think_of_title(self) -> None:
         """Nobody does anything: let the model think of a title, if that is wanted."""
@@ -428,7 +456,11 @@ class ChatView(Widget):
 
     def _give_queue_back(self) -> None:
         if self._waiting:
-            self.prompt.put_back("\n".join(self._waiting.take_all()))
+            texts = self._waiting.take_all()
+            # One text of both would hand the messages to a shell. History has the commands.
+            self.prompt.put_back("\n".join(text for text in texts if not is_command(text)))
+            for text in filter(is_command, texts):
+                self.notify(f"Not run: {one_line(text, 60)} (press up to get it back)", markup=False)
             self.prompt.queue_waits = False
 
     def on_resize(self) -> None:

@@ -107,6 +107,7 @@ class ApprovalPanel(Widget, can_focus=True):
         self._quiet = KeyGuard()
         self._armed_at = math.inf
         self._pressed = self._character = ""
+        self._too_early = False
         self._settle: TimerHandle | None = None
 
     @property
@@ -170,6 +171,7 @@ class ApprovalPanel(Widget, can_focus=True):
         wide.
         """
         self._request = request
+        self._too_early = False
         self._code = request.message.content if code is None else code
         self._where = where
         self._findings = Findings(readable=False) if findings is None else findings
@@ -197,6 +199,15 @@ class ApprovalPanel(Widget, can_focus=True):
         self._request = None
         self.armed = False
         self.display = False
+
+    def is_answer(self, text: str) -> bool:
+        """Whether a text is the key of one answer and nothing else."""
+        return text in self.keys and self.stage == "asking"
+
+    def ask_for_key_again(self) -> None:
+        """Say that an answer came before the question could be answered."""
+        self._too_early = True
+        self._describe()
 
     def wait_for_quiet(self) -> None:
         """Let no key answer until the keyboard has been quiet again."""
@@ -408,7 +419,8 @@ class ApprovalPanel(Widget, can_focus=True):
         elif not self.armed:
             self.border_subtitle = "answers once you stop typing"
         else:
-            self.border_subtitle = "" if self.has_focus else "tab, then a letter"
+            again = "press the key again" if self._too_early else ""
+            self.border_subtitle = again if self.has_focus else "press tab to answer"
         for key, word in reversed(self.keys.items()):
             text = "?" if key == "question_mark" else key
             self.query_one(f"#choice-{word}", ApprovalOption).say(

@@ -53,12 +53,15 @@ class FindBar(Widget):
 
     def open(self, text: str = "") -> None:
         """Take the keys; with a text, look for it at once."""
+        self.show(text)
+        self.query_one(Input).focus()
+
+    def show(self, text: str = "") -> None:
+        """Look for a text and show the first match; the keyboard stays where it is."""
         self.display = True
-        field = self.query_one(Input)
         if text:
-            field.value = text
+            self.query_one(Input).value = text
         self._search_now()
-        field.focus()
 
     def dismiss(self) -> None:
         """Be gone, if it is there; what was looked for stays in the field."""

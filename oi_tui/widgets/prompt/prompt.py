@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import events
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
@@ -47,7 +48,19 @@ class Prompt(PromptTextArea):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+j", "newline", "New line", id="prompt.newline", show=False),
+        Binding("ctrl+j,alt+enter,shift+enter", "newline", "New line", id="prompt.newline", show=False),
+        Binding("alt+d", "delete_word_right", "Delete the next word", id="prompt.delete_word", show=False),
+        Binding(
+            "ctrl+d", "delete_or_quit", "Delete; quit with an empty prompt", id="prompt.quit", show=False
+        ),
+        Binding("ctrl+y", "redo_or_copy", "Redo, or copy the last code", id="prompt.redo", show=False),
+        Binding(
+            "ctrl+r",
+            "next_in_history",
+            "Search your messages for what is typed",
+            id="prompt.search",
+            show=False,
+        ),
         Binding("ctrl+u", "clear", "Clear", id="prompt.clear", show=False),
         Binding("ctrl+s", "search_history", "Search your messages", id="prompt.history", show=False),
         Binding("ctrl+t", "open_paste", "Show the paste", id="prompt.open_paste", show=False),
@@ -210,11 +223,35 @@ class Prompt(PromptTextArea):
         return " " * joined + " ".join(map(mentions.written, paths)) + " "
 
     async def action_undo(self) -> None:  # type: ignore[override]
-        """Undo; with nothing typed the key means what it means in every terminal: back to the shell."""
-        if self.text:
+        """Undo; with nothing to undo the key means what it means in every terminal: back to the shell."""
+        if self.text or self.history.undo_stack:
             super().action_undo()
         else:
             await self.app.run_action("suspend_process")
+
+    async def action_delete_or_quit(self) -> None:
+        """Delete the next character; with nothing typed the key ends the program, as in every shell."""
+        if self.text:
+            self.action_delete_right()
+        else:
+            await self.run_action("screen.quit_when_empty")
+
+    def action_redo_or_copy(self) -> None:
+        """Redo what was undone; else leave the key to the screen, which copies the last code."""
+        before = self.text
+        self.action_redo()
+        if not before and not self.text:
+            raise SkipAction
+
+    def action_next_in_history(self) -> None:
+        """Search the messages for what is typed, and again: the next. With nothing typed the key is free."""
+        if self._searching:
+            self._choice.move(+1)
+            self._tell_offers()
+        elif self.text:
+            self.action_search_history()
+        else:
+            raise SkipAction
 
     def action_newline(self) -> None:
         """Begin a new line without sending."""
@@ -222,6 +259,7 @@ class Prompt(PromptTextArea):
 
     def action_clear(self) -> None:
         """Delete all that is typed; undo brings it back."""
+        self.history.checkpoint()
         self.clear()
 
     def on_text_area_changed(self) -> None:
