@@ -1,8 +1,12 @@
 """Keys that people know from shells and other programs, and what a key that came too early leaves behind."""
 
-import pytest
+import time
 
-from oi_tui.engine.llm.base import Text
+import pytest
+from textual.widgets import Input
+
+from oi_tui.engine.llm.base import ErrorInfo, Text
+from oi_tui.screens.models import ModelsScreen
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.widgets.conversation.blocks import NoticeBlock, ProseBlock
@@ -196,3 +200,44 @@ async def test_a_conversation_that_was_found_leaves_the_keyboard_at_the_prompt()
         assert desk.prompt == "now"
         await desk.pilot.press("escape")
         await desk.until(lambda: not desk.bench.find_line.display)
+
+
+NO_KEY = ErrorInfo("no_key", "No API key for groq.", "api_key")
+
+
+async def test_a_missing_key_opens_its_hidden_field_and_the_request_goes_out_again() -> None:
+    async with sitting([NO_KEY], [Text("Here I am.")], model="groq/llama") as desk:
+        await desk.type("hello")
+        await desk.until(lambda: isinstance(desk.app.screen, ModelsScreen))
+        await desk.until(lambda: desk.app.screen.query_one("#models-key", Input).has_focus)
+        assert desk.app.screen.query_one("#models-key", Input).password
+        await desk.pilot.press(*"gsk-12345678", "enter")
+        await desk.until(lambda: desk.bench.session.messages[-1].content == "Here I am.")
+        assert [m.content for m in desk.bench.session.messages] == ["hello", "Here I am."]
+        assert desk.workspace.secrets.key_for("groq/llama") == "gsk-12345678"
+
+
+async def test_no_field_opens_over_what_somebody_types() -> None:
+    gate = Gate()
+    async with sitting([gate, NO_KEY], model="groq/llama") as desk:
+        await desk.type("hello")
+        await desk.until(lambda: desk.bench.busy)
+        await desk.pilot.press("m", "o", "r", "e")
+        gate.set()
+        await desk.idle()
+        await desk.until(lambda: time.monotonic() - desk.app.last_key > 1)
+        assert desk.app.screen is desk.chat
+        assert desk.prompt == "more"
+
+
+async def test_enter_alone_tries_a_failed_request_again() -> None:
+    async with sitting([ErrorInfo("refused", "Ollama is not running.", None)], [Text("Back.")]) as desk:
+        await desk.type("", "enter")
+        assert desk.llm.requests == []
+        await desk.type("hello")
+        await desk.until(lambda: any("Enter tries again" in text for text in notices(desk)))
+        await desk.type("", "enter")
+        await desk.until(lambda: desk.bench.session.messages[-1].content == "Back.")
+        await desk.idle()
+        await desk.type("", "enter")
+        assert len(desk.llm.requests) == 2

@@ -21,9 +21,11 @@ from oi_tui.screens.chat.view import ChatView
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.find_bar import FindBar
+from oi_tui.widgets.idle import last_key
 from oi_tui.widgets.prompt.completion_list import Completions
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.status_bar import StatusBar
+from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
     from oi_tui.screens.chat.commands import ChatCommands
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 #: A second ctrl+c within this many seconds leaves.
 TWICE = 2.0
+#: No field for a key opens under fingers that were busy so short a time ago, in seconds.
+_QUIET = 0.5
 
 
 class ChatScreen(Screen[None]):
@@ -226,6 +230,16 @@ class ChatScreen(Screen[None]):
         bench = self.chat_view
         title = status.title(bench.session, bench.progress.doing, bench.workspace.title)
         self.app.post_message(self.Called(bench.workspace.profile.notifications, f"{event.why} · {title}"))
+
+    @on(ChatView.KeyWanted)
+    def handle_key_wanted(self) -> None:
+        """Ask for the key, once nobody types and unless something else was typed or opened by then."""
+        if self.prompt.text or self.chat_view.busy or not self.is_current:
+            return
+        if time.monotonic() - last_key(self.app) > _QUIET:
+            self.commands.choosing.ask_for_key(self.commands.go_on)
+        else:
+            later(self, 0.1, self.handle_key_wanted)
 
     @on(ChatView.Changed)
     def handle_changed(self) -> None:

@@ -35,6 +35,25 @@ class ModelSwitcher:
         else:
             self._ui.show_screen(self._models(wanted=wanted), self.take)
 
+    def ask_for_key(self, then: Callable[[], None]) -> None:
+        """Ask for the API key that the model in use lacks, and go on; nothing is asked where there is one."""
+        profile, secrets = self._workspace.profile, self._workspace.secrets
+        name = None if profile.api_key else name_for(profile.model, profile.api_base)
+        if name is None:
+            return
+        wanted = ModelChoice(profile.model, profile.api_base)
+
+        def go_on(choice: ModelChoice | None) -> None:
+            self.take(choice)
+            if choice:
+                then()
+
+        def ask(there: bool) -> None:
+            if not there:
+                self._ui.show_screen(self._models(wanted=wanted), go_on)
+
+        self._ui.aside(lambda: secrets.find(name) is not None, ask)
+
     def from_list(self) -> None:
         """Choose from what was found."""
         self._ui.show_screen(self._models(), self.take)

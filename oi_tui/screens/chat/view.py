@@ -11,7 +11,7 @@ from textual.message import Message as Notification
 from textual.widget import Widget
 
 from oi_tui import log
-from oi_tui.commands import is_command
+from oi_tui.commands import COMMANDS, is_command
 from oi_tui.engine.events import (
     ApprovalRequested,
     Event,
@@ -76,6 +76,9 @@ class ChatView(Widget):
         def __init__(self, why: str) -> None:
             super().__init__()
             self.why = why
+
+    class KeyWanted(Notification):
+        """The model was not reached for want of a valid API key."""
 
     class Changed(Notification):
         """Something that the first and the last line tell of is different now."""
@@ -171,6 +174,7 @@ class ChatView(Widget):
     def start(self, events: Iterator[Event], *, with_model: bool = False) -> None:
         """Work through a session's events in a thread; `with_model`: the model has a part in them."""
         self.busy = True
+        self.prompt.continues = False
         self._began = time.monotonic()
         self._with_model = with_model
         self.workspace.stop_naming()
@@ -367,7 +371,7 @@ class ChatView(Widget):
         """Show the workspace's conversation from its beginning."""
         self._abandon()
         self.foreground.end()
-        self.busy = False
+        self.busy = self.prompt.continues = False
         self.progress.end()
         self.conversation.wait_for(None)
         self.tokens = 0
@@ -438,7 +442,7 @@ class ChatView(Widget):
         for notice in notices:
             self.show(notice)
         if event.outcome in ("failed", "paused") and self._with_model:
-            self.show(Noticed("%continue resumes."))
+            self._offer_continuing(event)
         if event.outcome == "done" and self._with_model:
             self._naming = later(self, _IDLE, self._think_of_title)
         if event.outcome != "done":
@@ -447,6 +451,14 @@ class ChatView(Widget):
             text = self._waiting.take_first()
             self.prompt.queue_waits = bool(self._waiting)
             self.dispatch(text)
+
+    def _offer_continuing(self, event: TurnEnded) -> None:
+        """Say which key goes on; where only a key of the model is missing, ask for that."""
+        self.prompt.continues = True
+        what = "tries again" if event.outcome == "failed" else "continues"
+        self.show(Noticed(f"Enter {what} (%continue). {COMMANDS['model'].keys} chooses another model."))
+        if event.setting == "api_key":
+            self.post_message(self.KeyWanted())
 
     def _think_of_title(self) -> None:
         """Nobody does anything: let the model think of a title, if that is wanted."""

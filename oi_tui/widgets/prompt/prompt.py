@@ -125,6 +125,8 @@ class Prompt(PromptTextArea):
         self._hint = ""
         #: Whether a message that was sent still waits; `up` then gives it back instead of the history.
         self.queue_waits = False
+        #: Whether enter with nothing typed lets the model continue.
+        self.continues = False
         #: Whether three quotation marks begin and end a message of several lines.
         self.multi_line = True
         self._last_key = 0.0
@@ -294,6 +296,8 @@ class Prompt(PromptTextArea):
         text = without_quotes(self.text) if self.multi_line else self.text.strip()
         self._close_offers()
         if not text:
+            if self.continues:
+                self.post_message(self.Sent("%continue"))
             return
         if self._recall.add(text):
             self._remember(self.full(text))
