@@ -4,7 +4,6 @@ A call is handled like code: each tool counts as a language of its own, and the 
 code. So it is asked for, edited, granted, refused and saved like any other piece.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -87,6 +86,9 @@ def function_of(language: str) -> str:
     function = f"{_FUNCTION}{_NOT_IN_NAMES.sub('_', server)}__{_NOT_IN_NAMES.sub('_', name)}"
     if len(function) <= _LONGEST_NAME:
         return function
+    # Loads a library for cryptography, which a start does not need.
+    import hashlib
+
     digest = hashlib.sha256(language.encode()).hexdigest()[:8]
     return f"{function[: _LONGEST_NAME - 9]}_{digest}"
 

@@ -278,6 +278,16 @@ async def test_garbage_and_long_lines_end_nothing(workplace: Path) -> None:
         assert await process.wait() == 0
 
 
+def test_a_host_that_never_reads_can_still_leave(workplace: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdin
+        process.stdin.write(hello() + b"".join(line("tools/list", n, {}) for n in range(2, 300)))
+        process.stdin.close()
+        assert process.wait(_BOUND) == 0
+
+
 def test_a_missing_package_is_named() -> None:
     program = (
         "import sys\nsys.modules['mcp'] = None\n"

@@ -10,6 +10,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CONNECTION_CLOSED, Implementation
 
+from oi_tui.mcp_client.child.bounded import limit
 from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, program
 from oi_tui.version import __version__
 
@@ -115,7 +116,7 @@ async def _remote(url: str, headers: Mapping[str, str]) -> AsyncIterator[Any]:
     # How long an answer may take is for the person to say, who can stop it.
     timeout = httpx2.Timeout(PATIENCE, read=None)
     async with (
-        httpx2.AsyncClient(headers=dict(headers), timeout=timeout) as http,
+        httpx2.AsyncClient(headers=dict(headers), timeout=timeout, event_hooks={"response": [limit]}) as http,
         streamable_http_client(url, http_client=http, max_sse_event_size=LONGEST_LINE) as streams,
     ):
         yield streams

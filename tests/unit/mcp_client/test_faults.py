@@ -1,14 +1,16 @@
 """MCP servers that misbehave: each is named in a sentence, stopped by a stop, and nothing is left behind."""
 
+import contextlib
 import json
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from oi_tui.engine.events import Noticed, TurnEnded
 from oi_tui.engine.llm.base import Text, ToolCallPiece
-from oi_tui.mcp_client import servers
+from oi_tui.mcp_client import connection, servers
 from tests.processes import descendants, wait_until
 from tests.unit.mcp_client.conftest import Open, server
 from tests.unit.mcp_client.test_tools import codes, output, work
@@ -96,6 +98,70 @@ def test_the_end_of_the_process_that_talks_to_servers_is_a_sentence(open_workspa
     workspace._llm.replies[:0] = [add]  # type: ignore[attr-defined]
     work(workspace)
     assert '"sum": 2' in output(workspace)
+
+
+class _Flood(BaseHTTPRequestHandler):
+    """Answers a call with 50 MB, in JSON or as one event, and all else as it should be."""
+
+    kind = ""
+
+    def do_POST(self) -> None:
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        known = {
+            "initialize": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "flood", "version": "1"},
+            },
+            "tools/list": {"tools": [{"name": "add", "inputSchema": {"type": "object"}}]},
+            "tools/call": {"content": [{"type": "text", "text": "x" * 50_000_000}]},
+        }
+        method, number = request["method"], request.get("id")
+        result = (
+            {"result": known[method]} if method in known else {"error": {"code": -32601, "message": "no"}}
+        )
+        body = json.dumps({"jsonrpc": "2.0", "id": number, **result}).encode()
+        floods = method == "tools/call" and self.kind == "event"
+        self.send_response(202 if number is None else 200)
+        self.send_header("Content-Type", "text/event-stream" if floods else "application/json")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(b"" if number is None else b"data: " + body + b"\n\n" if floods else body)
+
+    def do_GET(self) -> None:
+        self.send_error(405)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.mark.parametrize("kind", ["json", "event"])
+def test_a_server_over_http_that_floods_is_a_sentence(
+    open_workspace: Open, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(_Flood, "kind", kind)
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), _Flood)
+    serving = threading.Thread(target=listening.serve_forever)
+    serving.start()
+    try:
+        address = f"t = http://127.0.0.1:{listening.server_port}/mcp"
+        workspace = open_workspace(CALL, [Text("Done.")], servers=[address], auto_run=True)
+        events = work(workspace)
+        assert events[-1] == TurnEnded("done")
+        (code,) = codes(workspace)
+        assert code.state == "failed"
+        assert (code.reason or "").startswith("The MCP server t failed")
+        assert len(output(workspace)) < 1000
+    finally:
+        listening.shutdown()
+        serving.join()
+        listening.server_close()
+
+
+def test_a_missing_package_is_named(open_workspace: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "find_spec", lambda _name: None)
+    workspace = open_workspace([Text("Hello.")])
+    assert work(workspace)[-1] == TurnEnded("done")
+    assert workspace.mcp.status[0].problem == 'MCP servers need one more package: pip install "oi-tui[mcp]"'
 
 
 def _living() -> set[int]:
