@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -165,7 +165,8 @@ def _settle(future: "asyncio.Future[TurnEnded]", end: TurnEnded) -> None:
 class OiTuiAgent:
     """Answers the requests of one editor."""
 
-    def __init__(self, open_workspace: Callable[[], Workspace]) -> None:
+    def __init__(self, open_workspace: Callable[[Sequence[Any]], Workspace]) -> None:
+        """`open_workspace` gets the MCP servers that the editor names."""
         self._open = open_workspace
         self._sessions: dict[str, AcpSession] = {}
         self._client: Any = None
@@ -182,6 +183,7 @@ class OiTuiAgent:
             agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
                 prompt_capabilities=schema.PromptCapabilities(image=True, embedded_context=True),
+                mcp_capabilities=schema.McpCapabilities(http=True),
                 session_capabilities=schema.SessionCapabilities(
                     list=schema.SessionListCapabilities(),
                     resume=schema.SessionResumeCapabilities(),
@@ -190,24 +192,30 @@ class OiTuiAgent:
             ),
         )
 
-    async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
+    async def new_session(
+        self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+    ) -> schema.NewSessionResponse:
         """Begin a conversation."""
-        workspace = self._workspace(cwd)
+        workspace = self._workspace(cwd, mcp_servers)
         return schema.NewSessionResponse(session_id=self._keep(workspace.conversation_id, workspace).id)
 
-    async def load_session(self, cwd: str, session_id: str, **_: Any) -> schema.LoadSessionResponse:
+    async def load_session(
+        self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+    ) -> schema.LoadSessionResponse:
         """Continue a saved conversation, and send what it holds."""
-        await (await self._saved(cwd, session_id)).replay()
+        await (await self._saved(cwd, session_id, mcp_servers)).replay()
         return schema.LoadSessionResponse()
 
-    async def resume_session(self, session_id: str, cwd: str, **_: Any) -> schema.ResumeSessionResponse:
+    async def resume_session(
+        self, session_id: str, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+    ) -> schema.ResumeSessionResponse:
         """Continue a saved conversation whose content the editor knows."""
-        await self._saved(cwd, session_id)
+        await self._saved(cwd, session_id, mcp_servers)
         return schema.ResumeSessionResponse()
 
     async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
         """List the saved conversations, of one folder if it is named."""
-        workspace = self._open()
+        workspace = self._open(())
         try:
             summaries = await asyncio.to_thread(workspace.store.summaries)
         finally:
@@ -255,10 +263,10 @@ class OiTuiAgent:
         self._sessions[id] = AcpSession(id, workspace, self._client)
         return self._sessions[id]
 
-    async def _saved(self, cwd: str, id: str) -> AcpSession:
+    async def _saved(self, cwd: str, id: str, servers: Sequence[Any] | None) -> AcpSession:
         if id in self._sessions:
             return self._sessions[id]
-        workspace = self._workspace(cwd)
+        workspace = self._workspace(cwd, servers)
         try:
             workspace.resume(id)
         except StoreError as error:
@@ -266,7 +274,7 @@ class OiTuiAgent:
             raise refused(visible(str(error))) from None
         return self._keep(id, workspace)
 
-    def _workspace(self, cwd: str) -> Workspace:
+    def _workspace(self, cwd: str, servers: Sequence[Any] | None) -> Workspace:
         """Open a workspace in a folder; it keeps the folder in which it was made."""
         if not Path(cwd).is_absolute():
             raise refused(f"cwd must be an absolute path, not {visible(cwd)}")
@@ -275,6 +283,6 @@ class OiTuiAgent:
         except OSError as error:
             raise refused(f"cwd: {visible(cwd)}: {error.strerror}") from None
         try:
-            return self._open()
+            return self._open(servers or ())
         except ProfileError as error:
             raise refused(visible(str(error))) from None

@@ -14,6 +14,7 @@ from acp.stdio import stdio_streams
 
 from oi_tui import log
 from oi_tui.acp.agent import OiTuiAgent
+from oi_tui.acp.servers import with_servers
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
@@ -34,7 +35,9 @@ def run(profile: Callable[[], Profile], profile_path: Path | None) -> int:
     with ExitStack() as stack:
         models = stack.enter_context(ModelProcess(keys=Secrets().key_for))
         models.start()
-        agent = OiTuiAgent(lambda: Workspace(profile(), profile_path, models=models))
+        agent = OiTuiAgent(
+            lambda servers: Workspace(with_servers(profile(), servers), profile_path, models=models)
+        )
         stack.callback(agent.close)
         asyncio.run(_serve(agent))
     return 0

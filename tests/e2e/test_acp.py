@@ -151,6 +151,30 @@ async def test_the_settings_of_a_folder_are_those_of_its_own_sessions(
             await connection.new_session(cwd=str(other))
 
 
+async def test_the_editor_brings_its_mcp_servers_and_is_asked_for_each_call(workplace: Path) -> None:
+    pytest.importorskip("mcp", reason="mcp is not installed here")
+    script = Path(__file__).parents[1] / "servers" / "mcp_tools.py"
+    variable = schema.EnvVariable(name="DESCRIPTION", value="Adds it's numbers.")
+    tools = schema.McpServerStdio(
+        name="My Tools!", command=sys.executable, args=[str(script)], env=[variable]
+    )
+    editor = Editor()
+    add = Call(json.dumps({"a": 1}), name="mcp__my-tools__add")
+    with ModelServer(spoken(add), spoken(Say("Done."))) as server:
+        async with agent(editor, server) as (connection, _):
+            cwd = str(workplace)
+            with pytest.raises(acp.RequestError, match="type sse are not supported"):
+                await connection.new_session(cwd=cwd, mcp_servers=[sse])
+            session = (await connection.new_session(cwd=cwd, mcp_servers=[tools])).session_id
+            await connection.prompt(session_id=session, prompt=words("add"))
+            (question,) = editor.questions
+            assert question.title == 'mcp:my-tools.add: { "a": 1 }'
+            ends = [u for u in editor.updates if getattr(u, "status", None) == "completed"]
+            assert '"sum": 2' in ends[-1].raw_output["output"]
+            offered = {each["function"]["name"]: each["function"] for each in server.requests[0]["tools"]}
+            assert offered["mcp__my-tools__add"]["description"] == "Adds it's numbers."
+
+
 async def test_a_cancel_ends_an_open_question_at_once(workplace: Path) -> None:
     editor = Editor(None)
     with ModelServer(spoken(call("open('made', 'w')"))) as server:

@@ -1,0 +1,52 @@
+"""The MCP servers that an editor names for a session, as lines of the profile."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from oi_tui.acp.prompts import refused
+from oi_tui.engine.settings.mcp_servers import McpServer, read
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.text import visible
+
+_LONGEST_NAME = 24
+
+
+def with_servers(profile: Profile, servers: Sequence[Any]) -> Profile:
+    """Return the profile with the servers of an editor after its own. Raises RequestError."""
+    if not servers:
+        return profile
+    taken = {read(line).name for line in profile.mcp_servers}
+    lines = []
+    for server in servers:
+        name = _name(server.name, taken)
+        taken.add(name)
+        lines.append(_server(server, name).line)
+    try:
+        return profile.with_changes(mcp_servers=(*profile.mcp_servers, *lines))
+    except ProfileError as error:
+        raise refused(visible(str(error))) from None
+
+
+def _server(server: Any, name: str) -> McpServer:
+    kind = getattr(server, "type", "stdio")
+    if kind not in ("stdio", "http"):
+        raise refused(f"MCP servers of the type {kind} are not supported; use stdio or http.")
+    given = server.headers if kind == "http" else server.env
+    values = {each.name: each.value for each in given}
+    if kind == "http":
+        return McpServer(name, url=server.url, values=values)
+    return McpServer(name, (server.command, *server.args), values=values)
+
+
+def _name(given: str, taken: set[str]) -> str:
+    """A name that the profile takes and that no other server has."""
+    plain = re.sub(r"[^a-z0-9_]+", "-", given.lower()).strip("-")[:_LONGEST_NAME]
+    plain = plain if plain[:1].isalpha() and plain.isascii() else f"server-{plain}".rstrip("-")
+    number = 1
+    name = plain
+    while name in taken:
+        number += 1
+        name = f"{plain}-{number}"
+    return name
