@@ -144,9 +144,24 @@ def look_alikes(identifier: str) -> set[str]:
     return found
 
 
+#: What joins the parts of an emoji, or asks for its picture. It hides nothing between two emoji.
+_IN_EMOJI = re.compile(
+    "(?<=[\u203c-\u3299\U0001f000-\U0001faff])\ufe0f"
+    "|(?<=[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d(?=[\u2600-\u27bf\U0001f000-\U0001faff])"
+)
+
+
+def simple_emoji(text: str) -> str:
+    """The text with each emoji as the signs that it consists of, without what joins them."""
+    return text if text.isascii() else _IN_EMOJI.sub("", text)
+
+
 def names(text: str) -> list[str]:
-    """Name the hidden characters, each once: `['U+202E RIGHT-TO-LEFT OVERRIDE', …]`."""
-    found = dict.fromkeys(match.group() for match in _UNSAFE.finditer(text))
+    """Name the hidden characters, each once: `['U+202E RIGHT-TO-LEFT OVERRIDE', …]`.
+
+    What joins the parts of an ordinary emoji is none.
+    """
+    found = dict.fromkeys(match.group() for match in _UNSAFE.finditer(simple_emoji(text)))
     return [f"U+{ord(c):04X} {unicodedata.name(c, 'CONTROL CHARACTER')}" for c in found]
 
 

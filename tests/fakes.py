@@ -17,7 +17,7 @@ from oi_tui.messages import (
     RunEnded,
 )
 from oi_tui.runtimes.availability import Availability
-from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.runtimes.remote.target import TargetError, parse
 from oi_tui.runtimes.variables import Detail, Memory
 
 
@@ -138,7 +138,8 @@ class Computer:
     def use_target(self, spelling: str) -> None:
         if spelling == "ssh:nowhere":
             raise TargetError("No connection to nowhere.")
-        self.target = spelling
+        target = parse(spelling)
+        self.target = target.spelling if target else "local"
 
     def take_losses(self) -> Sequence[Loss]:
         losses, self.losses = self.losses, []

@@ -177,7 +177,7 @@ def _answers(answer: bytes | None) -> Iterator[Finding]:
     if re.search(rb"\x1b\[\?\d+u", answer):
         yield Finding(True, "the keyboard protocol distinguishes all keys")
     else:
-        yield Finding(None, "the keyboard cannot distinguish ctrl+enter from enter; f5 does the same")
+        yield Finding(None, "the keyboard cannot distinguish ctrl+enter from enter; f6 does the same")
     frames = re.search(rb"\x1b\[\?2026;(\d)\$y", answer)
     if frames and frames[1] in b"123":
         yield Finding(True, "frames are drawn without tearing (synchronized output)")

@@ -27,6 +27,7 @@ OTHER_KEYS = (
     ("ctrl+t", "Show the long paste at the cursor"),
     ("y  e  n  a", "Run, edit, reject, always: at the question, when you stop typing"),
     ("f5", "Finish editing; the question comes back"),
+    ("ctrl+enter", "Finish editing and run (f6 too); dangerous code is asked about first"),
     ("f8", "Show your changes to the model's code"),
     ("ctrl+g", "Edit in your own editor"),
     ("ctrl+c", "Copy the selection, or stop; twice quits"),

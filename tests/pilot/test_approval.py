@@ -13,6 +13,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 
+from oi_tui import paths
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
 from oi_tui.engine.review.permissions import offers
 from oi_tui.engine.review.scanner import look_through
@@ -70,6 +71,12 @@ class Question(IdleClock):
     def on_approval_panel_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
         self.query_one(Prompt).focus()
         self.query_one(Prompt).insert(event.text)
+
+
+class StyledQuestion(Question):
+    """Looks as in the chat screen."""
+
+    CSS_PATH = [paths.styles() / "app.tcss"]
 
 
 @asynccontextmanager
@@ -147,7 +154,7 @@ async def test_a_word_typed_at_the_offers_is_text(monkeypatch: pytest.MonkeyPatc
 async def test_what_the_code_does_is_told_in_words() -> None:
     async with asked("import shutil\nshutil.rmtree('old')\nopen('a.csv', 'w')") as (_, pilot, panel):
         await pilot.pause()
-        assert "deletes: old (line 2)" in str(panel.query_one("#findings").render())
+        assert "2 shutil.rmtree('old')  deletes: old" in str(panel.query_one("#findings").render())
         assert "writes files: a.csv" in str(panel.query_one("#question").render())
 
 
@@ -384,3 +391,71 @@ async def test_what_of_the_code_is_out_of_sight_is_said_beside_its_length() -> N
     async with asked() as (_, _pilot, panel):
         panel.note_hidden(46)
         assert "2 lines, 46 more below (page down)" in str(panel.query_one("#question").render())
+
+
+@pytest.mark.parametrize(
+    ("code", "level", "title", "first"),
+    [
+        ("print(sum(range(10)))", "clear", "Run this python code?", "run"),
+        ("open('out.txt', 'w').write('x')", "notes", "Run this python code?", "run"),
+        ("import shutil\nshutil.rmtree('data')", "danger", "▲ High risk. Run this python code?", "reject"),
+        ("print('a\u202eb')", "danger", "▲ High risk. Run this python code?", "reject"),
+        ("print('👩\u200d👩\u200d👧 ❤\ufe0f')", "clear", "Run this python code?", "run"),
+    ],
+)
+async def test_the_panel_has_a_face_for_each_level(code: str, level: str, title: str, first: str) -> None:
+    async with asked(code) as (_, pilot, panel):
+        await until(pilot, lambda: panel.armed)
+        assert panel.has_class(f"-{level}")
+        assert [name for name in ("clear", "notes", "danger") if panel.has_class(f"-{name}")] == [level]
+        assert str(panel.query_one("#question").content).startswith(title)
+        assert panel.query_one("#answers").children[0].id == f"choice-{first}"
+
+
+async def test_each_risk_stands_in_a_row_beside_its_code() -> None:
+    code = "import shutil, os\n\nshutil.rmtree('data')\nos.system('reboot')\n"
+    async with asked(code) as (_, pilot, panel):
+        await until(pilot, lambda: panel.armed)
+        rows = str(panel.query_one("#findings").content).split("\n")
+        assert rows[0].startswith("3 shutil.rmtree('data')")
+        assert rows[0].endswith("deletes: data")
+        assert rows[1].startswith("4 os.system('reboot')")
+
+
+@pytest.mark.parametrize("size", [(40, 12), (44, 14), (60, 20), (80, 24), (200, 50)])
+async def test_no_answer_is_cut_off(size: tuple[int, int]) -> None:
+    code = "import shutil\n" + "".join(f"shutil.rmtree('folder{n}')\n" for n in range(30))
+    app = StyledQuestion(code)
+    async with app.run_test(size=size) as pilot:
+        app.ask()
+        panel = app.query_one(ApprovalPanel)
+        await until(pilot, lambda: panel.armed)
+        for word in ("run", "edit", "reject", "always", *(["help"] if size[0] >= 60 else [])):
+            choice = panel.query_one(f"#choice-{word}")
+            assert choice.region.right <= panel.content_region.right
+            assert choice.region in panel.content_region
+            assert choice.region in app.screen.region
+
+
+async def test_edited_code_runs_once_the_keyboard_is_quiet() -> None:
+    async with asked() as (app, pilot, panel):
+        panel.run_when_quiet()
+        assert app.answers == []
+        assert "runs now" in str(panel.border_subtitle)
+        await until(pilot, lambda: app.answers)
+        assert app.answers == [Run(CODE)]
+
+
+async def test_a_key_stops_edited_code_from_running_by_itself() -> None:
+    async with asked() as (app, pilot, panel):
+        panel.run_when_quiet()
+        await pilot.press("x")
+        await until(pilot, lambda: panel.armed)
+        assert app.answers == []
+
+
+async def test_dangerous_code_never_runs_by_itself() -> None:
+    async with asked("import shutil\nshutil.rmtree('data')") as (app, pilot, panel):
+        panel.run_when_quiet()
+        await until(pilot, lambda: panel.armed)
+        assert app.answers == []

@@ -51,6 +51,12 @@ WORDS: dict[Kind, str] = {
 #: How much pieces of a long line have in common.
 _OVERLAP = 200
 _FACTS: tuple[Kind, ...] = ("writes", "reads", "not understood")
+#: What cannot be taken back, or reaches beyond the folder.
+_GRAVE: frozenset[Kind] = frozenset(
+    ("rights", "deletes", "system", "secrets", "writes outside", "installs", "controls", "sends")
+)
+#: How much care code needs.
+Level = Literal["clear", "notes", "danger"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,24 @@ class Findings:
     def nothing_listed(self) -> bool:
         """Whether the code was read whole, every part of it is known, and there is nothing to list."""
         return self.readable and self.parsed and not self.found and not self.unchecked
+
+    @property
+    def level(self) -> Level:
+        """How much care the code needs: nothing is listed, something is, or a grave risk is among it."""
+        if any(item.kind in _GRAVE for item in self.found):
+            return "danger"
+        return "clear" if self.nothing_listed else "notes"
+
+    @property
+    def risks_by_line(self) -> list[tuple[int, str]]:
+        """The lines with risks, the one with the gravest first, and what each does."""
+        order = list(WORDS)
+        lines: dict[int, list[str]] = {}
+        for risk in sorted(self.risks, key=lambda item: order.index(item.kind)):
+            words = WORDS[risk.kind] + (f": {risk.what}" if risk.what else "")
+            if words not in lines.setdefault(risk.line, []):
+                lines[risk.line].append(words)
+        return [(line, ", ".join(words)) for line, words in lines.items()]
 
     @property
     def risks(self) -> tuple[Finding, ...]:

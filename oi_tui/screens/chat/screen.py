@@ -59,7 +59,8 @@ class ChatScreen(Screen[None]):
             if command.keys
         ),
         Binding("ctrl+c", "copy_or_stop", "Copy, or stop; twice quits", id="chat.copy_or_stop"),
-        Binding("f5,ctrl+enter", "edited", "Finish editing", id="chat.edited"),
+        Binding("f5", "edited", "Finish editing", id="chat.edited"),
+        Binding("ctrl+enter,f6", "run_edited", "Finish editing and run", id="chat.run_edited"),
         Binding("f8", "changes", "Show your changes to the code", id="chat.changes"),
         Binding("ctrl+g", "edit_outside", "Edit in $EDITOR", id="chat.edit_outside"),
         Binding("tab", "next_place", "Next part of the screen", id="chat.next_place"),
@@ -295,6 +296,10 @@ class ChatScreen(Screen[None]):
     def action_edited(self) -> None:
         """The code is as it should be; ask again."""
         self.chat_view.edited()
+
+    def action_run_edited(self) -> None:
+        """The code is as it should be; run it, unless that is dangerous or a key follows."""
+        self.chat_view.edited(run=True)
 
     @on(ApprovalPanel.DiffRequested)
     def handle_diff_requested(self) -> None:

@@ -213,9 +213,11 @@ class ChatView(Widget):
         else:
             self.prompt.focus()
 
-    def edited(self) -> None:
-        """The code is as it should be; ask again."""
-        self._ask_again(self.conversation.finish_edit())
+    def edited(self, *, run: bool = False) -> None:
+        """The code is as it should be; ask again. With `run` it runs once the keyboard is quiet."""
+        if run and not self.conversation.editing:
+            return
+        self._ask_again(self.conversation.finish_edit(), run=run)
 
     def show_changes(self) -> None:
         """Show how the code in question, as it stands now, differs from the model's."""
@@ -298,10 +300,12 @@ class ChatView(Widget):
         """Put text on the clipboard and say by which way."""
         self.notify(what + copy(text, self.app), timeout=2, markup=False)
 
-    def _ask_again(self, code: str) -> None:
+    def _ask_again(self, code: str, *, run: bool = False) -> None:
         request = self.approval.request
         if request is not None:
             self._ask(request, code)
+            if run:
+                self.approval.run_when_quiet()
         self.prompt.focus()
 
     def _ask(self, request: ApprovalRequested, code: str | None = None) -> None:

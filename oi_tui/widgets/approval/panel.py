@@ -16,14 +16,14 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
-from oi_tui.engine.review.findings import Findings
+from oi_tui.engine.review.findings import Findings, Level
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.text import names, one_line
+from oi_tui.text import names, one_line, with_line_ends
 from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, KeyGuard
 from oi_tui.widgets.approval.options import ApprovalOption, Clickable, OptionLine
-from oi_tui.widgets.approval.text import QUICK_REASONS, about, laid_out, of_stage
+from oi_tui.widgets.approval.text import COLOURS, QUICK_REASONS, about, laid_out, of_stage, risk_lines
 from oi_tui.widgets.conversation.code import mixed_identifiers
-from oi_tui.widgets.idle import remapped
+from oi_tui.widgets.idle import last_activity, remapped
 from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
@@ -33,6 +33,15 @@ if TYPE_CHECKING:
 AUTO_WORD = "auto"
 #: The most that is ever offered to be granted.
 _MOST_OFFERS = 5
+#: How many lines with risks are shown from which height of the screen on.
+_RISKS_SHOWN = ((36, 8), (24, 4), (16, 2), (0, 1))
+#: Below this height of the screen not all facts are said.
+_LOW = 16
+#: The answers in fewer words, for panels below a width.
+_NARROW = (
+    (44, {"reject": "no", "always": "more"}),
+    (58, {"always": "always", "help": ""}),
+)
 
 
 _ANSWERS = {
@@ -106,6 +115,8 @@ class ApprovalPanel(Widget, can_focus=True):
         self._offers: tuple[Permission, ...] = ()
         self._quiet = KeyGuard()
         self._armed_at = math.inf
+        #: When it was asked to run the code as soon as nobody types any more.
+        self._runs_at = math.inf
         self._pressed = self._character = ""
         self._too_early = False
         self._settle: TimerHandle | None = None
@@ -176,10 +187,23 @@ class ApprovalPanel(Widget, can_focus=True):
         self._where = where
         self._findings = Findings(readable=False) if findings is None else findings
         self._offers = offers[:_MOST_OFFERS]
+        self._runs_at = math.inf
         self.wait_for_quiet()
         self.stage = "asking"
         self.display = True
         self._describe()
+
+    def run_when_quiet(self) -> None:
+        """Run the code as shown once keyboard and mouse are quiet, unless somebody types or clicks before.
+
+        Dangerous code is asked for nevertheless.
+        """
+        self._runs_at = time.monotonic() if self._level != "danger" else math.inf
+        self._describe()
+
+    @property
+    def _runs_soon(self) -> bool:
+        return last_activity(self.app) <= self._runs_at < math.inf
 
     def note_edit(self) -> None:
         """The code is being edited; the panel asks again afterwards."""
@@ -390,6 +414,9 @@ class ApprovalPanel(Widget, can_focus=True):
         if self.armed or self._request is None or self.stage != "asking":
             self._quiet.look()
         elif self._quiet.lasted(self.app):
+            if self._runs_soon:
+                self._answer(Run(self._code))
+                return
             self._armed_at = time.monotonic()
             self.armed = True
             self.post_message(self.Armed())
@@ -402,37 +429,62 @@ class ApprovalPanel(Widget, can_focus=True):
         except NoMatches:
             return
         if self.stage == "asking":
-            title, facts = about(self._request, self._code, self._where, self._findings, self._below)
+            level = self._level
+            title, facts = about(self._request, self._code, self._where, self._findings, self._below, level)
         else:
             title, facts = of_stage(self.stage, self._request)
         # Before it was first laid out it has no width yet; then it is the application's but for the frame.
-        question.update(laid_out(title, facts, self.content_size.width or self.app.size.width - 4))
-        self._say("#findings", " · ".join(one_line(words, 200) for words in self._findings.risk_sentences))
+        width = self.content_size.width or self.app.size.width - 4
+        if self.app.size.height < _LOW:
+            # The answers come first; what else there is to know is in the conversation.
+            facts = facts[:1]
+        question.update(laid_out(title, facts, width, COLOURS[self._level]))
+        shown = with_line_ends(self._code, self._request.message.format)
+        most = next(most for height, most in _RISKS_SHOWN if self.app.size.height >= height)
+        self._show("#findings", risk_lines(self._findings, shown, width, most))
         warnings = [self._request.caution] if self._request.caution else []
         if hidden := names(self._code):
             warnings.append("Hidden characters: " + ", ".join(hidden))
         if mixed := mixed_identifiers(self._code, self._request.message.format):
             warnings.append("Look-alike letters: " + one_line(", ".join(mixed), 300))
-        self._say("#warning", "\n".join(warnings))
+        self._show("#warning", Content("\n").join(Content(f"! {words}") for words in warnings))
         if self.stage != "asking":
             self.border_subtitle = ""
+        elif self._runs_soon:
+            self.border_subtitle = "runs now; any key stops that"
         elif not self.armed:
             self.border_subtitle = "answers once you stop typing"
         else:
             again = "press the key again" if self._too_early else ""
             self.border_subtitle = again if self.has_focus else "press tab to answer"
+        for level in COLOURS:
+            self.set_class(self._level == level, f"-{level}")
+        narrow = next((words for least, words in _NARROW if width < least), {})
         for key, word in reversed(self.keys.items()):
             text = "?" if key == "question_mark" else key
-            self.query_one(f"#choice-{word}", ApprovalOption).say(
-                "always …" if word == "always" else word, text
-            )
+            choice = self.query_one(f"#choice-{word}", ApprovalOption)
+            choice.say(narrow.get(word, "always …" if word == "always" else word), text)
+        # The first answer is the one that the level speaks for.
+        answers = self.query_one("#answers", Horizontal)
+        first = self.query_one("#choice-reject" if self._level == "danger" else "#choice-run")
+        if answers.children[0] is not first:
+            answers.move_child(first, before=0)
         self.query_one("#choice-diff", ApprovalOption).display = self.edited
+        self.query_one("#choice-help", ApprovalOption).display = width >= _NARROW[0][0]
         for number, line in enumerate(self.query(OptionLine), 1):
             line.display = self.stage == "always" and number <= len(self._offers)
             if line.display:
                 line.show(one_line(self._offers[number - 1].offer, 100))
 
-    def _say(self, where: str, words: str) -> None:
+    @property
+    def _level(self) -> Level:
+        """How much care the code needs; what hides something in it is grave as well."""
+        hides = names(self._code) or (
+            self._request and mixed_identifiers(self._code, self._request.message.format)
+        )
+        return "danger" if hides else self._findings.level
+
+    def _show(self, where: str, words: Content) -> None:
         line = self.query_one(where, Static)
-        line.display = bool(words) and self.stage == "asking"
-        line.update(Content(f"! {words}"))
+        line.display = bool(words.plain) and self.stage == "asking"
+        line.update(words)

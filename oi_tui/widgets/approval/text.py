@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from oi_tui.engine.events import ApprovalRequested
-from oi_tui.engine.review.findings import Findings
+from oi_tui.engine.review.findings import Findings, Level
 from oi_tui.engine.tools import is_tool, words
 from oi_tui.text import one_line, with_line_ends
 from oi_tui.widgets.truncate import width_of
@@ -13,13 +13,22 @@ from oi_tui.widgets.truncate import width_of
 #: What a digit puts into the empty field that asks why.
 QUICK_REASONS = ("wrong approach", "too risky", "explain it first", "use another language")
 _APART = " · "
+#: How each level is marked and coloured. The marks tell the levels apart without colours.
+MARKS: dict[Level, str] = {"clear": "", "notes": "", "danger": "▲ "}
+COLOURS: dict[Level, str] = {"clear": "$text-success", "notes": "$text-warning", "danger": "$text-error"}
+_RISKY = "High risk. "
+#: From which width on the code of a risky line stands beside what it does.
+_ROOM_FOR_CODE = 50
 _INDENT = "   "
 
 
 def about(
-    request: ApprovalRequested, code: str, where: str, findings: Findings, below: int
+    request: ApprovalRequested, code: str, where: str, findings: Findings, below: int, level: Level
 ) -> tuple[str, list[str]]:
-    """The question, and what a person should know of the code; `below` lines of it are out of sight."""
+    """The question, and what a person should know of the code; `below` lines of it are out of sight.
+
+    `level` says how much care it needs.
+    """
     shown = with_line_ends(code, request.message.format)
     lines = shown.count("\n") + (not shown.endswith("\n"))
     facts = [request.note, f"{lines} line{'s' * (lines != 1)}"]
@@ -27,7 +36,8 @@ def about(
         facts[-1] += f", {below} more below (page down)"
     facts += where.split(_APART)
     facts += [*findings.fact_sentences, findings.conclusion]
-    return _question(request), [one_line(fact, 200) for fact in facts if fact]
+    mark = f"{MARKS[level]}{_RISKY}" if level == "danger" else ""
+    return mark + _question(request), [one_line(fact, 200) for fact in facts if fact]
 
 
 def _question(request: ApprovalRequested) -> str:
@@ -38,12 +48,40 @@ def _question(request: ApprovalRequested) -> str:
     return f"Run this {_language(request)} code?"
 
 
+def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:
+    """The risks, one line of the code in each row: its number, its text, and what it does.
+
+    The gravest come first. What does not fit into `most` rows is counted.
+    """
+    risks, lines = findings.risks_by_line, code.splitlines()
+    shown = risks if len(risks) <= most else risks[: max(most - 1, 1)]
+    digits = max((len(str(line)) for line, _ in shown if line), default=0)
+    texts = [one_line(lines[line - 1], 200) if 0 < line <= len(lines) else "" for line, _ in shown]
+    room = min(max(map(width_of, texts), default=0), width // 2 - digits) if width >= _ROOM_FOR_CODE else 0
+    rows = []
+    for (line, does), text in zip(shown, texts, strict=True):
+        number = f"{line or '':>{digits}} " if digits else ""
+        excerpt = Content(text).truncate(room, ellipsis=True, pad=True) if room else Content("")
+        left = Content.assemble((number, "$text-muted"), excerpt, "  " if room else "")
+        rows.append(Content.assemble(left, (one_line(does, 200), "bold")).truncate(width, ellipsis=True))
+    if len(risks) > len(shown) and most > 1:
+        rows.append(Content.styled(f"{len(risks) - len(shown)} more, marked with ! above", "$text-muted"))
+    return Content("\n").join(rows)
+
+
 def of_stage(stage: str, request: ApprovalRequested) -> tuple[str, list[str]]:
     """The title and the facts while the answer is worked out."""
     language = _language(request)
     match stage:
         case "editing":
-            keys = ["f5 done", "esc cancel", "f8 your changes", "ctrl+f find", "ctrl+g $EDITOR"]
+            keys = [
+                "f5 done",
+                "ctrl+enter run",
+                "esc cancel",
+                "f8 your changes",
+                "ctrl+f find",
+                "ctrl+g $EDITOR",
+            ]
             return f"Editing this {language} code", keys
         case "why":
             quick = [f"{number} {reason}" for number, reason in enumerate(QUICK_REASONS, 1)]
@@ -59,7 +97,7 @@ def _language(request: ApprovalRequested) -> str:
     return one_line(request.message.format or "", 30)
 
 
-def laid_out(title: str, facts: Sequence[str], width: int) -> Content:
+def laid_out(title: str, facts: Sequence[str], width: int, colour: str = COLOURS["notes"]) -> Content:
     """Title and facts in as few lines as can be, broken between two facts only.
 
     Where they do not fit on one line, all facts stand together below the title, if there is room for that.
@@ -74,4 +112,4 @@ def laid_out(title: str, facts: Sequence[str], width: int) -> Content:
             lines.append(fact)
             room = width
     text = (_INDENT if lines[0] else "") + "\n".join(lines)
-    return Content.assemble((title, "$text-warning bold"), (text, "$text-muted"))
+    return Content.assemble((title, f"{colour} bold"), (text, "$text-muted"))

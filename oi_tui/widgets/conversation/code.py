@@ -13,7 +13,7 @@ from pygments.util import ClassNotFound
 from rich.segment import Segment
 
 from oi_tui.engine.tools import is_tool
-from oi_tui.text import look_alikes, spelled
+from oi_tui.text import look_alikes, simple_emoji, spelled
 from oi_tui.widgets.conversation.rows import Row, Span, wrap_cells
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.truncate import width_of
@@ -185,7 +185,7 @@ def paint_pieces(pieces: Sequence[Piece], look: Styles) -> list[Span]:
             spans.extend((character, look.hidden if character in alike else style) for character in text)
             column += width_of(text)
             continue
-        for part, hidden in spelled(text):
+        for part, hidden in spelled(simple_emoji(text)):
             if "\t" in part:
                 for index, bit in enumerate(part.split("\t")):
                     if index:

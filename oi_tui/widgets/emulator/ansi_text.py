@@ -7,7 +7,7 @@ from itertools import islice
 from rich.style import Style
 
 from oi_tui.engine.output.screen_text import MOVES, ScreenText
-from oi_tui.text import spelled
+from oi_tui.text import simple_emoji, spelled
 from oi_tui.widgets.conversation.rows import Span
 from oi_tui.widgets.emulator.colours import PLAIN, recoloured
 from oi_tui.widgets.truncate import width_of
@@ -373,4 +373,4 @@ def _redrawn(raw: str, style: Style) -> list[Span]:
 
 
 def _shown(text: str) -> str:
-    return text if text.isprintable() else "".join(part for part, _ in spelled(text))
+    return text if text.isprintable() else "".join(part for part, _ in spelled(simple_emoji(text)))
