@@ -124,6 +124,9 @@ class Computer:
         self._closed = False
         self._losses: deque[Loss] = deque(maxlen=100)
         self._share_keys = share_keys
+        #: Held while a place is reached, which is given up when all is closed.
+        self._reaching = threading.Lock()
+        self._closing = threading.Event()
         #: Where code runs, if not here.
         self._place: Place | None = None
         #: The places that were left, with their languages, which go on there.
@@ -183,7 +186,12 @@ class Computer:
             )
         key = target.spelling if target else LOCAL
         self._refuse_while_running()
-        fresh: _AtWork = (self._connect(key, stopped, ask) if target else None, {}, set())
+        with self._reaching:
+            fresh: _AtWork = (
+                self._connect(key, stopped or self._closing, ask) if target else None,
+                {},
+                set(),
+            )
         try:
             self._move(key, fresh)
         except TargetError:
@@ -556,7 +564,8 @@ class Computer:
 
     def close(self) -> None:
         """End for good; leaves no process behind."""
-        with self._lock:
+        self._closing.set()
+        with self._reaching, self._lock:
             self._closed = True
         for runtime in self._all():
             runtime.close()

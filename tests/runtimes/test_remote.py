@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import bundle, ssh_hosts, wire
+from oi_tui.runtimes.remote.place import RemotePlace
 from oi_tui.runtimes.remote.target import TargetError
 from tests.runtimes.playing import alive, children, marked, play, until
 from tests.servers.sshd import HOST
@@ -563,3 +565,61 @@ def test_connecting_can_be_stopped(make: Make) -> None:
     with pytest.raises(TargetError, match="stopped"):
         computer.use_target("command:sh -c 'sleep 60'", stopped)
     timer.join()
+
+
+def test_closing_gives_up_what_is_being_reached(make: Make) -> None:
+    computer = make()
+    seconds = str(1000 + random.random())
+    problems: list[str] = []
+
+    def reach() -> None:
+        try:
+            computer.use_target(f"command:sh -c 'sleep {seconds}'")
+        except TargetError as error:
+            problems.append(str(error))
+
+    thread = threading.Thread(target=reach)
+    thread.start()
+    until(lambda: marked(seconds))
+    computer.close()
+    thread.join(10)
+    assert problems == ["Connecting was stopped."]
+    assert not marked(seconds)
+
+
+def test_closing_gives_up_a_connection_that_is_made_anew(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "there"
+    seconds = str(1000 + random.random())
+    script.write_text(f'#!/bin/sh\n[ -e {tmp_path}/later ] && exec sleep {seconds}\nexec "$@"\n')
+    script.chmod(0o755)
+    computer = make(target=f"command:{script}")
+    play(computer, "shell", ":")
+    (tmp_path / "later").touch()
+    os.kill(far_pid(computer), signal.SIGKILL)
+    until(computer.take_losses)
+    thread = threading.Thread(target=lambda: list(computer.run("shell", "echo ran")))
+    thread.start()
+    until(lambda: marked(seconds))
+    computer.close()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert not marked(seconds)
+
+
+def test_nobody_waits_for_variables_of_a_silent_far_end(
+    through: Make, relay: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computer = through()
+    play(computer, "python", "x = 1")
+    monkeypatch.setattr(wire, "QUIET", 0.5)
+    (relay / "cut").touch()
+    place = computer.place
+    assert isinstance(place, RemotePlace)
+    until(lambda: place.link and place.link.silent_for > 0.5)
+    began = time.monotonic()
+    assert [memory.state for memory in computer.memories() if memory.language == "python"] == ["busy"]
+    computer.reset()
+    assert time.monotonic() - began < 2
+    (relay / "cut").unlink()

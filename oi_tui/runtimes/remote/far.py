@@ -22,7 +22,7 @@ from pathlib import Path
 
 from oi_tui import environment, environment_names
 from oi_tui.messages import Displayed, Loss, Printed, Report, RunEnded
-from oi_tui.runtimes import stopping
+from oi_tui.runtimes import process_table, stopping
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
@@ -59,7 +59,8 @@ def main(folder: str) -> None:
 @contextlib.contextmanager
 def _left_to_nobody(folder: str) -> Iterator[None]:
     """Remove the folder at the end, also when we are killed."""
-    program = 'cat >/dev/null; rm -rf -- "$0"'
+    # `read` is built in: there is one process, and it is no other's child.
+    program = 'while read -r line; do :; done; rm -rf -- "$0"'
     keeper = subprocess.Popen(
         ["/bin/sh", "-c", program, folder],
         stdin=subprocess.PIPE,
@@ -71,6 +72,10 @@ def _left_to_nobody(folder: str) -> Iterator[None]:
     try:
         yield
     finally:
+        # Programs that are just asked for their version. All others ended with their guards.
+        for pid in set(process_table.descendants(os.getpid())) - {keeper.pid}:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
         assert keeper.stdin is not None
         keeper.stdin.close()
         keeper.wait()

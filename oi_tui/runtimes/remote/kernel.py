@@ -40,6 +40,8 @@ _GLANCE = 0.05
 _HEART = 10.0
 #: After a second interrupt so long is waited before the run is left to itself, in seconds.
 _LEFT = 1.5
+#: After an interrupt so long is waited for the end before the kernel is asked for it, in seconds.
+_PROBE = 0.5
 _IMAGES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
 _MISSING = 'The target kernel: needs another package: pip install "oi-tui[kernel]"'
 _ABORTED = ("aborted", "abort")
@@ -155,6 +157,8 @@ class KernelRuntime:
         self._client = client
         self._where = where
         self._used = False
+        #: What the kernel was asked after an interrupt, to know whether the run is over.
+        self._probe: str | None = None
         self._typed = ""
         self._asked = False
         self._running = False
@@ -169,7 +173,7 @@ class KernelRuntime:
         if stopped.is_set():
             yield RunEnded("interrupted", 0.0)
             return
-        self._pressed, self._typed, self._asked = 0, "", False
+        self._pressed, self._typed, self._asked, self._probe = 0, "", False, None
         fresh, self._used = not self._used, True
         if fresh:
             yield Starting()
@@ -211,9 +215,7 @@ class KernelRuntime:
                 while True:
                     yield self._steps.get_nowait()
             if reply is None:
-                reply = next(
-                    (each for each in _arrived(self._client.get_shell_msg, 0) if _belongs(each, id_)), None
-                )
+                reply = self._reply(id_)
                 replied_at = time.monotonic()
                 if reply and reply["content"].get("status") in _ABORTED and not self._pressed:
                     # Code that was waiting in the kernel failed, which clears what waits behind it.
@@ -227,6 +229,22 @@ class KernelRuntime:
         state: Any = "interrupted" if self._pressed else _STATES.get(str(content.get("status")), "failed")
         reason = str(content.get("ename", ""))[:300] or None
         yield RunEnded(state, time.monotonic() - began, reason if state == "failed" else None)
+
+    def _reply(self, id_: str) -> Message | None:
+        """How the run ended, where the kernel has said so.
+
+        An interrupt that comes when the code has just ended takes the kernel's answer with it. So after one
+        it is asked something else: it answers one request after the other, and when that answer comes first,
+        the run is over.
+        """
+        if self._pressed and self._probe is None and time.monotonic() - self._pressed_at > _PROBE:
+            self._probe = str(self._client.kernel_info())
+        for message in _arrived(self._client.get_shell_msg, 0):
+            if _belongs(message, id_):
+                return message
+            if self._probe and _belongs(message, self._probe):
+                return {"content": {"status": _ABORTED[0]}}
+        return None
 
     def _gone(self) -> str | None:
         """Why the run is not waited for any longer, in a sentence; None while it is."""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Protocol
 
 from oi_tui.messages import Loss, Report
 from oi_tui.runtimes.remote import wire
@@ -42,6 +43,13 @@ _ENDING = 10.0
 _NO_PYTHON = (
     "There is no python3 there. Install Python 3.8 or later on that machine, or choose another target."
 )
+
+
+class Stopped(Protocol):
+    """Says whether what is waited for is still wanted."""
+
+    def is_set(self) -> bool:
+        """Whether it is not."""
 
 
 class LinkLostError(Exception):
@@ -95,7 +103,7 @@ class Link:
         on_loss: Callable[[Loss], None],
         on_end: Callable[[str], None],
         ask: Ask | None = None,
-        stopped: threading.Event | None = None,
+        stopped: Stopped | None = None,
     ) -> None:
         self._target = target
         #: How long the far end may take to begin, in seconds; a person who is asked takes longer.
@@ -132,7 +140,7 @@ class Link:
         command: Sequence[str],
         environment: Mapping[str, str],
         cwd: Path,
-        stopped: threading.Event | None,
+        stopped: Stopped | None,
     ) -> bytes:
         """Start the program that connects, and wait for the far end; what came after its first line."""
         try:
@@ -174,7 +182,7 @@ class Link:
 
     # -- the beginning
 
-    def _greet(self, stopped: threading.Event) -> bytes:
+    def _greet(self, stopped: Stopped) -> bytes:
         """Wait until the far end's Python speaks; what came after its first line."""
         came = b""
         until = time.monotonic() + self._patience
@@ -223,7 +231,7 @@ class Link:
         words = "; ".join(lines[-3:])[:400] or f"exit status {self._process.returncode}"
         return f"No connection to {self._target.title}: {words}"
 
-    def _wait_for_begin(self, stopped: threading.Event) -> None:
+    def _wait_for_begin(self, stopped: Stopped) -> None:
         until = time.monotonic() + self._patience
         while not self._begun.wait(_GLANCE):
             if stopped.is_set() or time.monotonic() > until:
@@ -283,7 +291,8 @@ class Link:
             self._answers[number] = answers
         try:
             self.send(do=do, id=number, **message)
-            return answers.get(timeout=seconds)
+            # Nobody waits long for an end that says nothing; should it answer again, it does what was asked.
+            return answers.get(timeout=seconds if self.silent_for < wire.QUIET else _GLANCE)
         except queue.Empty:
             return None
         finally:

@@ -11,13 +11,24 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
-from oi_tui.runtimes.remote.link import Link
+from oi_tui.runtimes.remote.link import Link, Stopped
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
-from oi_tui.runtimes.remote.target import Target
+from oi_tui.runtimes.remote.target import Target, TargetError
 from oi_tui.runtimes.remote.wire import Frame
 
 #: How long an answer may take, in seconds.
 _PATIENCE = 10.0
+
+
+class _Either:
+    """Set when one of two events is."""
+
+    def __init__(self, first: Stopped, second: Stopped) -> None:
+        self._events = first, second
+
+    def is_set(self) -> bool:
+        """Whether one of them is."""
+        return any(event.is_set() for event in self._events)
 
 
 class RemotePlace:
@@ -41,7 +52,7 @@ class RemotePlace:
         size: tuple[int, int],
         on_loss: Callable[[Loss], None],
         ask: Ask | None = None,
-        stopped: threading.Event | None = None,
+        stopped: Stopped | None = None,
     ) -> None:
         self.target = target
         self.spelling = target.spelling
@@ -56,7 +67,7 @@ class RemotePlace:
         self._on_loss = on_loss
         self._lock = threading.Lock()
         self._link: Link | None = None
-        self._closed = False
+        self._closing = threading.Event()
         self._started: set[str] = set()
         #: What the far end said of itself when it was last connected.
         self._here: Frame = {}
@@ -72,11 +83,13 @@ class RemotePlace:
         link = self._link
         return link if link is not None and link.lost is None else None
 
-    def connect(self, stopped: threading.Event) -> tuple[Link, bool]:
+    def connect(self, stopped: Stopped) -> tuple[Link, bool]:
         """The connection, and whether it is a new one. Raises TargetError."""
         with self._lock:
             if link := self.link:
                 return link, False
+            if self._closing.is_set():
+                raise TargetError("The computer was closed.")
             link = self._link = Link(
                 self.target,
                 self._settings(),
@@ -85,7 +98,7 @@ class RemotePlace:
                 on_loss=self._on_loss,
                 on_end=self._note_end,
                 ask=self._ask,
-                stopped=stopped,
+                stopped=_Either(stopped, self._closing),
             )
             self._here, self._described = link.here, link.described
             return link, True
@@ -111,7 +124,7 @@ class RemotePlace:
     def _note_end(self, reason: str) -> None:
         """Tell for each language that was at work that what it remembered is lost."""
         started, self._started = self._started, set()
-        if self._closed:
+        if self._closing.is_set():
             return
         for name in sorted(started):
             self._on_loss(
@@ -189,7 +202,8 @@ class RemotePlace:
 
     def close(self) -> None:
         """End everything there for good."""
-        self._closed = True
+        # A connection that is just being made is given up.
+        self._closing.set()
         with self._lock:
             if self._link:
                 self._link.close()
