@@ -158,6 +158,7 @@ async def test_the_editor_brings_its_mcp_servers_and_is_asked_for_each_call(work
     tools = schema.McpServerStdio(
         name="My Tools!", command=sys.executable, args=[str(script)], env=[variable]
     )
+    sse = schema.SseMcpServer(type="sse", name="x", url="http://127.0.0.1:1", headers=[])
     editor = Editor()
     add = Call(json.dumps({"a": 1}), name="mcp__my-tools__add")
     with ModelServer(spoken(add), spoken(Say("Done."))) as server:
