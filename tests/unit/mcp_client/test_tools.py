@@ -292,7 +292,7 @@ def test_of_names_that_are_alike_the_first_counts_everywhere(open_workspace: Ope
 def test_no_question_cuts_off_which_tool_it_is() -> None:
     long = Tool("server", "delete_" + "x" * 100 + "_now")
     request = ApprovalRequested(Message(role="assistant", type="code", format=long.language, content="{}"))
-    title, _ = about(request, "{}", "here", Findings(), 0)
+    title, _ = about(request, "{}", "here", Findings(readable=False), 0, "notes")
     assert title == f"Call the tool {long.name} of the MCP server server?"
     describe = pytest.importorskip("oi_tui.acp.updates", reason="acp is not installed here").describe
     shown = describe(request.message.but(content='{\n  "a": 1\n}'))
