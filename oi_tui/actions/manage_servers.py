@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.mcp_servers import McpServerError
-from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.settings.profile import Profile, ProfileError, save
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import Status
@@ -136,7 +136,12 @@ class ServerManager:
 
     def _use(self, lines: tuple[str, ...]) -> None:
         self._place.take_profile(self._workspace.profile.with_changes(mcp_servers=lines))
-        self._workspace.keep(mcp_servers=lines)
+        path = self._workspace.profile_path
+        try:
+            if path:
+                save(path, {"mcp_servers": lines})
+        except (OSError, ProfileError) as error:
+            self._place.tell(f"This holds until you leave, and was not saved: {error}", warning=True)
 
     def _trust(self, status: Status) -> None:
         name = status.server.name

@@ -23,7 +23,7 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import Tool, arguments_of, is_tool, named_in, named_of
+from oi_tui.engine.tools import Tool, arguments_of, is_tool, named_in, named_of, servers_of
 from oi_tui.messages import Displayed, Message, Printed, RunEnded
 
 
@@ -89,7 +89,9 @@ class Execution:
             state = "unfinished" if code.state == "unfinished" else "failed"
             yield from self._log.record(code.but(state=state, reason=refusal))
             return state, False
-        named = named_of(code.content, profile.mcp_servers) if language == "python" else []
+        self.earlier.servers = servers = servers_of(profile.mcp_servers)
+        found = named_of(code.content, servers) if language == "python" and servers else []
+        named = sorted({path for path, _ in found})
         if named:
             note = " ".join(
                 filter(None, (note, f"This code may call tools of MCP servers: {', '.join(named)}."))
@@ -100,8 +102,6 @@ class Execution:
         unasked = bool(self._grants.everything or grant) and not caution
         if unasked and (risks := self._risks(language or "", code.content, profile)):
             caution, unasked = risks, False
-        if unasked and named and profile.safe_mode != "off":
-            caution, unasked = "safe_mode asks because this code calls tools of MCP servers.", False
         if unasked:
             answer: Run | Reject = Run(code.content)
             code = code.but(decision="auto", grant=grant.words if grant else None)

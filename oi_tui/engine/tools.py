@@ -6,7 +6,7 @@ code. So it is asked for, edited, granted, refused and saved like any other piec
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,10 +113,18 @@ def named_in(code: str) -> frozenset[str]:
     return frozenset(f"{match[1]}.{match[2]}" for match in _NAMED.finditer(code))
 
 
-def named_of(code: str, lines: Iterable[str]) -> list[str]:
-    """Return the tools of these servers, given as lines of the profile, that Python code names."""
-    servers = {_NOT_IN_PYTHON.sub("_", line.partition("=")[0].strip()) for line in lines}
-    return sorted(path for path in named_in(code) if path.partition(".")[0] in servers)
+def named_of(code: str, servers: Collection[str]) -> list[tuple[str, int]]:
+    """Return the tools of these servers that Python code names, each with its line."""
+    return [
+        (f"{match[1]}.{match[2]}", code.count("\n", 0, match.start()) + 1)
+        for match in _NAMED.finditer(code)
+        if match[1] in servers
+    ]
+
+
+def servers_of(lines: Iterable[str]) -> frozenset[str]:
+    """Return how Python code names the servers that are given as lines of the profile."""
+    return frozenset(_NOT_IN_PYTHON.sub("_", line.partition("=")[0].strip()) for line in lines)
 
 
 def arguments_of(code: str) -> dict[str, Any] | None:

@@ -22,6 +22,8 @@ class EarlierCode:
         self._unclear: set[str] = set()
         #: Languages that are not what their name says, so that nothing is known of their code.
         self.replaced: Collection[str] = ()
+        #: The MCP servers whose tools Python code can call, as it names them.
+        self.servers: Collection[str] = ()
         #: Where code runs, if not here: the files there cannot be looked at.
         self.elsewhere = ""
 

@@ -8,6 +8,7 @@ from oi_tui.engine.review import python_checker, python_rules, shell_checker, sh
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding, Findings
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
+from oi_tui.engine.tools import named_of
 
 #: Longer code is not looked through.
 _LONGEST = 400_000
@@ -26,7 +27,7 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     match language.lower():
         case "python":
             seen = python_rules.look(code)
-            unchecked = list(python_checker.look(code, cwd, earlier))
+            unchecked = [*python_checker.look(code, cwd, earlier), *_tools(code, earlier)]
         case "shell" | "bash" | "zsh" | "sh":
             seen = shell_rules.look(code)
             unchecked = list(shell_checker.look(code, cwd))
@@ -39,7 +40,8 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
         case _:
             return Findings(readable=False)
     if seen is None:
-        return Findings(tuple(_placed(look_for_patterns("python", code), cwd)), readable=False)
+        found = [*look_for_patterns("python", code), *_tools(code, earlier)]
+        return Findings(tuple(_placed(found, cwd)), readable=False)
     if earlier is not None and earlier.elsewhere:
         unchecked.append(Finding("not understood", f"the files {earlier.elsewhere}", 0))
     known = [item for item in unchecked if item.kind != "not understood"]
@@ -48,6 +50,12 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
         unchecked=tuple(item for item in unchecked if item.kind == "not understood"),
         parsed=parsed,
     )
+
+
+def _tools(code: str, earlier: EarlierCode | None) -> list[Finding]:
+    """The tools of MCP servers that Python code names."""
+    servers = earlier.servers if earlier is not None else ()
+    return [Finding("tools", path, line) for path, line in named_of(code, servers)] if servers else []
 
 
 def _placed(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:

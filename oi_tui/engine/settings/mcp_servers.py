@@ -8,9 +8,11 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.settings.yaml_file import Entry
+from oi_tui.engine.settings.yaml_file import read as read_entries
 
 KEY = "mcp_servers"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
@@ -114,6 +116,16 @@ def folded(entries: Mapping[str, Entry]) -> Mapping[str, Entry]:
     first = next(iter(next(iter(groups.values())).values()))
     lines = [_line(name, group) for name, group in groups.items()]
     return {**rest, KEY: replace(first, value=lines)}
+
+
+def refuse_groups(path: Path) -> None:
+    """Refuse to write servers into a file that has them as groups of settings. Raises ProfileError."""
+    if not path.exists():
+        return
+    for key, entry in read_entries(path).items():
+        if key.startswith(f"{KEY}."):
+            problem = "the servers are written as groups of settings; change them in the file"
+            raise ProfileError(problem, key=KEY, path=path, line=entry.line)
 
 
 def _line(name: str, group: Mapping[str, Entry]) -> str:

@@ -141,6 +141,8 @@ def save(path: Path, changes: Mapping[str, Value]) -> None:
         each = declared[name]
         written |= dict.fromkeys((*each.also, *(old for old, new in MOVED.items() if new == each.key)))
         written[each.key] = None if value == each.default else each.check(value)
+    if mcp_servers.KEY in written:
+        mcp_servers.refuse_groups(path)
     own = path.parent == paths.profiles()
     yaml_file.write(path, written, (presets.text(path.stem) or "") if own else "")
 

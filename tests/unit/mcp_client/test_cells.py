@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded
+from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.engine.tools import named_in, named_of
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.tools import named_in, named_of, servers_of
 from oi_tui.workspace import Workspace
 from tests.processes import wait_until
 from tests.unit.mcp_client.conftest import Open, server
@@ -104,4 +106,12 @@ def test_auto_run_and_safe_mode_count(open_workspace: Open, settings: dict[str, 
 def test_names_are_found_in_any_writing() -> None:
     code = "tools . a.b(); x = [tools.c.d, mytools.e.f, tools.g]\n%time tools.h\n.i()"
     assert named_in(code) == {"a.b", "c.d", "h.i"}
-    assert named_of("tools.a_b.c; tools.other.x", ["a-b = run"]) == ["a_b.c"]
+    servers = servers_of(["a-b = run"])
+    assert named_of("x\ntools.a_b.c; tools.other.x", servers) == [("a_b.c", 2)]
+    earlier = EarlierCode()
+    assert look_through("python", "print(tools.a_b.add())", Path("/"), earlier).nothing_listed
+    earlier.servers = servers
+    for code in ("print(tools.a_b.add())", "%time tools.a_b.add()", "tools.a_b.add( :"):
+        found = look_through("python", code, Path("/"), earlier)
+        assert not found.nothing_listed
+        assert found.risk_sentences == ["calls tools of MCP servers: a_b.add (line 1)"]

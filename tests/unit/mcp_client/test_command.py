@@ -84,6 +84,21 @@ def test_a_server_is_added_listed_tested_and_removed(workplace: Path) -> None:
         workspace.close()
 
 
+def test_servers_in_groups_are_not_written_over(workplace: Path) -> None:
+    path = workplace / "profile.yaml"
+    text = "llm.model: x\nmcp_servers:\n  a:\n    url: http://127.0.0.1:9/mcp\n"
+    path.write_text(text)
+    workspace = Workspace(Profile.load(path), path, llm=Llm())
+    place = Place(workspace)
+    try:
+        ServerManager(place, workspace).do("remove", "a", "")
+    finally:
+        workspace.close()
+    assert path.read_text() == text
+    assert "was not saved" in place.said[0]
+    assert "line 4: mcp_servers: the servers are written as groups of settings" in place.said[0]
+
+
 def test_a_changed_tool_is_shown_and_used_after_a_yes_only(open_workspace: Open) -> None:
     open_workspace()._tools()
     workspace = open_workspace(servers=[server(DESCRIPTION="Subtracts.")])
