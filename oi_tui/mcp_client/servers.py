@@ -148,6 +148,11 @@ class McpServers:
         status = self.find(name)
         if status is None:
             raise CallError("it is not in the profile")
+        try:
+            # The settings may have changed since the server was connected.
+            self._allowed(status.server)
+        except McpServerError as error:
+            raise CallError(str(error)) from None
         self._make_ready(status, stopped)
         if needs and needs not in status.tools:
             raise CallError(f"its tool {needs.name} has changed, or is gone")

@@ -16,6 +16,7 @@ from oi_tui.engine.events import ApprovalRequested, Event, Noticed, TurnEnded
 from oi_tui.engine.llm.base import Text, ToolCallPiece
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
+from oi_tui.engine.settings.mcp_servers import McpServer
 from oi_tui.engine.tools import Tool
 from oi_tui.messages import Message
 from oi_tui.widgets.approval.text import about
@@ -253,6 +254,21 @@ def test_a_server_over_http_is_used_the_same_way(open_workspace: Open, address: 
     )
     work(workspace)
     assert '"sum": 2' in output(workspace)
+
+
+def test_a_limit_that_is_turned_on_later_holds_for_servers_that_run(open_workspace: Open) -> None:
+    workspace = open_workspace([call("add", a=1)], [Text("Done.")], auto_run=True)
+    assert workspace._tools()
+    (status,) = workspace.mcp.status
+    status.server = McpServer("t", url="https://example.com/mcp")
+    workspace.mcp._profile = workspace.profile.with_changes(offline=True)
+    work(workspace)
+    assert "offline is on" in (codes(workspace)[0].reason or "")
+    workspace = open_workspace([call("add", a=1)], [Text("Done.")], auto_run=True)
+    assert workspace._tools()
+    workspace.use(workspace.profile.with_changes(sandbox=True))
+    work(workspace)
+    assert '"sum"' not in output(workspace)
 
 
 def test_a_changed_definition_is_not_used_before_it_is_reviewed(open_workspace: Open) -> None:
