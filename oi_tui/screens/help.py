@@ -8,13 +8,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from oi_tui.commands import COMMANDS
 from oi_tui.screens.dialog import Dialog
 
 #: Keys that are no commands, with where they work.
 OTHER_KEYS = (
+    ("?", "With nothing typed: the keys that act now"),
     ("enter", "Send; queues while the model works"),
     ("alt+enter", "New line; also shift+enter and ctrl+j"),
     ("ctrl+r", "Search your messages for what is typed; with nothing typed, all conversations"),
@@ -66,11 +67,9 @@ def help_rows() -> list[tuple[str, str]]:
 
 
 class HelpScreen(Dialog[None]):
-    """A page over the conversation; any of its keys closes it."""
+    """A page over the conversation, with a field that searches it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1,q,enter,question_mark", "dismiss", "Close", id="help.close")
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,enter", "dismiss", "Close", id="help.close")]
 
     def __init__(self, place: str = "", rows: Sequence[tuple[str, str]] = ()) -> None:
         """`rows` are the keys of what has the focus, which `place` names."""
@@ -82,12 +81,49 @@ class HelpScreen(Dialog[None]):
         with VerticalScroll(id="help") as page:
             page.border_title = "Help"
             page.border_subtitle = "escape closes"
+            yield Input(placeholder="type to search keys and commands", id="help-search")
             yield Static(id="help-rows", markup=False)
+
+    def on_mount(self) -> None:
+        """Let what is typed search."""
+        field = self.query_one(Input)
+        field.cursor_blink = False
+        field.focus()
 
     def on_resize(self) -> None:
         """Wrap the words beside the keys, never below them."""
+        self._show()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show what has the words that are typed."""
+        event.stop()
+        self._show()
+
+    def on_input_submitted(self) -> None:
+        """Enter closes, as it does with nothing typed."""
+        self.dismiss()
+
+    def _show(self) -> None:
         width = min(76, int(self.size.width * 0.95)) - 8
-        self.query_one("#help-rows", Static).update(_page(self._rows, width))
+        rows = matching(self._rows, self.query_one(Input).value)
+        page = _page(rows, width) if rows else Content("No key or command has these words.")
+        self.query_one("#help-rows", Static).update(page)
+
+
+def matching(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, str]]:
+    """The rows that have all the words, below the titles of their sections."""
+    words = sought.lower().split()
+    found: list[tuple[str, str]] = []
+    title: tuple[str, str] | None = None
+    for row in rows:
+        if not row[0]:
+            title = row
+        elif all(word in f"{row[0]} {row[1]}".lower() for word in words):
+            if title:
+                found.append(title)
+                title = None
+            found.append(row)
+    return found
 
 
 def _page(rows: Sequence[tuple[str, str]], width: int) -> Content:

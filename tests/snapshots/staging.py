@@ -5,6 +5,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 from textual.strip import Strip
+from textual.widgets import OptionList
 
 from oi_tui.app import OiTui
 from oi_tui.engine.llm.base import Text, Usage
@@ -115,8 +116,15 @@ async def ended(pilot: Pilot[None]) -> None:
 
 
 async def ready(pilot: Pilot[None]) -> None:
-    """The workbench comes after the first frame."""
-    await waiting.until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and pilot.app.screen.is_ready)
+    """The workbench comes after the first frame, and what can be asked here after that."""
+    await waiting.until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and offered(pilot.app.screen))
+
+
+def offered(chat: ChatScreen) -> bool:
+    """Whether the empty conversation offers what can be asked."""
+    return chat.is_ready and (
+        not chat.has_class("-empty") or chat.query_one("#home-list", OptionList).option_count > 0
+    )
 
 
 def by_size(size: tuple[int, int]) -> str:

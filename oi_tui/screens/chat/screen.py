@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Static, TextArea
 
-from oi_tui import commands
+from oi_tui import commands, paths
 from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import History
 from oi_tui.screens.chat import status
@@ -29,6 +29,7 @@ from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
     from oi_tui.screens.chat.commands import ChatCommands
+    from oi_tui.screens.chat.home import Home
     from oi_tui.screens.chat.view import ChatView
     from oi_tui.widgets.conversation.conversation import Conversation
     from oi_tui.workspace import Workspace
@@ -94,6 +95,8 @@ class ChatScreen(Screen[None]):
         self._open_workspace = open_workspace
         self._chat_view: ChatView | None = None
         self._ui: ChatCommands | None = None
+        self._home: Home | None = None
+        self._home_state: object = None
         self._early: list[str] = []
         self._hint = self._title = ""
         self._interrupted_at = 0.0
@@ -125,16 +128,17 @@ class ChatScreen(Screen[None]):
     async def furnish(self) -> None:
         """Put the chat view in its place; to be called once the first frame is on the screen."""
         from oi_tui.screens.chat.commands import ChatCommands
+        from oi_tui.screens.chat.home import Home
         from oi_tui.screens.chat.view import ChatView
 
         chat_view = ChatView(self._open_workspace(), self.prompt)
         self._ui = ChatCommands(self, chat_view)
-        await self.mount(chat_view, before="#completions")
+        self._home = Home()
+        await self.query_one("#empty").remove()
+        await self.mount(self._home, chat_view, before="#completions")
         self._chat_view = chat_view
         chat_view.dispatch = self._take
         self.prompt.folder = chat_view.workspace.computer.cwd
-        if where := chat_view.workspace.computer.where:
-            self.query_one("#empty", Static).update(status.nothing_said(where))
         self._tell()
         self.set_interval(0.25, self._tell)
         self.post_message(self.Ready())
@@ -172,6 +176,20 @@ class ChatScreen(Screen[None]):
     def handle_last_queued_wanted(self) -> None:
         """Give the message that waits last back for editing."""
         self.chat_view.give_last_queued_back()
+
+    @on(Prompt.GlanceWanted)
+    def handle_glance_wanted(self) -> None:
+        """Show the keys that act now; a character typed there goes into the prompt."""
+        if self._chat_view is None:
+            self.prompt.insert("?")
+            return
+        from oi_tui.screens.glance import GlanceScreen, groups
+
+        self.app.push_screen(GlanceScreen(groups(self.chat_view)), self._type)
+
+    def _type(self, text: str | None) -> None:
+        self.prompt.focus()
+        self.prompt.insert(text or "")
 
     @on(Prompt.Asked)
     def handle_asked(self, event: Prompt.Asked) -> None:
@@ -275,7 +293,23 @@ class ChatScreen(Screen[None]):
 
     def action_next_place(self) -> None:
         """Go to what waits for an answer, else between prompt and conversation."""
-        self.chat_view.next_place()
+        if self._home and self.has_class("-empty") and self.prompt.has_focus:
+            self._home.take_focus()
+        else:
+            self.chat_view.next_place()
+
+    def on_home_request_chosen(self, event: "Home.RequestChosen") -> None:
+        """Put the request into the prompt, where it can be changed."""
+        self.prompt.put_back(event.text)
+        self.prompt.focus()
+
+    def on_home_conversation_chosen(self, event: "Home.ConversationChosen") -> None:
+        """Open an earlier conversation."""
+        self.commands.open_conversation(event.key)
+
+    def on_home_left(self) -> None:
+        """Back to where a person types."""
+        self.prompt.focus()
 
     def action_follow(self) -> None:
         """Show the newest line and keep showing it."""
@@ -341,11 +375,34 @@ class ChatScreen(Screen[None]):
                 self.prompt.put_back(text)
                 self.notify(str(error), severity="warning", markup=False)
 
+    def _show_home(self) -> None:
+        """Show what an empty conversation offers, as things are now."""
+        from oi_tui.screens.chat.home import look
+
+        view, home = self.chat_view, self._home
+        if home is None or not self.has_class("-empty"):
+            return
+        workspace = view.workspace
+        where = workspace.computer.where or paths.short(workspace.computer.cwd)
+        home.tell(
+            status.home_state(
+                view.session,
+                has_model=workspace.has_model,
+                where=where,
+                elsewhere=bool(workspace.computer.where),
+            )
+        )
+        state = (workspace.conversation_id, workspace.profile.model, where)
+        if state != self._home_state:
+            self._home_state = state
+            self.commands.aside(lambda: look(workspace), home.offer)
+
     def _tell(self) -> None:
         """Say in the first and the last line how things stand."""
         bench = self._chat_view
         if bench is None:
             return
+        self._show_home()
         progress = bench.progress
         doing = progress.doing if bench.busy else ""
         if bench.workspace.profile.terminal_title:

@@ -76,16 +76,35 @@ def status(doing: str, seconds: float, left: float | None = None, choice: str = 
     return now, (("esc stop", ""), *keys)
 
 
-def nothing_said(where: str = "") -> Content:
-    """The text of an empty conversation; `where` says where code runs, if not here."""
-    place = one_line(where, 60) if where else "on this machine"
+def nothing_said() -> Content:
+    """The text of an empty conversation, before anything is known of it."""
+    return Content.styled("Type what you want.", "bold")
+
+
+def home_state(session: "Session", *, has_model: bool, where: str, elsewhere: bool) -> Content:
+    """Say what happens to the next request: by which model, and whether its code runs without asking."""
+    model = session.profile.model
+    if not has_model:
+        first = f"No model is set: {COMMANDS['model'].keys} chooses one.\n"
+    elif model == "demo":
+        first = "The demo model answers: a script, not an AI.\n"
+    else:
+        first = f"{one_line(model, 60)} writes code for it.\n"
+    if session.auto_run:
+        second = ("Code runs without asking: AUTO is on.", "$text-error bold")
+    elif session.grants:
+        second = ("Code needs your approval, except what %permissions lists.", "$text-warning")
+    else:
+        place = "" if elsewhere else " on this machine"
+        second = (f"You read it, edit it, and decide whether it runs{place}.", "$text-muted")
     return Content.assemble(
         ("Type what you want.\n", "bold"),
-        "A model writes code for it. You read it, edit it,\n",
-        f"and decide whether it runs {place}.\n\n",
-        ("largest files here\n", "$text-accent"),
-        ("summarise sales.csv\n", "$text-accent"),
-        ("why is the disk full?", "$text-accent"),
+        (first, "$text-muted"),
+        second,
+        (
+            f"\n{'Code runs ' * elsewhere}{one_line(where, 70)}",
+            "$text-warning" if elsewhere else "$text-muted",
+        ),
     )
 
 

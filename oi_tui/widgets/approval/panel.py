@@ -135,6 +135,12 @@ class ApprovalPanel(Widget, can_focus=True):
         """The keys and what they answer, for help."""
         return [("?" if key == "question_mark" else key, _ANSWERS[word]) for key, word in self.keys.items()]
 
+    @property
+    def short_help(self) -> list[tuple[str, str]]:
+        """The keys that answer now, with a word for each."""
+        rows = [("?" if key == "question_mark" else key, word) for key, word in self.keys.items()]
+        return [(key, word) for key, word in rows if word not in ("help", *([] if self.edited else ["diff"]))]
+
     def compose(self) -> ComposeResult:
         """A question, its answers, and the field that asks why."""
         yield Static(id="question", markup=False)

@@ -92,6 +92,9 @@ class Prompt(PromptTextArea):
     class LastQueuedWanted(Message):
         """The person wants the message back that was sent last and still waits."""
 
+    class GlanceWanted(Message):
+        """The person asks which keys act now."""
+
     @dataclass
     class Hinted(Message):
         """There is something to say about what is being typed; empty when there no longer is."""
@@ -160,6 +163,10 @@ class Prompt(PromptTextArea):
                 event.stop()
                 event.prevent_default()
                 self._enter(burst=burst)
+            case "question_mark" if not self.text and not burst:
+                event.stop()
+                event.prevent_default()
+                self.post_message(self.GlanceWanted())
             case "up" | "down" if self._choice.is_for(self._query()):
                 event.prevent_default()
                 event.stop()

@@ -1,0 +1,183 @@
+"""The empty conversation: requests that make sense here, the last conversations, the model and the mode."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from oi_tui.input.mentions import written
+from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.engine.storage.listing import Summary
+    from oi_tui.workspace import Workspace
+
+#: So many entries of a folder are looked at, requests are offered, and conversations are listed.
+_MOST_ENTRIES, _REQUESTS, _CONVERSATIONS = 500, 3, 3
+#: A blank that is not taken away at the beginning of a row.
+NO_BREAK = "\u00a0"
+#: What to ask about a file, by its ending; the first match of the folder's newest files is offered first.
+_ABOUT = {
+    ".csv": ("summarise {}", "plot {}"),
+    ".tsv": ("summarise {}", "plot {}"),
+    ".xlsx": ("summarise {}", "plot {}"),
+    ".parquet": ("summarise {}", "plot {}"),
+    ".json": ("what is in {}?",),
+    ".log": ("are there errors in {}?",),
+    ".ipynb": ("explain {}",),
+    ".py": ("explain {}",),
+    ".pdf": ("summarise {}",),
+    ".md": ("summarise {}",),
+    ".txt": ("summarise {}",),
+    ".png": ("describe {}",),
+    ".jpg": ("describe {}",),
+}
+#: What can be asked in every folder.
+_ANYWHERE = ("largest files here", "why is the disk full?", "which programs use the most memory?")
+#: What the demo model knows.
+_DEMO = ("largest files here", "plot something", "ask me something")
+
+
+def requests(folder: Path | None) -> list[str]:
+    """Requests about files of the folder, then others; None where the files are not on this machine."""
+    names = _files(folder) if folder else []
+    found: list[str] = []
+    for suffix, texts in _ABOUT.items():
+        name = next((name for name in names if name.lower().endswith(suffix)), None)
+        if name:
+            found += [text.format(written(name)) for text in texts]
+    return list(dict.fromkeys([*found[:_REQUESTS], *_ANYWHERE]))[:_REQUESTS]
+
+
+def _files(folder: Path) -> list[str]:
+    """The names of visible files that fit on a line, the newest first."""
+    found: list[tuple[float, str]] = []
+    try:
+        with os.scandir(folder) as entries:
+            for _, entry in zip(range(_MOST_ENTRIES), entries, strict=False):
+                name = entry.name
+                if name[0] != "." and len(name) <= 40 and name.isprintable() and entry.is_file():
+                    found.append((entry.stat().st_mtime, name))
+    except OSError:
+        return [name for _, name in found]
+    return [name for _, name in sorted(found, reverse=True)]
+
+
+@dataclass(frozen=True)
+class HomeFacts:
+    """What the empty screen offers."""
+
+    requests: Sequence[str]
+    recent: Sequence["Summary"]
+
+
+def look(workspace: "Workspace") -> HomeFacts:
+    """Look for files and conversations, which may take its time."""
+    if workspace.profile.model == "demo":
+        offered: Sequence[str] = _DEMO
+    else:
+        offered = requests(None if workspace.computer.where else workspace.computer.cwd)
+    listing = workspace.store.listing()
+    others = (item for item in listing if item.problem is None and item.id != workspace.conversation_id)
+    recent = sorted(others, key=lambda item: -item.updated)[:_CONVERSATIONS]
+    return HomeFacts(offered, recent)
+
+
+class Home(Widget):
+    """Shown instead of an empty conversation. Tab goes to its list, and enter takes what is chosen there."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab,escape", "leave", "Back to the prompt", id="home.leave"),
+    ]
+
+    @dataclass
+    class RequestChosen(Message):
+        """A request goes into the prompt, where it can be changed and sent."""
+
+        text: str
+
+    @dataclass
+    class ConversationChosen(Message):
+        """An earlier conversation is to be opened."""
+
+        key: str
+
+    class Left(Message):
+        """The keyboard goes back to the prompt."""
+
+    def __init__(self) -> None:
+        super().__init__(id="home")
+        self._facts = HomeFacts((), ())
+
+    def compose(self) -> ComposeResult:
+        """The state in words, and the list below it."""
+        yield Static(id="home-state", markup=False)
+        yield OptionList(id="home-list")
+
+    def tell(self, state: Content) -> None:
+        """Say with which model and in which mode the next request is answered."""
+        self.query_one("#home-state", Static).update(state)
+
+    def offer(self, facts: HomeFacts) -> None:
+        """List requests and conversations."""
+        self._facts = facts
+        choices = self.query_one(OptionList)
+        choices.clear_options()
+        choices.add_options(self._options())
+
+    def _options(self) -> list[Option]:
+        facts = self._facts
+        rows = [_heading("Try   (tab chooses, ? shows keys)" if facts.requests else "")]
+        rows += [Option(_row(text), id=f"request-{n}") for n, text in enumerate(facts.requests)]
+        if facts.recent:
+            rows.append(_heading("Continue"))
+        rows += [Option(_row(item.title), id=f"recent-{n}") for n, item in enumerate(facts.recent)]
+        return rows
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Mark the choice by more than its colour."""
+        for kind, texts in (
+            ("request", self._facts.requests),
+            ("recent", [item.title for item in self._facts.recent]),
+        ):
+            for number, text in enumerate(texts):
+                key = f"{kind}-{number}"
+                chosen = key == event.option_id
+                event.option_list.replace_option_prompt(key, _row(text, chosen=chosen))
+
+    def take_focus(self) -> None:
+        """Give the list the keyboard."""
+        choices = self.query_one(OptionList)
+        choices.focus()
+        if choices.highlighted is None:
+            choices.action_first()
+
+    def action_leave(self) -> None:
+        """Back to the prompt."""
+        self.post_message(self.Left())
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Take what was chosen."""
+        event.stop()
+        kind, _, number = (event.option_id or "").partition("-")
+        if kind == "request":
+            self.post_message(self.RequestChosen(self._facts.requests[int(number)]))
+        elif kind == "recent":
+            self.post_message(self.ConversationChosen(self._facts.recent[int(number)].id))
+
+
+def _heading(words: str) -> Option:
+    return Option(Content.styled(words, "bold"), disabled=True)
+
+
+def _row(text: str, *, chosen: bool = False) -> Content:
+    return Content(f"{'>' if chosen else NO_BREAK} {one_line(text, 60)}")

@@ -1,0 +1,84 @@
+"""An empty conversation offers what can be done here, and says nothing that is not so."""
+
+import os
+from pathlib import Path
+
+import pytest
+from textual.widgets import OptionList, Static
+
+from oi_tui.engine.llm.base import Text
+from oi_tui.screens.chat.home import requests
+from tests.pilot.test_chat import Desk, sitting
+from tests.snapshots.staging import offered
+
+
+def shown(desk: Desk) -> tuple[str, list[str]]:
+    choices = desk.chat.query_one("#home-list", OptionList)
+    rows = [str(option.prompt).strip("> \u00a0") for option in choices.options]
+    return str(desk.chat.query_one("#home-state", Static).render()), rows
+
+
+def test_requests_are_about_the_newest_files_that_are_there(tmp_path: Path) -> None:
+    for number, name in enumerate(("old.csv", "new sales.csv", ".hidden.csv", "app.py")):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (number, number))
+    (tmp_path / "folder.csv").mkdir()
+    assert requests(tmp_path) == ['summarise @"new sales.csv"', 'plot @"new sales.csv"', "explain @app.py"]
+
+
+@pytest.mark.parametrize("name", ["\x1b[31mred.csv", "x" * 100 + ".csv", "two\nlines.csv"])
+def test_a_name_that_cannot_be_shown_is_not_offered(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    assert not any("csv" in text for text in requests(tmp_path))
+
+
+@pytest.mark.parametrize("folder", [Path("/no/such/folder"), None])
+def test_without_files_requests_fit_any_folder(folder: Path | None) -> None:
+    assert len(requests(folder)) == 3
+    assert not any("@" in text for text in requests(folder))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "not_said"),
+    [
+        ({}, "decide whether it runs on this machine", "AUTO"),
+        ({"auto_run": True}, "AUTO", "decide whether"),
+        ({"model": "demo"}, "not an AI", "openai/test"),
+    ],
+)
+async def test_the_state_is_what_it_is(settings: dict[str, object], said: str, not_said: str) -> None:
+    async with sitting(**settings) as desk:
+        await desk.until(lambda: offered(desk.chat))
+        state, _ = shown(desk)
+        assert said in state
+        assert not_said not in state
+        desk.bench.session.auto_run = True
+        await desk.until(lambda: "AUTO" in shown(desk)[0])
+
+
+async def test_a_request_is_put_into_the_prompt_and_not_sent() -> None:
+    async with sitting(model="demo") as desk:
+        await desk.until(lambda: offered(desk.chat))
+        await desk.type("", "tab", "down", "enter")
+        await desk.until(lambda: desk.prompt == "plot something")
+        assert desk.chat.prompt.has_focus
+        assert desk.llm.requests == []
+
+
+async def test_escape_gives_the_keyboard_back_to_the_prompt() -> None:
+    async with sitting() as desk:
+        await desk.until(lambda: offered(desk.chat))
+        await desk.type("", "tab", "escape")
+        await desk.until(lambda: desk.chat.prompt.has_focus)
+
+
+async def test_an_earlier_conversation_is_opened_from_there() -> None:
+    async with sitting([Text("the answer")]) as desk:
+        await desk.type("first question")
+        await desk.idle()
+        await desk.pilot.press("ctrl+n")
+        await desk.until(lambda: "first question" in shown(desk)[1])
+        await desk.type("", "tab", "up", "enter")
+        await desk.until(lambda: [m.content for m in desk.bench.session.messages][-1:] == ["the answer"])
+        assert desk.chat.prompt.has_focus
+        assert not desk.chat.has_class("-empty")
