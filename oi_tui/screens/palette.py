@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.fuzzy import Matcher
 
 from oi_tui import profiles
 from oi_tui.commands import COMMANDS, Command
@@ -77,7 +78,7 @@ class CommandEntries(Provider):
     async def discover(self) -> Hits:
         """All of them, before anything is typed."""
         for command in COMMANDS.values():
-            yield DiscoveryHit(_title(command), lambda c=command: self._act(c), help=_help(command))
+            yield DiscoveryHit(_row(command), lambda c=command: self._act(c), text=command.name)
 
     async def search(self, query: str) -> Hits:
         """Those that match what was typed, by name or summary."""
@@ -85,8 +86,7 @@ class CommandEntries(Provider):
         for command in COMMANDS.values():
             score = matcher.match(f"{command.summary} {command.name}")
             if score > 0:
-                words = matcher.highlight(_title(command))
-                yield Hit(score, words, lambda c=command: self._act(c), help=_help(command))
+                yield Hit(score, _row(command, matcher), lambda c=command: self._act(c), text=command.name)
 
     def _act(self, command: Command) -> None:
         chat = _chat(self.app)
@@ -97,9 +97,12 @@ class CommandEntries(Provider):
             chat.action_command(command.name)
 
 
-def _title(command: Command) -> str:
-    return command.summary
+#: The cells of a command's key, and of its name.
+_KEY, _NAME = 12, 16
 
 
-def _help(command: Command) -> str:
-    return f"%{command.name}" + (f"   {command.keys}" if command.keys else "")
+def _row(command: Command, matcher: Matcher | None = None) -> Content:
+    """A command on one row: its key, its name and what it does."""
+    words = matcher.highlight(command.summary) if matcher else Content(command.summary)
+    name = f"%{command.name}"
+    return Content.assemble((f"{command.keys:<{_KEY}}", "$text-accent"), f"{name:<{_NAME}}", words)

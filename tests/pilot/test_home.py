@@ -72,6 +72,14 @@ async def test_escape_gives_the_keyboard_back_to_the_prompt() -> None:
         await desk.until(lambda: desk.chat.prompt.has_focus)
 
 
+async def test_what_is_typed_in_the_list_goes_into_the_prompt() -> None:
+    async with sitting() as desk:
+        await desk.until(lambda: offered(desk.chat))
+        await desk.type("", "tab", *"hello")
+        await desk.until(lambda: desk.prompt == "hello")
+        assert desk.chat.prompt.has_focus
+
+
 async def test_an_earlier_conversation_is_opened_from_there() -> None:
     async with sitting([Text("the answer")]) as desk:
         await desk.type("first question")

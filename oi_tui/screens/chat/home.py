@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -111,8 +112,11 @@ class Home(Widget):
 
         key: str
 
+    @dataclass
     class Left(Message):
-        """The keyboard goes back to the prompt."""
+        """The keyboard goes back to the prompt, with what was typed here."""
+
+        text: str = ""
 
     def __init__(self) -> None:
         super().__init__(id="home")
@@ -160,6 +164,17 @@ class Home(Widget):
         choices.focus()
         if choices.highlighted is None:
             choices.action_first()
+
+    def on_key(self, event: events.Key) -> None:
+        """Type into the prompt from the list, too."""
+        if event.is_printable and event.character:
+            event.stop()
+            self.post_message(self.Left(event.character))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Paste into the prompt from the list, too."""
+        event.stop()
+        self.post_message(self.Left(event.text))
 
     def action_leave(self) -> None:
         """Back to the prompt."""

@@ -18,6 +18,7 @@ from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import History
 from oi_tui.screens.chat import status
 from oi_tui.screens.chat.view import ChatView
+from oi_tui.text import prose
 from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.find_bar import FindBar
@@ -307,9 +308,9 @@ class ChatScreen(Screen[None]):
         """Open an earlier conversation."""
         self.commands.open_conversation(event.key)
 
-    def on_home_left(self) -> None:
-        """Back to where a person types."""
-        self.prompt.focus()
+    def on_home_left(self, event: "Home.Left") -> None:
+        """Back to where a person types, with what was typed elsewhere."""
+        self._type(prose(event.text))
 
     def action_follow(self) -> None:
         """Show the newest line and keep showing it."""
@@ -397,6 +398,14 @@ class ChatScreen(Screen[None]):
             self._home_state = state
             self.commands.aside(lambda: look(workspace), home.offer)
 
+    @property
+    def _place(self) -> str:
+        """What has the keyboard, as far as it has keys of its own."""
+        conversation = self.chat_view.conversation
+        if conversation.editing:
+            return "editing"
+        return "blocks" if conversation.transcript.has_focus else ""
+
     def _tell(self) -> None:
         """Say in the first and the last line how things stand."""
         bench = self._chat_view
@@ -423,5 +432,5 @@ class ChatScreen(Screen[None]):
             now = time.monotonic()
             left = None if progress.until is None else progress.until - now
             self._status.left, self._status.right = status.status(
-                doing, now - progress.since, left, progress.choice
+                doing, now - progress.since, left, progress.choice, self._place
             )

@@ -57,14 +57,23 @@ def _price(session: "Session") -> str:
     return f"${ledger.cost:.2f}" + (" + ?" if ledger.unpriced else "")
 
 
-def status(doing: str, seconds: float, left: float | None = None, choice: str = "") -> tuple[Facts, Facts]:
+#: The keys that matter while something other than the prompt has the keyboard.
+_HINTS = {
+    "editing": ("f5 done", "esc cancel", "f8 changes", "ctrl+f replace"),
+    "blocks": ("c copy", "o output", "r rerun", "ctrl+down prompt", "? more"),
+}
+
+
+def status(
+    doing: str, seconds: float, left: float | None = None, choice: str = "", place: str = ""
+) -> tuple[Facts, Facts]:
     """The current activity, its time or the seconds `left`; and the keys that matter now.
 
-    `choice` says what escape does now, where it does something else than to stop.
+    `choice` says what escape does now, where it does something else than to stop. `place` is what has the
+    keyboard: "editing", "blocks" or "".
     """
-    keys = tuple(
-        (f"{command.keys} {command.name}", "$text-muted") for command in COMMANDS.values() if command.shown
-    )
+    shown = [f"{command.keys} {command.name}" for command in COMMANDS.values() if command.shown]
+    keys = tuple((hint, "$text-muted") for hint in _HINTS.get(place, shown))
     if not doing:
         return (("ready", "$text-muted"),), keys
     timed = elapsed(seconds) if seconds >= 1 else ""
@@ -73,7 +82,8 @@ def status(doing: str, seconds: float, left: float | None = None, choice: str = 
     now = (doing, "$text-accent bold"), (timed, "$text-muted")
     if choice:
         return (*now, (choice, "$text-warning")), keys
-    return now, (("esc stop", ""), *keys)
+    # While code is edited escape cancels that, and stops nothing.
+    return now, keys if place == "editing" else (("esc stop", ""), *keys)
 
 
 def nothing_said() -> Content:

@@ -96,3 +96,11 @@ def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does
     shown = fitted(*status.status(progress.doing, 12, None, progress.choice), 100).plain
     assert shown.startswith(f"stopping python  12 s  esc again ends {at_stake}")
     assert "esc stop" not in shown
+
+
+def test_hints_follow_the_keyboard() -> None:
+    shown = fitted(*status.status("editing", 12, place="editing"), 100).plain
+    assert "esc cancel" in shown
+    assert "esc stop" not in shown
+    assert "c copy" in fitted(*status.status("", 0, place="blocks"), 100).plain
+    assert "esc stop" in fitted(*status.status("running python", 2, place="blocks"), 100).plain
