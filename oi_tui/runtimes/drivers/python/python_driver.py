@@ -44,7 +44,7 @@ class Driver:
         self.module.__dict__["__builtins__"] = builtins
         self.file_name = ""
         self.coroutine = None
-        self.reloader = None
+        self.reloader = self.magics = self.shell = None
         self._cells = 0
         self.futures = 0
         self._tasks = None
@@ -72,10 +72,15 @@ class Driver:
         builtins.input = self._input
         builtins.exit = builtins.quit = _Exit()
         builtins.display = self.shows.display
+        builtins.get_ipython = self._get_ipython
         sys.displayhook = self._display_result
         self._shows_results = sys.displayhook
         self._saved.update(
-            input=builtins.input, exit=builtins.exit, quit=builtins.quit, display=builtins.display
+            input=builtins.input,
+            exit=builtins.exit,
+            quit=builtins.quit,
+            display=builtins.display,
+            get_ipython=builtins.get_ipython,
         )
         if self._stdout.errors in ("strict", "surrogateescape"):
             _codecs.register_error("oi_tui", _spelled)
@@ -236,7 +241,22 @@ class Driver:
         print(code, file=sys.stderr)
         return "failed", "exit status 1"
 
+    def _get_ipython(self):
+        if self.shell is None:
+            self.shell = import_quietly("python_shell").InteractiveShell(self)
+        return self.shell
+
     def _execute(self, source):
+        if self.shell is not None:
+            self.shell.before(source)
+        try:
+            self._execute_cell(source)
+        finally:
+            # The cell itself may have asked for it.
+            if self.shell is not None:
+                self.shell.after(source, sys.exc_info()[1])
+
+    def _execute_cell(self, source):
         if self.reloader is not None:
             self.reloader.look()
         self._cells += 1

@@ -109,9 +109,16 @@ def define(driver):
     """Have what such lines became do what it says."""
     if hasattr(builtins, "__oi_shell__"):
         return
-    magics = import_quietly("python_magic_words").Magics(driver)
+    magics = magics_of(driver)
     builtins.__oi_shell__ = magics.shell
     builtins.__oi_capture__ = magics.capture
     builtins.__oi_magic__ = magics.line
     builtins.__oi_cell__ = magics.cell
     builtins.__oi_facts__ = magics.facts
+
+
+def magics_of(driver):
+    """Return the magics of the driver, which are made once."""
+    if driver.magics is None:
+        driver.magics = import_quietly("python_magic_words").Magics(driver)
+    return driver.magics

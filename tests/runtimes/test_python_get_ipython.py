@@ -1,0 +1,94 @@
+"""`get_ipython()` in Python cells: what notebook code asks of it."""
+
+import re
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("get_ipython().run_line_magic('matplotlib', 'inline')\n3", "3\n"),
+        ("get_ipython().run_line_magic('pwd', '')", r"'/.*'\n"),
+        ("get_ipython().run_line_magic('time', 'sum(range(10))')", r"CPU times: (.|\n)*45\n"),
+        ("get_ipython().magic('%pwd')", r"'/.*'\n"),
+        ("get_ipython().run_cell_magic('bash', '', 'echo from bash\\n')", "from bash\n"),
+        ("get_ipython().run_cell_magic('time', '', 'gi = 7\\ngi + 1')", r"CPU times: (.|\n)*8\n"),
+        ("get_ipython().run_cell_magic('capture', 'gi_kept', 'print(5)')\ngi_kept.stdout", r"'5\\n'\n"),
+        ("gi_word = 'filled in'\nget_ipython().system('echo $gi_word')", "filled in\n"),
+        ("get_ipython().system('exit 3')\n_exit_code", "3\n"),
+        ("get_ipython().getoutput('printf \"a\\\\nb\"')", r"\['a', 'b'\]\n"),
+        ("get_ipython().getoutput('printf \"a\\\\nb\"', split=False)", r"'a\\nb'\n"),
+        ("get_ipython().user_ns['gi_set'] = 4\ngi_set", "4\n"),
+        ("get_ipython().user_ns is globals()", "True\n"),
+        ("get_ipython().push({'gi_pushed': 6})\ngi_pushed", "6\n"),
+        ("def gi():\n    inner = 8\n    get_ipython().push('inner')\ngi()\ninner", "8\n"),
+        ("get_ipython().ex('gi_ex = 2')\nget_ipython().ev('gi_ex + 1')", "3\n"),
+        ("done = get_ipython().run_cell('%pwd\\n2 + 2')\ndone.success, done.result", r"4\n\(True, 4\)\n"),
+        ("get_ipython() is get_ipython()", "True\n"),
+        ("%cd -q /\nget_ipython().run_line_magic('cd', '-q -')", ""),
+        ("ip = get_ipython()\n'IPKernelApp' in ip.config or 'ZMQ' in str(type(ip))", "False\n"),
+    ],
+)  # fmt: skip
+def test_notebook_code_finds_its_shell(shared: Computer, code: str, text: str) -> None:
+    played = play(shared, "python", code)
+    assert re.fullmatch(text, played.text), played.text
+    assert played.end.state == "finished"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("get_ipython().run_line_magic('nonsense', '')", "NameError: %nonsense is not known here"),
+        ("get_ipython().events.register('no_event', print)", "KeyError: 'there is no event no_event"),
+        ("get_ipython().events.unregister('pre_execute', print)", "ValueError: Function"),
+        ("get_ipython().events.register('pre_execute', 1)", "TypeError: Need a callable, got 1"),
+    ],
+)
+def test_what_the_shell_does_not_know_is_an_error(shared: Computer, code: str, reason: str) -> None:
+    end = play(shared, "python", code).end
+    assert end.state == "failed"
+    assert (end.reason or "").startswith(reason), end.reason
+
+
+def test_an_error_in_code_that_the_shell_runs_is_shown_and_returned(shared: Computer) -> None:
+    played = play(shared, "python", "gi_bad = get_ipython().run_cell('1/0')\ngi_bad.success")
+    assert "ZeroDivisionError: division by zero" in played.text
+    assert played.text.endswith("False\n")
+    assert played.end.state == "finished"
+
+
+def test_functions_are_called_before_and_after_each_cell(computer: Computer) -> None:
+    register = """
+def before(info): print("before", info.raw_cell)
+def after(result): print("after", result.success, type(result.error_in_exec).__name__)
+events = get_ipython().events
+events.register("pre_run_cell", before)
+events.register("post_run_cell", after)
+"""
+    assert play(computer, "python", register).text == "after True NoneType\n"
+    assert play(computer, "python", "1 + 1").text == "before 1 + 1\n2\nafter True NoneType\n"
+    failed = play(computer, "python", "1/0")
+    assert failed.text.startswith("before 1/0\nafter False ZeroDivisionError\n"), failed.text
+    assert failed.end.state == "failed"
+    removed = 'events.unregister("pre_run_cell", before)\nevents.unregister("post_run_cell", after)'
+    assert "after" not in play(computer, "python", removed).text.replace(removed, "")
+    assert play(computer, "python", "3").text == "3\n"
+
+
+def test_a_function_that_fails_before_a_cell_does_not_stop_the_cell(computer: Computer) -> None:
+    register = "get_ipython().events.register('pre_execute', lambda: 1/0)"
+    play(computer, "python", register)
+    played = play(computer, "python", "'ran'")
+    assert "Error in callback" in played.text
+    assert "ZeroDivisionError" in played.text
+    assert played.text.endswith("'ran'\n")
+    assert played.end.state == "finished"
+
+
+def test_get_ipython_comes_back_after_a_cell_deleted_it(computer: Computer) -> None:
+    play(computer, "python", "import builtins\ndel builtins.get_ipython")
+    assert play(computer, "python", "get_ipython().ev('2')").text == "2\n"
