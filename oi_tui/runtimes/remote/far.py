@@ -149,6 +149,8 @@ class _FarEnd:
         #: The run of each language, with what tells it to stop.
         self._stops: dict[int, threading.Event] = {}
         self._given_up: set[int] = set()
+        #: Held by the run of each language, until what it leaves is put away: the next one finds it there.
+        self._turns: dict[str, threading.Lock] = {}
 
     def serve(self) -> None:
         """Do what is asked until the application is gone."""
@@ -190,6 +192,7 @@ class _FarEnd:
                 runtime.send_input(message["text"])
         elif do == "run":
             stop = self._stops[message["id"]] = threading.Event()
+            self._turns.setdefault(message["language"], threading.Lock())
             self._in_thread(self._run, message["id"], message["language"], message["code"], stop)
         elif do == "interrupt":
             self._interrupt(message["id"], message["language"])
@@ -285,6 +288,10 @@ class _FarEnd:
         self._sender.send(**{"is": "loss", "loss": pack(loss)})
 
     def _run(self, number: int, name: str, code: str, stop: threading.Event) -> None:
+        with self._turns[name]:
+            self._run_in_turn(number, name, code, stop)
+
+    def _run_in_turn(self, number: int, name: str, code: str, stop: threading.Event) -> None:
         runtime = self._runtime(name)
         if runtime is None:
             self._sender.send_reports(number, [RunEnded("failed", 0.0, f"{name} is not installed there.")])
