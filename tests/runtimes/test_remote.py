@@ -584,7 +584,7 @@ def test_closing_gives_up_what_is_being_reached(make: Make) -> None:
     computer.close()
     thread.join(10)
     assert problems == ["Connecting was stopped."]
-    assert not marked(seconds)
+    until(lambda: not marked(seconds))
 
 
 def test_closing_gives_up_a_connection_that_is_made_anew(
@@ -605,7 +605,7 @@ def test_closing_gives_up_a_connection_that_is_made_anew(
     computer.close()
     thread.join(10)
     assert not thread.is_alive()
-    assert not marked(seconds)
+    until(lambda: not marked(seconds))
 
 
 def test_nobody_waits_for_variables_of_a_silent_far_end(
