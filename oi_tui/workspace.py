@@ -46,6 +46,7 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.sandbox.limits import Limits
+from oi_tui.runtimes.tables import TableSource
 from oi_tui.runtimes.variables import Detail, Memory
 from oi_tui.text import one_line
 
@@ -68,6 +69,9 @@ class Languages(protocols.Computer, Protocol):
 
     def look_at(self, language: str, name: str) -> Detail | None:
         """The value of one variable, as far as it is reported."""
+
+    def table(self, language: str, name: str) -> TableSource:
+        """A table that a language remembers. Raises TableError where it cannot be asked."""
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell programs how much room their output has."""

@@ -18,6 +18,7 @@ from oi_tui.messages import (
 )
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.remote.target import TargetError, parse
+from oi_tui.runtimes.tables import TableError, TableSource
 from oi_tui.runtimes.variables import Detail, Memory
 
 
@@ -77,6 +78,7 @@ class Computer:
     def __init__(self) -> None:
         self.ran: list[tuple[str, str]] = []
         self.remembered: tuple[Memory, ...] = ()
+        self.tables: dict[tuple[str, str], TableSource] = {}
         self.details: dict[tuple[str, str], Detail] = {}
         self.losses: list[Loss] = []
         self.interrupted = threading.Event()
@@ -127,6 +129,11 @@ class Computer:
 
     def look_at(self, language: str, name: str) -> Detail | None:
         return self.details.get((language, name))
+
+    def table(self, language: str, name: str) -> TableSource:
+        if (language, name) not in self.tables:
+            raise TableError(f"{name} is not a table.")
+        return self.tables[language, name]
 
     def why_no_sandbox(self) -> str | None:
         return self.no_sandbox

@@ -15,6 +15,7 @@ from oi_tui.actions.manage_skills import save_skill, tell_skills, trust_skill
 from oi_tui.actions.restore_files import FileRestorer
 from oi_tui.actions.rewind import Rewind
 from oi_tui.actions.switch_profile import ProfileSwitcher
+from oi_tui.actions.tables import find_table, first_rows
 from oi_tui.actions.trust_folder import trust_folder
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event
@@ -26,6 +27,7 @@ from oi_tui.engine.storage.store import StoreError
 from oi_tui.input.history import History
 from oi_tui.input.history_browser import HistoryBrowser
 from oi_tui.runtimes.availability import told
+from oi_tui.runtimes.tables import TableError, TableSource
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
@@ -260,6 +262,17 @@ class ConversationActions(ABC):
         more = [f"  {hidden:,} more; %variables TEXT filters them"] if hidden > 0 else []
         text = "\n".join(["Variables:", *lines[:_LISTED], *more])
         self.tell(text if lines else "No matching variables.")
+
+    def load_table(self, name: str) -> TableSource:
+        """The table of this name: a file, or a variable of Python. Raises TableError; may take a moment."""
+        return find_table(name, self._workspace.computer)
+
+    def open_table(self, name: str) -> None:
+        """Tell the first rows of a table."""
+        try:
+            self.tell(first_rows(self.load_table(name)))
+        except TableError as error:
+            self.tell(str(error), warning=True)
 
     def switch_mouse(self, on: bool | None) -> None:  # noqa: ARG002
         """Without a screen there is nothing to point at."""

@@ -262,6 +262,13 @@ def _variables(target: CommandTarget, argument: str) -> None:
     target.open_variables(argument)
 
 
+@command("table", "Open a data frame of Python, or a CSV, Parquet, Excel or SQLite file", usage="NAME|FILE")
+def _table(target: CommandTarget, argument: str) -> None:
+    if not argument:
+        raise CommandError("Type the name of a variable or a file: %table df")
+    target.open_table(argument)
+
+
 @command("history", "Search your messages in all conversations", usage="[TEXT]", keys="ctrl+s")
 def _history(target: CommandTarget, argument: str) -> None:
     target.search_history(argument)

@@ -21,6 +21,7 @@ from oi_tui.runtimes.sandbox.limits import USUAL, Limits
 from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
 from oi_tui.runtimes.sandbox.readable_paths import is_in
 from oi_tui.runtimes.sandbox.sandbox import Sandbox
+from oi_tui.runtimes.tables import LiveTable, TableError
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.text import one_line
 
@@ -531,6 +532,17 @@ class Computer:
         with self._lock:
             runtime = self._runtimes.get(self.resolve(language) or language)
         return runtime.look_at(name) if runtime else None
+
+    def table(self, language: str, name: str) -> LiveTable:
+        """A table that a language remembers. Raises TableError where it cannot be asked."""
+        with self._lock:
+            runtime = self._runtimes.get(self.resolve(language) or language)
+        if not isinstance(runtime, PtyRuntime) or not runtime.language.table_request:
+            shown = runtime.language.title if runtime else language
+            raise TableError(
+                f"Tables of {shown} cannot be opened; %table opens those of Python on this machine."
+            )
+        return LiveTable(name, runtime.language.title, runtime.ask_table)
 
     def send_input(self, text: str) -> None:
         """Type on the terminal of the running program, as it is; a line ends with a newline."""

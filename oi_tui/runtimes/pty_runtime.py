@@ -1,11 +1,12 @@
 """One language on a terminal of its own: runs code, reports, and stops."""
 
 import contextlib
+import json
 import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -177,6 +178,13 @@ class PtyRuntime:
         if isinstance(description, str) and isinstance(preview, str):
             return Detail(description, preview)
         return None
+
+    def ask_table(self, query: Mapping[str, object]) -> Mapping[str, object] | None:
+        """Ask about a table that the language remembers; None while it runs, or when it is slow."""
+        words = json.dumps(query).encode().hex()
+        request = self.language.table_request
+        answer = self._ask("table", request, words) if request else None
+        return answer[0] if answer else None
 
     def _ask(self, kind: str, request: str, name: str = "") -> tuple[Event, bytes | None] | None:
         """The driver's answer, and the file that goes with it; None while it runs, or when it is slow."""

@@ -27,6 +27,8 @@ _KEYS: Keys = (
     ("up/down", "choose"),
     ("f5", "ask again"),
 )
+#: Types of variables that open as a table.
+_TABLES = frozenset(("DataFrame", "Series", "Table", "RecordBatch"))
 #: While something runs, what is remembered is asked for again after so many seconds.
 _AGAIN = 1.0
 
@@ -74,12 +76,18 @@ class VariablesScreen(Page[str | None]):
         detail: Detail | None
 
     def __init__(
-        self, known: Remembering, busy: Callable[[], bool] = lambda: False, sought: str = ""
+        self,
+        known: Remembering,
+        busy: Callable[[], bool] = lambda: False,
+        sought: str = "",
+        open_table: Callable[[str, str], None] | None = None,
     ) -> None:
+        """`open_table` takes a language and the name of a table."""
         super().__init__()
         self._sought = sought
         self._known = known
         self._busy = busy
+        self._open_table = open_table
         self._memories: Sequence[Memory] | None = None
         self._list = VariableList(id="variables-list")
         self._keys = KeyFooter(id="variables-keys")
@@ -187,6 +195,9 @@ class VariablesScreen(Page[str | None]):
         if row is None or row.variable is None:
             return
         language, name = row.language, row.variable.name
+        if self._open_table and language == "python" and row.variable.type in _TABLES:
+            self._open_table(language, name)
+            return
         self.run_worker(
             lambda: self.post_message(self.Seen(language, name, self._known.look_at(language, name))),
             thread=True,

@@ -79,4 +79,5 @@ LANGUAGE = Language(
     active_line="cell",
     variables_request="variables {nonce}",
     variable_request="variable {nonce} {name}",
+    table_request="table {nonce} {name}",
 )

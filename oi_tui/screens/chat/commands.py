@@ -15,6 +15,7 @@ from oi_tui.engine.models.llamafile import is_source
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile, ProfileError
 from oi_tui.runtimes.availability import told
+from oi_tui.runtimes.tables import TableSource
 from oi_tui.screens.chat.cell_actions import CellActions
 from oi_tui.screens.chat.first_run import NO_MODEL
 from oi_tui.screens.chat.switch_model import ModelSwitcher
@@ -129,8 +130,21 @@ class ChatCommands(ConversationActions):
         # The screen comes with its own style sheet, which the first frame does not need.
         from oi_tui.screens.variables import VariablesScreen
 
-        screen = VariablesScreen(self._workspace.computer, lambda: self._view.busy, sought)
+        computer = self._workspace.computer
+        screen = VariablesScreen(computer, lambda: self._view.busy, sought, self._open_variable)
         self._chat.app.push_screen(screen, self._mention)
+
+    def open_table(self, name: str) -> None:
+        """Open a table on a screen of its own."""
+        self._show_table(name, lambda: self.load_table(name))
+
+    def _open_variable(self, language: str, name: str) -> None:
+        self._show_table(name, lambda: self._workspace.computer.table(language, name))
+
+    def _show_table(self, name: str, load: Callable[[], TableSource]) -> None:
+        from oi_tui.screens.table import TableScreen
+
+        self._chat.app.push_screen(TableScreen(name, load, self._workspace.computer.cwd))
 
     def _mention(self, mention: str | None) -> None:
         self._chat.prompt.focus()

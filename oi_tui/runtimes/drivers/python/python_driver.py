@@ -119,6 +119,9 @@ class Driver:
                 elif request[0] == "variable":
                     told = import_quietly("python_variables").detail(self.module.__dict__, request[2])
                     self.channel.send("variable", nonce=request[1], **told)
+                elif request[0] == "table":
+                    found = import_quietly("python_tables").answer(self.module.__dict__, request[2])
+                    self.channel.send("table", nonce=request[1], **found)
             except (KeyboardInterrupt, Stopped):
                 continue
             except OSError:

@@ -1,0 +1,47 @@
+"""Finds the table that a person names, and tells its first rows where there is no screen."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oi_tui.input.table_file import TableFile, is_table_file
+from oi_tui.runtimes.tables import TableSource, View
+from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.workspace import Languages
+
+_ROWS, _COLUMNS, _WIDEST = 20, 30, 30
+
+
+def find_table(name: str, computer: "Languages") -> TableSource:
+    """A file, or a variable of Python. Raises TableError; reading a file may take a moment."""
+    file, _, table = name.partition("::")
+    if is_table_file(file):
+        return TableFile(computer.cwd / Path(file).expanduser(), table)
+    return computer.table("python", name)
+
+
+def first_rows(source: TableSource) -> str:
+    """The first rows and columns, aligned."""
+    shape = source.shape(View())
+    columns = shape.columns[:_COLUMNS]
+    page = source.page(View(), 0, _ROWS, 0, len(columns))
+    rows = [
+        [row.label, *("NaN" if cell is None else one_line(cell, _WIDEST) for cell in row.cells)]
+        for row in page
+    ]
+    table = [
+        ["", *(one_line(column.name, _WIDEST) for column in columns)],
+        ["", *(c.type for c in columns)],
+        *rows,
+    ]
+    widths = [max(len(row[at]) for row in table) for at in range(len(columns) + 1)]
+    right = [True, *(column.numeric for column in columns)]
+    lines = [
+        "  ".join(
+            text.rjust(width) if numeric else text.ljust(width)
+            for text, width, numeric in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in table
+    ]
+    return "\n".join([f"{source.name}: {shape.total:,} rows, {len(shape.columns):,} columns", *lines])

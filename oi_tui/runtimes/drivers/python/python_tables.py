@@ -1,0 +1,354 @@
+"""Tables of the program, told page by page: data frames, arrays, and lists of records."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import collections
+import json
+import statistics
+import sys
+
+#: A text in a cell is cut to so many characters, unless it is wanted whole.
+_LONGEST = 200
+#: Text is looked for in tables of up to so many cells; what has no own way to sort has at most so many rows.
+_SEARCHED, _LISTED = 2_000_000, 2_000_000
+_BINS = 10
+#: Values from elsewhere may run the program's own code when they are written.
+_WRITTEN = (
+    "builtins",
+    "datetime",
+    "decimal",
+    "fractions",
+    "uuid",
+    "pathlib",
+    "pandas",
+    "numpy",
+    "polars",
+    "pyarrow",
+)
+#: The row numbers of the view that was last asked for, with what they belong to.
+_order = [None, None]
+
+
+class Trouble(Exception):
+    """Why there is no answer, as a sentence."""
+
+
+def answer(names, words):
+    """The answer to a question about one table, written as hexadecimal JSON."""
+    query = json.loads(bytes.fromhex(words).decode())
+    try:
+        if query["name"] not in names:
+            raise Trouble("There is no variable {}.".format(query["name"]))
+        table = _table_of(names[query["name"]])
+        if table is None:
+            kind = type(names[query["name"]]).__name__
+            raise Trouble("{} is not a table: it is of type {}.".format(query["name"], kind))
+        return {"shape": _shape, "page": _page, "statistics": _statistics}[query["do"]](table, query)
+    except Trouble as trouble:
+        return {"error": str(trouble)}
+    except Exception as error:
+        return {"error": "The table cannot be read: {}: {}".format(type(error).__name__, error)}
+
+
+def _shape(table, query):
+    _order[:] = [None, None]
+    rows = len(_rows(table, query))
+    columns = [[_line(str(name)), of, numeric] for name, of, numeric in table.columns]
+    return {"kind": table.kind, "columns": columns, "rows": rows, "total": table.rows, "index": table.index}
+
+
+def _page(table, query):
+    numbers = _rows(table, query)[query["start"] : query["start"] + query["count"]]
+    first, whole = query["first"], query["whole"]
+    last = min(first + query["columns"], len(table.columns))
+    page = [
+        [_text(label, whole) or "", [_text(value, whole) for value in row]]
+        for label, row in table.read(numbers, first, last)
+    ]
+    return {"page": page}
+
+
+def _rows(table, query):
+    """The numbers of the rows of a view, in its order."""
+    sort, descending, words = query.get("sort"), query.get("descending"), query.get("words")
+    if sort is None and not words:
+        return range(table.rows)
+    key = (id(table.value), table.rows, len(table.columns), sort, descending, words)
+    if _order[0] != key:
+        numbers = range(table.rows) if sort is None else table.sorted(sort, bool(descending))
+        if words:
+            if table.rows * len(table.columns) > _SEARCHED:
+                raise Trouble("The table is too large to search all its cells; filter it with code.")
+            found = table.matching(words.lower())
+            numbers = [number for number in numbers if number in found]
+        _order[:] = [key, numbers]
+    return _order[1]
+
+
+def _statistics(table, query):
+    at = query["column"]
+    if table.rows > _LISTED and not hasattr(table, "numbers"):
+        raise Trouble("The column is too long for statistics; compute them with code.")
+    numeric = table.columns[at][2]
+    found = table.numbers(at) if numeric and hasattr(table, "numbers") else None
+    if found is not None:
+        return _of_array(found, table.rows)
+    values = [value for value in table.column(at) if not _is_missing(value)]
+    facts = [["rows", "{:,}".format(table.rows)], ["missing", "{:,}".format(table.rows - len(values))]]
+    if numeric and values:
+        return _of_numbers([float(value) for value in values], facts)
+    counts = collections.Counter(_text(value, False) for value in values)
+    facts.append(["distinct", "{:,}".format(len(counts))])
+    return {"facts": facts, "bars": [[text, many] for text, many in counts.most_common(_BINS)]}
+
+
+def _of_array(values, rows):
+    import numpy
+
+    values = values[numpy.isfinite(values)]
+    facts = [["rows", "{:,}".format(rows)], ["missing", "{:,}".format(rows - len(values))]]
+    if not len(values):
+        return {"facts": facts, "bars": []}
+    middle = numpy.quantile(values, [0.25, 0.5, 0.75])
+    named = [("min", values.min()), ("25 %", middle[0]), ("median", middle[1]), ("mean", values.mean())]
+    named += [("75 %", middle[2]), ("max", values.max()), ("std", values.std(ddof=1) if rows > 1 else 0.0)]
+    counts, edges = numpy.histogram(values, bins=_BINS)
+    facts += [[name, "{:.7g}".format(value)] for name, value in named]
+    return {"facts": facts, "bars": _bars(counts.tolist(), edges.tolist())}
+
+
+def _of_numbers(values, facts):
+    low, high = min(values), max(values)
+    named = [("min", low), ("median", statistics.median(values)), ("mean", sum(values) / len(values))]
+    facts += [[name, "{:.7g}".format(value)] for name, value in (*named, ("max", high))]
+    width = (high - low) / _BINS or 1.0
+    counts = [0] * _BINS
+    for value in values:
+        counts[min(int((value - low) / width), _BINS - 1)] += 1
+    return {"facts": facts, "bars": _bars(counts, [low + width * n for n in range(_BINS + 1)])}
+
+
+def _bars(counts, edges):
+    return [
+        ["{:.4g} to {:.4g}".format(edges[at], edges[at + 1]), int(many)] for at, many in enumerate(counts)
+    ]
+
+
+def _is_missing(value):
+    return value is None or value != value or type(value).__name__ in ("NaTType", "NAType")
+
+
+def _text(value, whole):
+    """The text of a cell; None where the value is missing."""
+    kind = type(value)
+    if value is None or kind.__name__ in ("NaTType", "NAType"):
+        return None
+    if kind.__module__.partition(".")[0] not in _WRITTEN or kind is object:
+        return "<{}>".format(kind.__name__)
+    if kind.__module__ == "numpy" and hasattr(value, "item") and getattr(value, "shape", None) == ():
+        value = value.item() if value.dtype.kind in "biuf" else value
+    if type(value) is float:
+        if value != value:
+            return None
+        return repr(value) if whole else "{:.10g}".format(value)
+    text = str(value)
+    if whole:
+        return text
+    return _line(text[:_LONGEST]) + ("…" if len(text) > _LONGEST else "")
+
+
+def _line(text):
+    return text.replace("\r", "\\r").replace("\n", "\\n")
+
+
+# -- kinds of tables
+
+
+def _table_of(value):
+    kind = type(value)
+    library, name = kind.__module__.partition(".")[0], kind.__name__
+    if library == "pandas" and name in ("DataFrame", "Series"):
+        return _Pandas(value)
+    if library == "polars" and name in ("DataFrame", "Series"):
+        return _Polars(value)
+    if library == "pyarrow" and name in ("Table", "RecordBatch"):
+        return _Arrow(value)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim in (1, 2):
+        return _Array(value)
+    if kind in (list, tuple) and value:
+        return _records(value)
+    return None
+
+
+class _Lists:
+    """What all tables can do that can list a column."""
+
+    index = ""
+
+    def sorted(self, at, descending):
+        if self.rows > _LISTED:
+            raise Trouble("The table is too long to sort here; sort it with code.")
+        values = self.column(at)
+        there = [number for number, value in enumerate(values) if not _is_missing(value)]
+        try:
+            there.sort(key=values.__getitem__, reverse=descending)
+        except TypeError:
+            there.sort(key=lambda number: str(values[number]), reverse=descending)
+        return there + [number for number, value in enumerate(values) if _is_missing(value)]
+
+    def matching(self, words):
+        found = set()
+        for at in range(len(self.columns)):
+            for number, value in enumerate(self.column(at)):
+                if number not in found and words in (_text(value, True) or "").lower():
+                    found.add(number)
+        return found
+
+
+class _Pandas(_Lists):
+    def __init__(self, value):
+        self.value = value
+        self.kind = type(value).__name__
+        self.frame = value if self.kind == "DataFrame" else value.to_frame()
+        self.rows = self.frame.shape[0]
+        self.columns = [
+            (_name(label), str(of), getattr(of, "kind", "") in tuple("iuf"))
+            for label, of in zip(self.frame.columns, self.frame.dtypes)
+        ]
+        self.index = ", ".join(str(name) for name in self.frame.index.names if name is not None)
+
+    def read(self, numbers, first, last):
+        rows = slice(numbers.start, numbers.stop) if isinstance(numbers, range) else list(numbers)
+        part = self.frame.iloc[rows, first:last]
+        labels = [_name(label) if isinstance(label, tuple) else label for label in part.index]
+        columns = [list(part.iloc[:, at]) for at in range(part.shape[1])]
+        return zip(labels, zip(*columns)) if columns else []
+
+    def column(self, at):
+        return list(self.frame.iloc[:, at])
+
+    def numbers(self, at):
+        return self.frame.iloc[:, at].to_numpy(dtype=float, na_value=float("nan"))
+
+    def sorted(self, at, descending):
+        column = self.frame.iloc[:, at].reset_index(drop=True)
+        try:
+            return column.sort_values(ascending=not descending, kind="stable").index.to_numpy()
+        except TypeError:
+            return super().sorted(at, descending)
+
+
+class _Polars(_Lists):
+    def __init__(self, value):
+        self.value = value
+        self.kind = "polars " + type(value).__name__
+        self.frame = value if type(value).__name__ == "DataFrame" else value.to_frame()
+        self.rows = self.frame.height
+        self.columns = [(name, str(of), of.is_numeric()) for name, of in self.frame.schema.items()]
+
+    def read(self, numbers, first, last):
+        names = self.frame.columns[first:last]
+        if isinstance(numbers, range):
+            part = self.frame.select(names).slice(numbers.start, len(numbers))
+        else:
+            part = self.frame.select(names)[[int(number) for number in numbers]]
+        return zip(numbers, part.rows())
+
+    def column(self, at):
+        return self.frame.to_series(at).to_list()
+
+    def sorted(self, at, descending):
+        return self.frame.to_series(at).arg_sort(descending=descending, nulls_last=True).to_list()
+
+
+class _Arrow(_Lists):
+    def __init__(self, value):
+        self.value = value
+        self.kind = "pyarrow " + type(value).__name__
+        self.rows = value.num_rows
+        self.columns = [(field.name, str(field.type), _is_number(str(field.type))) for field in value.schema]
+
+    def read(self, numbers, first, last):
+        part = self.value.select(list(range(first, last)))
+        if isinstance(numbers, range):
+            part = part.slice(numbers.start, len(numbers))
+        else:
+            part = part.take([int(number) for number in numbers])
+        return zip(numbers, zip(*(part.column(at).to_pylist() for at in range(last - first))))
+
+    def column(self, at):
+        return self.value.column(at).to_pylist()
+
+
+def _is_number(name):
+    return name.startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
+
+
+class _Array(_Lists):
+    def __init__(self, value):
+        self.value = value
+        self.kind = "numpy array"
+        self.array = value.reshape(-1, 1) if value.ndim == 1 else value
+        self.rows = self.array.shape[0]
+        of = str(value.dtype)
+        self.columns = [(str(at), of, value.dtype.kind in "iuf") for at in range(self.array.shape[1])]
+
+    def read(self, numbers, first, last):
+        rows = slice(numbers.start, numbers.stop) if isinstance(numbers, range) else list(numbers)
+        return zip(numbers, self.array[rows, first:last].tolist())
+
+    def column(self, at):
+        return self.array[:, at].tolist()
+
+    def numbers(self, at):
+        return self.array[:, at].astype(float)
+
+
+class _Records(_Lists):
+    """A list of dictionaries, or of rows as databases give them."""
+
+    def __init__(self, value, names, cell):
+        self.value = value
+        self.kind = "{} of {}".format(type(value).__name__, type(value[0]).__name__)
+        self.rows = len(value)
+        self.names = names
+        self.cell = cell
+        self.columns = []
+        for name in names:
+            kinds = {type(cell(row, name)) for row in value[:1000]} - {type(None)}
+            label = kinds.pop().__name__ if len(kinds) == 1 else "mixed" if kinds else ""
+            self.columns.append((_name(name), label, label in ("int", "float") and self._is_all(name)))
+
+    def _is_all(self, name):
+        return all(type(self.cell(row, name)) in (int, float, type(None)) for row in self.value)
+
+    def read(self, numbers, first, last):
+        names = self.names[first:last]
+        for number in numbers:
+            yield number, [self.cell(self.value[number], name) for name in names]
+
+    def column(self, at):
+        return [self.cell(row, self.names[at]) for row in self.value]
+
+
+def _records(rows):
+    if all(type(row) is dict for row in rows):
+        names = list(dict.fromkeys(key for row in rows[:1000] for key in row))
+        return _Records(rows, names, lambda row, name: row.get(name)) if names else None
+    if all(type(row) in (list, tuple) for row in rows):
+        width = max(map(len, rows))
+        return _Records(rows, list(range(width)), lambda row, at: row[at] if at < len(row) else None)
+    if all(type(row).__name__ == "Row" and type(row).__module__ == "sqlite3" for row in rows):
+        names = list(rows[0].keys())
+        return _Records(rows, names, lambda row, name: row[name])
+    return None
+
+
+def _name(label):
+    return ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)

@@ -1,0 +1,136 @@
+"""Tables that are read in pages: what a source of rows answers, and the tables that a language remembers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+#: A cell's text; None where the value is missing.
+Cell = str | None
+
+
+class TableError(Exception):
+    """The table cannot be read; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, the name of its type, and whether it holds numbers."""
+
+    name: str
+    type: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Which rows of a table are wanted, and in which order."""
+
+    sort: int | None = None
+    descending: bool = False
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A table as a whole: its kind and columns, the rows in the view, and those in all (`total`)."""
+
+    kind: str
+    columns: tuple[Column, ...]
+    rows: int
+    total: int
+    index: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row: its label, and the cells that were asked for."""
+
+    label: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """A column in figures: facts with their names, and how often values, or ranges of them, occur."""
+
+    facts: tuple[tuple[str, str], ...]
+    bars: tuple[tuple[str, int], ...] = field(default=())
+
+
+class TableSource(Protocol):
+    """Where the rows come from. Each method may take a moment, and raises TableError."""
+
+    @property
+    def name(self) -> str:
+        """What the table is called: a variable, or a file."""
+
+    def shape(self, view: View) -> Shape:
+        """The table as it is now."""
+
+    def page(
+        self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[Row]:
+        """`count` rows of the view from `start` on, with `columns` cells from column `first` on.
+
+        Long texts are cut unless `whole`.
+        """
+
+    def statistics(self, column: int) -> Statistics:
+        """One column of all rows, in figures."""
+
+
+#: Asks the language that has the table; None where it does not answer.
+Ask = Callable[[Mapping[str, object]], Mapping[str, object] | None]
+
+
+class LiveTable:
+    """A table that a language remembers, asked for page by page."""
+
+    def __init__(self, name: str, language: str, ask: Ask) -> None:
+        self._name = name
+        self._language = language
+        self._ask = ask
+
+    @property
+    def name(self) -> str:
+        """The variable."""
+        return self._name
+
+    def _answer(self, **query: object) -> Mapping[str, object]:
+        answer = self._ask({"name": self._name, **query})
+        if answer is None:
+            raise TableError(f"{self._language} is busy or not running; try again when it is done (f5).")
+        if error := answer.get("error"):
+            raise TableError(str(error))
+        return answer
+
+    def shape(self, view: View) -> Shape:
+        """The table as it is now."""
+        answer = self._answer(do="shape", sort=view.sort, descending=view.descending, words=view.words)
+        columns = tuple(Column(str(n), str(t), bool(numeric)) for n, t, numeric in _list(answer, "columns"))
+        rows, total = int(str(answer.get("rows", 0))), int(str(answer.get("total", 0)))
+        return Shape(str(answer.get("kind")), columns, rows, total, str(answer.get("index", "")))
+
+    def page(
+        self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[Row]:
+        """Some rows and columns of the view."""
+        part = {"start": start, "count": count, "first": first, "columns": columns, "whole": whole}
+        order = {"sort": view.sort, "descending": view.descending, "words": view.words}
+        answer = self._answer(do="page", **order, **part)
+        return [Row(str(label), tuple(map(_cell, cells))) for label, cells in _list(answer, "page")]
+
+    def statistics(self, column: int) -> Statistics:
+        """One column of all rows, in figures."""
+        answer = self._answer(do="statistics", column=column)
+        facts = tuple((str(name), str(value)) for name, value in _list(answer, "facts"))
+        return Statistics(facts, tuple((str(name), int(many)) for name, many in _list(answer, "bars")))
+
+
+def _list(answer: Mapping[str, object], name: str) -> list[Any]:
+    found = answer.get(name)
+    return found if isinstance(found, list) else []
+
+
+def _cell(value: object) -> Cell:
+    return None if value is None else str(value)

@@ -1,0 +1,337 @@
+"""A full screen for a table: a data frame that a language remembers, or a file."""
+
+import csv
+import io
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from oi_tui import paths
+from oi_tui.runtimes.tables import Row, Shape, Statistics, TableError, TableSource, View
+from oi_tui.screens.dialog import Page
+from oi_tui.screens.pager import PagerScreen
+from oi_tui.terminal.clipboard import copy
+from oi_tui.text import one_line
+from oi_tui.widgets.footer import KeyFooter, Keys
+from oi_tui.widgets.lists.table_view import COLUMNS, ROWS, TableView
+from oi_tui.widgets.pager.long_text import LongText
+
+_KEYS: Keys = (
+    ("/", "filter"),
+    ("s", "sort"),
+    ("i", "statistics"),
+    ("c", "copy cell"),
+    ("r", "copy row"),
+    ("C", "copy column"),
+    ("e", "export CSV"),
+    ("f5", "reload"),
+    ("escape", "back"),
+)
+#: Rows that are fetched at once to be copied or exported; rows of a column that go to the clipboard.
+_BATCH, _COPIED = 5000, 100_000
+#: The width of the longest bar of a histogram.
+_BAR = 40
+#: After so many seconds a page is asked for again that did not come.
+_AGAIN = 1.0
+
+T = TypeVar("T")
+
+
+class TableScreen(Page[None]):
+    """Shows a table. `load` gives its source and may take a moment; exports go to `folder`."""
+
+    CSS_PATH = paths.styles() / "table.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "leave", "Back", id="table.leave", show=False),
+        Binding("slash,ctrl+f", "filter", "Filter rows", id="table.filter", show=False),
+        Binding("s", "sort", "Sort by this column", id="table.sort", show=False),
+        Binding("i", "statistics", "Column statistics", id="table.statistics", show=False),
+        Binding("c", "copy_cell", "Copy the cell", id="table.copy_cell", show=False),
+        Binding("r", "copy_row", "Copy the row", id="table.copy_row", show=False),
+        Binding("C", "copy_column", "Copy the column", id="table.copy_column", show=False),
+        Binding("e", "export", "Export as CSV", id="table.export", show=False),
+        Binding("f5", "reload", "Reload", id="table.reload", show=False),
+    ]
+
+    @dataclass
+    class Done(Message):
+        """Something that took its time has its result; `then` takes it."""
+
+        then: Callable[[], object]
+
+    def __init__(self, name: str, load: Callable[[], TableSource], folder: Path) -> None:
+        super().__init__()
+        self._called = name
+        self._load = load
+        self._folder = folder
+        self._source: TableSource | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+        self._table = TableView(id="table-view")
+        self._footer = KeyFooter(id="table-keys")
+        self._exporting = False
+
+    def compose(self) -> ComposeResult:
+        """The title, the table, the field for a filter or a file name, and the keys."""
+        yield Static(Content(f"{one_line(self._called, 80)}  loading…"), id="table-head", markup=False)
+        yield self._table
+        yield Input(id="table-field")
+        yield self._footer
+
+    def on_mount(self) -> None:
+        """Open the table."""
+        field = self.query_one(Input)
+        field.display = False
+        field.cursor_blink = False
+        self._table.focus()
+        self.action_reload()
+
+    def on_unmount(self) -> None:
+        """Let go of a file."""
+        self._closed = True
+        self._close_source()
+
+    def _close_source(self) -> None:
+        if close := getattr(self._source, "close", None):
+            close()
+
+    def on_resize(self) -> None:
+        """As many keys as there is room for."""
+        self._say("")
+
+    def _say(self, words: str) -> None:
+        self._footer.show(_KEYS, words)
+
+    # -- asking the source
+
+    def _ask(
+        self,
+        work: Callable[[TableSource], T],
+        then: Callable[[T], object],
+        failed: Callable[[], object] | None = None,
+    ) -> None:
+        """Ask the source in a thread, one question after the other, and go on with the answer here."""
+
+        def ask() -> None:
+            try:
+                with self._lock:
+                    if self._closed:
+                        return
+                    if self._source is None:
+                        self._source = self._load()
+                    found = work(self._source)
+            except (TableError, OSError) as error:
+                words = str(error)
+                self.post_message(self.Done(lambda: self._tell_failure(words, failed)))
+            else:
+                self.post_message(self.Done(lambda: then(found)))
+            if self._closed:
+                self._close_source()
+
+        self.run_worker(ask, thread=True, exit_on_error=False)
+
+    @on(Done)
+    def handle_done(self, event: Done) -> None:
+        """Go on with a result."""
+        event.then()
+
+    def _tell_failure(self, words: str, failed: Callable[[], object] | None) -> None:
+        if self._table.shape is None:
+            self.query_one("#table-head", Static).update(Content(one_line(f"{self._called}: {words}", 500)))
+        self._say(words)
+        if failed:
+            failed()
+
+    def action_reload(self) -> None:
+        """Show the table as it is now."""
+        self._show(self._table.view)
+
+    def _show(self, view: View) -> None:
+        self._ask(lambda source: source.shape(view), lambda shape: self._take(shape, view))
+
+    def _take(self, shape: Shape, view: View) -> None:
+        if view.sort is not None and view.sort >= len(shape.columns):
+            self._show(replace(view, sort=None))
+            return
+        self._table.show(shape, view)
+        rows = (
+            f"{shape.total:,} rows"
+            if shape.rows == shape.total
+            else f"{shape.rows:,} of {shape.total:,} rows"
+        )
+        words = f"{self._called}  {shape.kind}  {rows}, {len(shape.columns):,} columns"
+        if view.words:
+            words += f"  filter: {view.words}"
+        self.query_one("#table-head", Static).update(Content(one_line(words, 300)))
+        self._say("")
+
+    @on(TableView.Wanted)
+    def handle_wanted(self, event: TableView.Wanted) -> None:
+        """Fetch a page that is in sight."""
+        view, place = self._table.view, event.place
+
+        def put(rows: list[Row]) -> None:
+            if self._table.view == view:
+                self._table.put(place, rows)
+
+        def retry() -> None:
+            self._table.give_up(place)
+            self.set_timer(_AGAIN, self._table.refresh)
+
+        self._ask(
+            lambda source: source.page(view, place[0] * ROWS, ROWS, place[1] * COLUMNS, COLUMNS), put, retry
+        )
+
+    # -- order and filter
+
+    def action_sort(self) -> None:
+        """Sort by the selected column: upwards, downwards, not at all."""
+        view, column = self._table.view, self._table.column
+        if view.sort != column:
+            view = replace(view, sort=column, descending=False)
+        elif not view.descending:
+            view = replace(view, descending=True)
+        else:
+            view = replace(view, sort=None, descending=False)
+        self._say("sorting…")
+        self._show(view)
+
+    def action_filter(self) -> None:
+        """Ask which text the rows contain."""
+        self._ask_for("show rows that contain this text; empty shows all", self._table.view.words)
+
+    def action_export(self) -> None:
+        """Ask for the name of the file."""
+        self._ask_for("file name", f"{Path(self._called.split()[0]).stem}_export.csv", exporting=True)
+
+    def _ask_for(self, words: str, value: str, *, exporting: bool = False) -> None:
+        if self._table.shape is None:
+            return
+        self._exporting = exporting
+        field = self.query_one(Input)
+        field.placeholder, field.value, field.display = words, value, True
+        field.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Filter, or export."""
+        self._close_field()
+        if self._exporting:
+            self._export(event.value.strip())
+        else:
+            self._say("filtering…")
+            self._show(replace(self._table.view, words=event.value.strip()))
+
+    def _close_field(self) -> None:
+        self.query_one(Input).display = False
+        self._table.focus()
+
+    def action_leave(self) -> None:
+        """Close the field, else the screen."""
+        if self.query_one(Input).display:
+            self._close_field()
+        else:
+            self.dismiss()
+
+    # -- statistics
+
+    def action_statistics(self) -> None:
+        """Show the selected column in figures."""
+        shape, column = self._table.shape, self._table.column
+        if shape is None or not shape.columns:
+            return
+        name = one_line(f"{shape.columns[column].name} ({shape.columns[column].type})", 100)
+
+        def show(found: Statistics) -> None:
+            text = LongText.of(written(found))
+            self.app.push_screen(PagerScreen(name, text, "The figures are of all rows, whatever the filter."))
+
+        self._ask(lambda source: source.statistics(column), show)
+
+    # -- copies
+
+    def action_copy_cell(self) -> None:
+        """Copy the selected cell."""
+        column = self._table.column
+        self._copy(lambda row: [row.cells[0] or ""] if row.cells else [], column, 1, plain=True)
+
+    def action_copy_row(self) -> None:
+        """Copy the selected row as CSV."""
+        width = len(self._table.shape.columns) if self._table.shape else 0
+        self._copy(lambda row: [cell or "" for cell in row.cells], 0, width)
+
+    def _copy(
+        self, cells: Callable[[Row], list[str]], first: int, width: int, *, plain: bool = False
+    ) -> None:
+        view, number = self._table.view, self._table.row
+
+        def put(rows: list[Row]) -> None:
+            if rows:
+                found = cells(rows[0])
+                self._say(copy("".join(found) if plain else _csv_line(found).rstrip("\n"), self.app))
+
+        self._ask(lambda source: source.page(view, number, 1, first, width, whole=True), put)
+
+    def action_copy_column(self) -> None:
+        """Copy the selected column as CSV, with its name."""
+        shape, view, column = self._table.shape, self._table.view, self._table.column
+        if shape is None or not shape.columns:
+            return
+        if shape.rows > _COPIED:
+            self._say(f"A column of more than {_COPIED:,} rows is not copied; export it with e.")
+            return
+        self._ask(
+            lambda source: "".join(lines(source, shape, view, column, 1)),
+            lambda text: self._say(copy(text, self.app)),
+        )
+
+    def _export(self, name: str) -> None:
+        shape, view = self._table.shape, self._table.view
+        if shape is None or not name:
+            return
+        path = self._folder / Path(name).expanduser()
+
+        def export(source: TableSource) -> None:
+            # A file that is there already is never replaced.
+            with path.open("x", encoding="utf-8", newline="") as file:
+                file.writelines(lines(source, shape, view, 0, len(shape.columns)))
+
+        self._say("exporting…")
+        self._ask(export, lambda _: self._say(f"{shape.rows:,} rows were written to {path}"))
+
+
+def lines(source: TableSource, shape: Shape, view: View, first: int, width: int) -> Iterator[str]:
+    """The view as CSV, with a header."""
+    yield _csv_line([column.name for column in shape.columns[first : first + width]])
+    for start in range(0, shape.rows, _BATCH):
+        for row in source.page(view, start, _BATCH, first, width, whole=True):
+            yield _csv_line([cell or "" for cell in row.cells])
+
+
+def _csv_line(cells: list[str]) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerow(cells)
+    return file.getvalue()
+
+
+def written(found: Statistics) -> str:
+    """Statistics as text: the facts, then a bar for each value or range."""
+    wide = max((len(name) for name, _ in found.facts), default=0)
+    text = [f"{name:{wide}}  {value}" for name, value in found.facts]
+    if found.bars:
+        most = max(many for _, many in found.bars) or 1
+        label = min(40, max(len(name) for name, _ in found.bars))
+        text.append("")
+        text += [
+            f"{one_line(name, label):{label}}  {'█' * round(many * _BAR / most):{_BAR}}  {many:,}"
+            for name, many in found.bars
+        ]
+    return "\n".join(text)

@@ -1,0 +1,248 @@
+"""A table of any length: header and row labels stay while the rest scrolls; rows are fetched when seen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from oi_tui.runtimes.tables import Cell, Row, Shape, View
+from oi_tui.text import visible
+
+#: Rows and columns of one page; pages that are kept before the oldest goes.
+ROWS, COLUMNS, _KEPT = 100, 40, 60
+_WIDEST, _NARROWEST, _HEADER = 32, 3, 2
+#: Where the place of a page among the others is: its number down, and its number to the right.
+Place = tuple[int, int]
+
+
+class TableView(ScrollView, can_focus=True):
+    """Cells of a table. Pages that are missing are asked for with a message, once each."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "table-view--header",
+        "table-view--type",
+        "table-view--cell",
+        "table-view--missing",
+        "table-view--cursor",
+        "table-view--row",
+    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "step(-1, 0)", "Up", id="table.up", show=False),
+        Binding("down", "step(1, 0)", "Down", id="table.down", show=False),
+        Binding("left", "step(0, -1)", "Left", id="table.left", show=False),
+        Binding("right", "step(0, 1)", "Right", id="table.right", show=False),
+        Binding("pageup", "page(-1)", "Page up", id="table.page_up", show=False),
+        Binding("pagedown", "page(1)", "Page down", id="table.page_down", show=False),
+        Binding("home", "edge(-1)", "First column", id="table.home", show=False),
+        Binding("end", "edge(1)", "Last column", id="table.end", show=False),
+        Binding("ctrl+home,g", "far(-1)", "First row", id="table.top", show=False),
+        Binding("ctrl+end,G", "far(1)", "Last row", id="table.bottom", show=False),
+    ]
+
+    @dataclass
+    class Wanted(Message):
+        """A page is in sight that is not here."""
+
+        place: Place
+
+    class Moved(Message):
+        """Another cell is selected."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.shape: Shape | None = None
+        self.view = View()
+        self.row = self.column = 0
+        self._left = 0
+        self._pages: dict[Place, Sequence[Row]] = {}
+        self._asked: set[Place] = set()
+        self._widths: list[int] = []
+        self._label_width = 1
+
+    def show(self, shape: Shape, view: View) -> None:
+        """Show a table, or the same one in another order; the selected cell stays if it is still there."""
+        if self.shape is None or self.shape.columns != shape.columns:
+            self._widths = [_fit(column.name, column.type) for column in shape.columns]
+            self._left = 0
+        self.shape, self.view = shape, view
+        self._pages, self._asked = {}, set()
+        self._label_width = max(cell_len(shape.index[:_WIDEST]), len(f"{shape.total}"))
+        self.virtual_size = Size(0, shape.rows + _HEADER)
+        self._select(self.row, self.column)
+
+    def put(self, place: Place, rows: Sequence[Row]) -> None:
+        """Take a page."""
+        if place not in self._asked:
+            return
+        while len(self._pages) >= _KEPT:
+            oldest = next(iter(self._pages))
+            del self._pages[oldest]
+            self._asked.discard(oldest)
+        self._pages[place] = rows
+        for row in rows:
+            self._label_width = min(_WIDEST, max(self._label_width, cell_len(_line(row.label))))
+            for at, cell in enumerate(row.cells, place[1] * COLUMNS):
+                if at < len(self._widths):
+                    width = min(_WIDEST, cell_len(_line(cell or "")))
+                    self._widths[at] = max(self._widths[at], width)
+        self._reveal()
+        self.refresh()
+
+    def give_up(self, place: Place) -> None:
+        """Let a page be asked for again that did not come."""
+        self._asked.discard(place)
+
+    def row_at(self, number: int, column: int) -> Row | None:
+        """The row with this number, as far as its page is here."""
+        page = self._pages.get((number // ROWS, column // COLUMNS))
+        at = number % ROWS
+        return page[at] if page is not None and at < len(page) else None
+
+    # -- moving
+
+    def action_step(self, down: int, right: int) -> None:
+        """Select the cell beside."""
+        self._select(self.row + down, self.column + right)
+
+    def action_page(self, by: int) -> None:
+        """Select the cell a screenful away."""
+        self._select(self.row + by * max(1, self.size.height - _HEADER - 1), self.column)
+
+    def action_edge(self, by: int) -> None:
+        """Select the first or the last column."""
+        self._select(self.row, -1 if by < 0 else len(self._widths))
+
+    def action_far(self, by: int) -> None:
+        """Select the first or the last row."""
+        self._select(-1 if by < 0 or self.shape is None else self.shape.rows, self.column)
+
+    def _select(self, row: int, column: int) -> None:
+        if self.shape is None:
+            return
+        self.row = max(0, min(row, self.shape.rows - 1))
+        self.column = max(0, min(column, len(self._widths) - 1))
+        self._reveal()
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def _reveal(self) -> None:
+        """Scroll until the selected cell is in sight."""
+        room = max(1, self.size.height - _HEADER)
+        top = self.scroll_offset.y
+        if not top <= self.row < top + room:
+            self.scroll_to(y=self.row if self.row < top else self.row - room + 1, animate=False, force=True)
+        self._left = min(self._left, self.column)
+        while self._left < self.column and self._used(self._left, self.column) > self.size.width:
+            self._left += 1
+
+    def _used(self, first: int, last: int) -> int:
+        return self._label_width + sum(width + 2 for width in self._widths[first : last + 1])
+
+    def on_resize(self) -> None:
+        """Keep what is selected in sight."""
+        if self.size.height:
+            self._reveal()
+
+    def on_click(self, event: events.Click) -> None:
+        """Select the cell."""
+        at, left = self._left, self._label_width + 2
+        while at < len(self._widths) - 1 and event.x >= left + self._widths[at] + 1:
+            left += self._widths[at] + 2
+            at += 1
+        row = self.row if event.y < _HEADER else int(event.y - _HEADER + self.scroll_offset.y)
+        self._select(row, at)
+
+    # -- drawing
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width = self.size.width
+        if self.shape is None:
+            return Strip.blank(width, self.rich_style)
+        segments = self._head(y) if y < _HEADER else self._body(y - _HEADER + self.scroll_offset.y)
+        return Strip(segments).adjust_cell_length(width, self.rich_style).crop(0, width)
+
+    def _shown_columns(self) -> range:
+        last, used = self._left, self._label_width
+        while last < len(self._widths) and used < self.size.width:
+            used += self._widths[last] + 2
+            last += 1
+        return range(self._left, last)
+
+    def _head(self, y: int) -> list[Segment]:
+        assert self.shape is not None
+        style = self._style("header" if y == 0 else "type")
+        parts = [Segment(_fitted(self.shape.index if y == 0 else "", self._label_width), style)]
+        for at in self._shown_columns():
+            column = self.shape.columns[at]
+            mark = "" if at != self.view.sort else " ↓" if self.view.descending else " ↑"
+            text = (_line(column.name) if y == 0 else column.type) + (mark if y == 0 else "")
+            chosen = self._style("row") if at == self.column else Style()
+            parts.append(
+                Segment("  " + _fitted(text, self._widths[at], right=column.numeric), style + chosen)
+            )
+        return parts
+
+    def _body(self, number: int) -> list[Segment]:
+        assert self.shape is not None
+        if number >= self.shape.rows:
+            return []
+        shown = self._shown_columns()
+        for block in {at // COLUMNS for at in shown}:
+            self._want((number // ROWS, block))
+        ground = self._style("row") if number == self.row else Style()
+        first = self.row_at(number, self._left)
+        label = _line(first.label) if first else ""
+        parts = [Segment(_fitted(label, self._label_width, right=True), self._style("type") + ground)]
+        for at in shown:
+            row = self.row_at(number, at)
+            cell = row.cells[at % COLUMNS] if row and at % COLUMNS < len(row.cells) else None
+            selected = number == self.row and at == self.column
+            style = self._style("missing" if cell is None else "cell")
+            style += self._style("cursor") if selected else ground
+            text = self._fitted_cell(cell, at, here=row is not None)
+            parts += [Segment("  ", self.rich_style + ground), Segment(text, style)]
+        return parts
+
+    def _fitted_cell(self, cell: Cell, at: int, *, here: bool) -> str:
+        assert self.shape is not None
+        text = _line(cell) if cell is not None else "NaN" if here else "…"
+        return _fitted(text, self._widths[at], right=self.shape.columns[at].numeric)
+
+    def _want(self, place: Place) -> None:
+        if place not in self._asked:
+            self._asked.add(place)
+            self.post_message(self.Wanted(place))
+
+    def _style(self, name: str) -> Style:
+        found = self.get_component_styles(f"table-view--{name}")
+        if name in ("cursor", "row"):
+            return Style(bgcolor=self.get_component_rich_style(f"table-view--{name}").bgcolor)
+        ink = self.get_component_rich_style(f"table-view--{name}")
+        return self.rich_style + Style(color=ink.color, bold=found.text_style.bold)
+
+
+def _line(text: str) -> str:
+    """The text as it can stand in one line."""
+    return visible(text).replace("\n", " ").replace("\t", " ")
+
+
+def _fit(name: str, kind: str) -> int:
+    return min(_WIDEST, max(_NARROWEST, cell_len(_line(name)) + 2, cell_len(kind)))
+
+
+def _fitted(text: str, width: int, *, right: bool = False) -> str:
+    """The text in exactly so many cells, with "…" where it was cut."""
+    missing = width - cell_len(text)
+    if missing >= 0:
+        return " " * missing + text if right else text + " " * missing
+    return set_cell_size(set_cell_size(text, max(0, width - 1)) + "…", width)

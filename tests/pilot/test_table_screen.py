@@ -1,0 +1,173 @@
+"""A table on a screen of its own."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from oi_tui.app import OiTui
+from oi_tui.runtimes.tables import Column, Row, Shape, Statistics, TableError, TableSource, View
+from oi_tui.screens.pager import PagerScreen
+from oi_tui.screens.table import TableScreen
+from oi_tui.themes import DARK
+from oi_tui.widgets.footer import KeyFooter
+from oi_tui.widgets.lists.table_view import TableView
+from tests.pilot.waiting import until
+
+
+class Numbers:
+    """Ten million rows of 90 columns, none of which is kept anywhere."""
+
+    name = "numbers"
+    total = 10_000_000
+
+    def __init__(self) -> None:
+        self.busy = False
+        self.views: list[View] = []
+        self.fetched = 0
+
+    def shape(self, view: View) -> Shape:
+        if self.busy:
+            raise TableError("Python is busy or not running; try again when it is done (f5).")
+        self.views.append(view)
+        columns = tuple(Column(f"c{at}", "int64" if at else "str", at > 0) for at in range(90))
+        return Shape("DataFrame", columns, 1 if view.words else self.total, self.total, "id")
+
+    def page(
+        self, view: View, start: int, count: int, first: int, columns: int, *, whole: bool = False
+    ) -> list[Row]:
+        self.fetched += count
+        last = min(first + columns, 90)
+        end = min(start + count, 1 if view.words else self.total)
+        return [Row(f"r{n}", tuple(self.cell(n, at) for at in range(first, last))) for n in range(start, end)]
+
+    @staticmethod
+    def cell(row: int, column: int) -> str | None:
+        return f'x,"{row}\x1b[2J' if column == 0 else None if column == 2 else str(row * column)
+
+    def statistics(self, column: int) -> Statistics:
+        return Statistics((("missing", "3"),), ((f"c{column} low", 2), ("high", 4)))
+
+
+class Stage(App[None]):
+    CSS_PATH = OiTui.CSS_PATH
+
+    def __init__(self, load: Callable[[], TableSource], folder: Path) -> None:
+        super().__init__()
+        self.register_theme(DARK)
+        self.theme = DARK.name
+        self._table = load, folder
+
+    def on_mount(self) -> None:
+        self.push_screen(TableScreen("numbers", *self._table))
+
+    @property
+    def shown(self) -> str:
+        view = self.screen.query_one(TableView)
+        return "\n".join(view.render_line(y).text.rstrip() for y in range(view.size.height))
+
+    @property
+    def head(self) -> str:
+        return str(self.screen.query_one("#table-head", Static).render())
+
+    @property
+    def foot(self) -> str:
+        return str(self.screen.query_one(KeyFooter).render())
+
+
+@asynccontextmanager
+async def looking(
+    folder: Path, load: Callable[[], TableSource]
+) -> AsyncIterator[tuple[Stage, Pilot[None], Callable]]:
+    app = Stage(load, folder)
+    async with app.run_test(size=(80, 24)) as pilot:
+        yield app, pilot, partial(until, pilot)
+
+
+async def test_header_and_labels_stay_while_the_rest_scrolls(tmp_path: Path) -> None:
+    source = Numbers()
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        assert "10,000,000 rows, 90 columns" in app.head
+        lines = app.shown.split("\n")
+        assert lines[0].split()[:3] == ["id", "c0", "c1"]
+        assert lines[1].split()[:2] == ["str", "int64"]
+        assert "NaN" in lines[2]
+        assert lines[12][: lines[1].index("int64") + len("int64")].endswith("   10")
+        assert "\x1b" not in app.shown
+        await pilot.press("G", "end")
+        await reached(lambda: "r9999999" in app.shown and str(9_999_999 * 89) in app.shown)
+        assert "c89" in app.shown.split("\n")[0]
+        assert source.fetched <= 2000
+
+
+async def test_a_column_is_sorted_both_ways_and_back(tmp_path: Path) -> None:
+    source = Numbers()
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        await pilot.press("right", "s")
+        await reached(lambda: "c1 ↑" in app.shown)
+        await pilot.press("s")
+        await reached(lambda: "c1 ↓" in app.shown)
+        await pilot.press("s")
+        await reached(lambda: "↓" not in app.shown)
+        assert source.views[1:] == [View(sort=1), View(sort=1, descending=True), View()]
+
+
+async def test_a_filter_is_shown_and_removed(tmp_path: Path) -> None:
+    source = Numbers()
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        await pilot.press("slash", "a", "enter")
+        await reached(lambda: "1 of 10,000,000 rows" in app.head and "filter: a" in app.head)
+        await reached(lambda: "r0" in app.shown and "r1" not in app.shown)
+        await pilot.press("slash", "backspace", "enter")
+        await reached(lambda: "filter" not in app.head and "r1" in app.shown)
+
+
+async def test_statistics_have_bars(tmp_path: Path) -> None:
+    async with looking(tmp_path, Numbers) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        await pilot.press("i")
+        await reached(lambda: isinstance(app.screen, PagerScreen))
+
+
+async def test_cells_rows_and_exports_are_csv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    monkeypatch.setattr("oi_tui.screens.table.copy", lambda text, _: copied.append(text) or "copied")
+    source = Numbers()
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "r0" in app.shown)
+        await pilot.press("down", "c")
+        await reached(lambda: len(copied) == 1)
+        assert copied[0] == 'x,"1\x1b[2J'
+        await pilot.press("r")
+        await reached(lambda: len(copied) == 2)
+        assert copied[1].startswith('"x,""1\x1b[2J",1,,3,')
+        await pilot.press("C")
+        await reached(lambda: "not copied" in app.foot)
+        await pilot.press("slash", "a", "enter")
+        await reached(lambda: "filter: a" in app.head)
+        for words in ("1 rows were written", "exists"):
+            await pilot.press("e")
+            assert app.screen.query_one(Input).value == "numbers_export.csv"
+            await pilot.press("enter")
+            await reached(lambda words=words: words in app.foot)
+        written = (tmp_path / "numbers_export.csv").read_text().split("\n")
+        assert written[0].startswith("c0,c1,c2")
+        assert len(written) == 3
+
+
+async def test_a_busy_language_is_named_and_asked_again(tmp_path: Path) -> None:
+    source = Numbers()
+    source.busy = True
+    async with looking(tmp_path, lambda: source) as (app, pilot, reached):
+        await reached(lambda: "busy" in app.head)
+        source.busy = False
+        await pilot.press("f5")
+        await reached(lambda: "r0" in app.shown)
