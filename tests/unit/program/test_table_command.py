@@ -1,0 +1,29 @@
+"""Tables by name where there is no screen: files, and what is neither a file nor a variable."""
+
+from pathlib import Path
+
+import pytest
+
+from oi_tui.actions.tables import find_table, first_rows
+from oi_tui.input.table_file import TableFile
+from oi_tui.runtimes.tables import TableError
+from tests.fakes import Computer
+
+
+def test_the_first_rows_of_a_file_are_told_aligned(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("name,n\nAnna,7\nBo,\n")
+    source = find_table(str(tmp_path / "a.csv"), Computer())
+    assert isinstance(source, TableFile)
+    assert first_rows(source).split("\n") == [
+        "a.csv: 2 rows, 2 columns",
+        "   name    n",
+        "   text  int",
+        "1  Anna    7",
+        "2  Bo    NaN",
+    ]
+    source.close()
+
+
+def test_what_is_no_table_is_refused() -> None:
+    with pytest.raises(TableError, match="nothing is not a table"):
+        find_table("nothing", Computer())
