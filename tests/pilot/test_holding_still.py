@@ -128,3 +128,24 @@ async def test_what_is_new_stays_new_at_another_size_and_no_fold_above_adds_to_i
         transcript.changed(cell.key)
         await show(pilot)
         assert transcript.new_below == new
+
+
+async def test_the_header_of_a_cell_stays_in_sight_while_the_cell_does() -> None:
+    app = Screen()
+    async with app.run_test(size=(80, 24)) as pilot:
+        cell = code("".join(f"step({n})\n" for n in range(80)), "failed", reason="it broke")
+        await show(
+            pilot, MessageRecorded(said("Words.")), MessageRecorded(cell), MessageRecorded(said("End."))
+        )
+        view = app.conversation.transcript
+        view.go(30)
+        lines = await show(pilot)
+        assert "[1] python" in lines[0]
+        assert "step(" in lines[1]
+        view.go(0)
+        lines = await show(pilot)
+        assert "Words." in lines[0]
+        view.go(30)
+        await show(pilot, ApprovalRequested(cell.but(state="queued")))
+        view.go(30)
+        assert "step(" in (await show(pilot))[0]

@@ -238,7 +238,16 @@ class BlockView(ScrollView):
         if self.is_tail(line):
             return self.layout_of_blocks.tail
         found = self.found(line)
+        if found is not None and line == round(self.scroll_y):
+            found = self.header_above(found) or found
         return found.row if found else None
+
+    def header_above(self, found: FoundRow) -> FoundRow | None:
+        """The first row of the block of a row, where that one is above the view and stays in sight."""
+        if found.place == 0 or not self.blocks[found.number].sticky:
+            return None
+        layout = self.layout_of_blocks
+        return self.found(layout.top(found.number) + layout.gap(found.number))
 
     def found(self, line: int) -> FoundRow | None:
         """The row on a line of the whole conversation; None for an empty one."""

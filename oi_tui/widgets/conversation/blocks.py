@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Literal
 
 from rich.segment import Segment
+from rich.style import Style
 from typing_extensions import override
 
 from oi_tui.widgets.conversation.markdown import GrowingText, bare_rows
@@ -47,6 +48,15 @@ class Block(ABC):
     @abstractmethod
     def estimate(self, width: int) -> int:
         """About how many rows that will be, cheaply."""
+
+    def mark_style(self, look: Styles) -> Style:
+        """The style of its mark."""
+        return look.user_mark if self.marks_all else look.muted if self.mark == "·" else look.accent
+
+    @property
+    def sticky(self) -> bool:
+        """Whether its first row stays at the top of the view while the rest of it is read."""
+        return False
 
     def source(self) -> str:
         """The text that copying the block gives."""

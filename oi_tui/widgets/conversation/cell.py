@@ -3,6 +3,7 @@
 import time
 
 from rich.segment import Segment
+from rich.style import Style
 from typing_extensions import override
 
 from oi_tui.engine.files.snapshots import Step
@@ -22,6 +23,8 @@ _LONGEST_REASON = 600
 _MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 #: So many changed files are named below a cell.
 _NAMED = 5
+#: Code with more lines than this is folded once it ran without an error.
+_FOLDED_ABOVE = 24
 _STEPS = {"interrupt": "stopping", "terminate": "ending it", "kill": "killing it"}
 
 
@@ -49,7 +52,7 @@ class CellBlock(Block):
         self.stopping: Stopping | None = None
         #: Whether its language is being started, so that the code has not begun.
         self.starting = False
-        self.code_folded = False
+        self.code_folded = self._folds_itself(message)
         #: How many rows the editor takes that stands over the code; None when it is not being edited.
         self.editor_rows: int | None = None
         self._started = time.monotonic()
@@ -80,6 +83,12 @@ class CellBlock(Block):
         if message.decision is not None:
             self.awaits_approval = False
             self.flag(frozenset())
+        if before.state in ("running", "waiting") and self._folds_itself(message):
+            self.code_folded = True
+
+    @staticmethod
+    def _folds_itself(message: Message) -> bool:
+        return message.state == "finished" and message.content.rstrip("\n").count("\n") >= _FOLDED_ABOVE
 
     def grow(self, text: str) -> None:
         """The model writes on."""
@@ -114,6 +123,28 @@ class CellBlock(Block):
     def live(self) -> bool:
         """Whether the program runs, or waits for input."""
         return self.message.state in ("running", "waiting")
+
+    @property
+    @override
+    def sticky(self) -> bool:
+        # While the code waits for approval, nothing covers a line of it.
+        return not self.awaits_approval and self.editor_rows is None
+
+    @override
+    def mark_style(self, look: Styles) -> Style:
+        if self.awaits_approval:
+            return look.warning
+        match self.message.state:
+            case "finished":
+                return look.success
+            case "failed" | "lost":
+                return look.error
+            case "interrupted" | "rejected" | "unfinished":
+                return look.warning
+            case "skipped":
+                return look.muted
+            case _:
+                return look.accent
 
     @property
     def clock(self) -> str:
@@ -215,7 +246,7 @@ class CellBlock(Block):
         if self.editor_rows is not None:
             return [Row([], None, fill=look.code) for _ in range(self.editor_rows)]
         if self.code_folded:
-            count = self.code.count("\n") + 1
+            count = self._shown_code().count("\n") + 1
             return [Row([Segment(f"▸ {count} lines of code · f unfolds", look.muted)])]
         self._draw_code(width, look)
         rows = self._code_rows

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.binding import BindingType
 from textual.message import Message
 from textual.selection import Selection
@@ -21,6 +22,8 @@ from oi_tui.widgets.truncate import width_of
 
 #: So many rows are kept as they were painted: those of a large screen, and some to scroll.
 _PAINTINGS = 500
+#: A header that stays at the top while its cell is read is underlined.
+_ABOVE = Style(underline=True)
 
 
 class Transcript(BlockView, can_focus=True):
@@ -130,6 +133,9 @@ class Transcript(BlockView, can_focus=True):
         look, width = self.look, self.size.width
         line = round(self.scroll_y) + y
         found = self.found(line)
+        if y == 0 and found is not None and (header := self.header_above(found)) is not None:
+            strip = Strip([self._margin(header), *header.row.segments, Segment(" ", look.base)])
+            return strip.adjust_cell_length(width, look.base).apply_style(_ABOVE)
         if found is None:
             tail = self.layout_of_blocks.tail
             if tail is None or not self.is_tail(line):
@@ -179,10 +185,7 @@ class Transcript(BlockView, can_focus=True):
         """The left margin of a row, with the mark of its block. Only the program itself can put one there."""
         block = self.blocks[found.number]
         mark = block.mark if found.place == 0 or block.marks_all else ""
-        style = (
-            self.look.user_mark if block.marks_all else self.look.muted if mark == "·" else self.look.accent
-        )
-        return Segment(mark.ljust(MARGIN), style if mark else self.look.base)
+        return Segment(mark.ljust(MARGIN), block.mark_style(self.look) if mark else self.look.base)
 
     def _with_keys(self, strip: Strip) -> Strip:
         """The first row of the block with the cursor, with the keys that act on it at its right end."""
