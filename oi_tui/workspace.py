@@ -121,9 +121,11 @@ class Workspace:
         lent: bool = False,
         conversation: tuple[Journal, Sequence[Message]] | None = None,
         models: ModelProcess | None = None,
+        earlier: EarlierCode | None = None,
     ) -> None:
         """With `lent`, the languages belong to somebody else and are not closed. `conversation` is where to
         go on. `models` is a model process that several workspaces share; whoever made it ends it.
+        `earlier` is what lent languages keep from code that ran.
         """
         self._lent = lent
         self.profile = profile
@@ -173,7 +175,7 @@ class Workspace:
         self._asked_for_title: set[str] = set()
         #: What was said and run before the languages last forgot everything, by id.
         self.forgotten: frozenset[str] = frozenset()
-        self._earlier = EarlierCode()
+        self._earlier = EarlierCode() if earlier is None else earlier
         self._note_startup()
         self.skills = Skills(self.computer.cwd)
         journal, messages = conversation or (None, ())
@@ -540,7 +542,7 @@ class Workspace:
     def _leave(self) -> None:
         self.session.close()
         self.computer.reset()
-        self._earlier = EarlierCode()
+        self._earlier.forget()
         self._note_startup()
         self._close_journal()
 

@@ -12,6 +12,7 @@ from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import ProgramInput
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, gathered
+from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.environment import held_back, wipe_environment
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.computer import Computer
@@ -31,11 +32,12 @@ class ApiComputer(SettingGroup):
 
     _title = "interpreter.computer"
     _prefix = "computer."
-    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_languages", "_runtimes"})
+    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_languages", "_runtimes", "_earlier"})
 
     def __init__(self, settings: ApiSettings) -> None:
         self._settings = settings
         self._runtimes: Computer | None = None
+        self._earlier = EarlierCode()
         there = [*LANGUAGES, *self._own_languages()]
         self._languages: list[Any] = there
         if names := settings.profile.languages:
@@ -87,8 +89,15 @@ class ApiComputer(SettingGroup):
                 ),
             )
             self._settings.start()
+            for language, code in profile.startup:
+                self._note(language, code)
             weakref.finalize(self, self._runtimes.close)
         return self._runtimes
+
+    @property
+    def earlier(self) -> EarlierCode:
+        """What the languages keep from code that ran, by whichever call."""
+        return self._earlier
 
     @property
     def languages(self) -> list[Any]:
@@ -158,6 +167,7 @@ class ApiComputer(SettingGroup):
         runtimes, self._runtimes = self._runtimes, None
         if runtimes:
             runtimes.close()
+        self._earlier.forget()
 
     def stop(self) -> None:
         """Interrupt the current run; variables are kept."""
@@ -166,8 +176,17 @@ class ApiComputer(SettingGroup):
     def terminate(self) -> None:
         """End all interpreters; their variables are lost."""
         self.runtimes.reset()
+        self._earlier.forget()
+        for language, code in self._settings.profile.startup:
+            self._note(language, code)
+
+    def _note(self, language: str, code: str) -> None:
+        """Have the review know what code changes in the languages."""
+        runtimes = self.runtimes
+        self._earlier.note(runtimes.resolve(language) or language, code, runtimes.cwd)
 
     def _run(self, language: str, code: str, *, display: bool) -> Iterator[Chunk]:
+        self._note(language, code)
         writer = ChunkWriter()
         program_input = ProgramInput(self.runtimes.send_input, self._settings.on_input)
         with closing(self.runtimes.run(language, code)) as reports:

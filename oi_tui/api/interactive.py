@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from oi_tui.engine.llm.base import Llm
+from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.messages import Message
@@ -33,6 +34,7 @@ def run(
     llm: Llm | None,
     computer: Computer,
     conversation: tuple[Journal, Sequence[Message]],
+    earlier: EarlierCode,
 ) -> tuple[Message, ...]:
     """Hold the conversation until the person leaves. Returns its messages; the languages stay alive."""
     from oi_tui import app
@@ -42,7 +44,15 @@ def run(
 
     def open_workspace(profile: Profile, path: Path | None) -> Workspace:
         made.append(
-            Workspace(profile, path, llm=llm, computer=computer, lent=True, conversation=conversation)
+            Workspace(
+                profile,
+                path,
+                llm=llm,
+                computer=computer,
+                lent=True,
+                conversation=conversation,
+                earlier=earlier,
+            )
         )
         return made[0]
 

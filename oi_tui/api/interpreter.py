@@ -403,7 +403,7 @@ class OpenInterpreter(SettingGroup):
         if interactive.is_possible():
             with self._turn:
                 model = self._brought or self._completing()
-                found = interactive.run(profile, model, runtimes, (journal, messages))
+                found = interactive.run(profile, model, runtimes, (journal, messages), self.computer.earlier)
                 self.messages = self._file.note(found)
         else:
             for words in interactive.lines():
@@ -533,7 +533,14 @@ class OpenInterpreter(SettingGroup):
         facts = self._known.of if isinstance(model, ModelProcess) else _nothing_known
         runtimes = self.computer.runtimes
         self._session = Session(
-            profile, LoggedLlm(model), runtimes, journal, messages, facts=facts, account=self._account
+            profile,
+            LoggedLlm(model),
+            runtimes,
+            journal,
+            messages,
+            facts=facts,
+            account=self._account,
+            earlier=self.computer.earlier,
         )
         return self._session
 

@@ -102,7 +102,8 @@ class InterpreterBackend:
 
     def findings(self, language: str, code: str) -> Findings:
         """What the scan finds in code."""
-        return look_through(self.computer.resolve(language) or language, code, self.computer.cwd)
+        earlier = self._interpreter.computer.earlier
+        return look_through(self.computer.resolve(language) or language, code, self.computer.cwd, earlier)
 
     def interrupt(self) -> None:
         """Stop what goes on."""

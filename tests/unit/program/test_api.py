@@ -10,7 +10,9 @@ import pytest
 from oi_tui import OpenInterpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.settings import ABSENT, ACTING, AT_THE_START, NEEDLESS, REFUSED
+from oi_tui.engine.events import ApprovalRequested, Reject
 from oi_tui.engine.llm.base import Delta, Finish, Text, ToolCallPiece
+from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import ProfileError, Setting
 from tests.fakes import Llm, call
@@ -377,3 +379,37 @@ def test_a_program_that_asks_for_input_gets_what_is_typed_or_the_end_of_input(
     assert ["standard input had none" in each["content"] for each in told] == ([] if typed else [True])
     assert any("Hello Ada" in each["content"] for each in by_itself) == bool(typed)
     assert any("standard input had none" in each["content"] for each in by_itself) == (not typed)
+
+
+def asked(interpreter: OpenInterpreter) -> list[str]:
+    """The code of the next turn that a grant for Python without findings does not cover."""
+    session = interpreter._begin()
+    session.grants.give(Permission("unremarkable", "python"))
+    questions = []
+    for event in session.turn("go"):
+        if isinstance(event, ApprovalRequested):
+            questions.append(event.message.content)
+            event.reply(Reject(stop=True))
+    return questions
+
+
+@pytest.mark.parametrize("before", ["computer.run", "chat", "startup"])
+def test_code_that_ran_earlier_counts_for_what_is_asked_later(before: str) -> None:
+    changing, harmless = "exec('x = 1')", "print(1)"
+    replies = [[call(changing)], []] if before == "chat" else []
+    startup = (("py", changing),) if before == "startup" else ()
+    with OpenInterpreter(profile=Profile(startup=startup), llm=Llm(*replies, [call(harmless)])) as made:
+        if before == "computer.run":
+            made.computer.run("py", changing)
+        elif before == "chat":
+            made.auto_run = True
+            made.chat("change", display=False)
+            made.auto_run = False
+        assert asked(made) == [harmless]
+
+
+def test_languages_that_end_keep_nothing_of_earlier_code() -> None:
+    with OpenInterpreter(llm=Llm([call("print(1)")])) as made:
+        made.computer.run("python", "exec('x = 1')")
+        made.computer.terminate()
+        assert asked(made) == []
