@@ -226,7 +226,7 @@ class PlainConversation:
             self.story.note(told)
         if not self._may_approve:
             self.refused = True
-            request.reply(Reject(_NOBODY, stop=True))
+            request.reply(Reject(_NOBODY, stop=True, by_person=False))
             return
         computer = self._workspace.computer
         about = computer.describe(request.message.format or "")

@@ -237,6 +237,7 @@ def test_lines_of_a_pipe_are_messages_and_approve_nothing(workplace: Path) -> No
     with ModelServer(spoken(call("open('made.txt', 'w')")), spoken(Say("Hello."))) as server:
         done = piped(*at(server), said="make a file\ny\n")
     assert "Nobody could approve it at a terminal" in done.stdout
+    assert "Rejected" not in done.stdout
     assert "Hello." in done.stdout
     assert (done.returncode, done.stderr) == (3, "")
     assert not (workplace / "made.txt").exists()
