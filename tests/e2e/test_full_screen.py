@@ -180,7 +180,7 @@ def test_a_plain_program_can_be_used_by_its_terminal_too(start: Start) -> None:
     outside(program, "got x")
     program.idle()
     program.send(KEY_FOCUS)
-    program.wait_for("No program is running")
+    program.wait_for("Output of [1] shell")
 
 
 @pytest.mark.needs("less")

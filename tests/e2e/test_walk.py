@@ -22,7 +22,7 @@ QUESTION = ("Run this", "auto-approve", "Run everything")
 #: Keys that mean something, and some that do not; none of them answers a question with yes.
 ARROWS = ("up", "down", "left", "right", "pageup", "pagedown", "home", "end", "tab", "shift+tab")
 LETTERS = tuple("bcdefghijklmnopqstuvwxzBCGJKNX/?%@.[(0")
-SHARP = ("escape", "backspace", "delete", *(f"ctrl+{letter}" for letter in "uaekwjd"))
+SHARP = ("escape", "backspace", "delete", *(f"ctrl+{letter}" for letter in "uaekwj"))
 #: Every screen and bar: how it is opened, and what may be pressed there. A new screen is one line.
 VISITS: dict[str, tuple[str, tuple[str, ...]]] = {
     "navigator": ("ctrl+r", (*ARROWS, *LETTERS, *SHARP, "ctrl+t")),

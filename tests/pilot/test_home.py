@@ -9,7 +9,7 @@ from textual.widgets import OptionList, Static
 from oi_tui.engine.llm.base import Text
 from oi_tui.screens.chat.home import requests
 from tests.pilot.test_chat import Desk, sitting
-from tests.snapshots.staging import offered
+from tests.snapshots.staging import offered, ready, screen
 
 
 def shown(desk: Desk) -> tuple[str, list[str]]:
@@ -90,3 +90,15 @@ async def test_an_earlier_conversation_is_opened_from_there() -> None:
         await desk.until(lambda: [m.content for m in desk.bench.session.messages][-1:] == ["the answer"])
         assert desk.chat.prompt.has_focus
         assert not desk.chat.has_class("-empty")
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 1), (3, 2), (10, 3), (20, 6), (300, 100)])
+async def test_an_empty_conversation_survives_any_size(size: tuple[int, int]) -> None:
+    app = screen()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await ready(pilot)
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert app.is_running

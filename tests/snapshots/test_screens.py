@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from oi_tui import log, paths
 from oi_tui.app import OiTui
@@ -90,6 +91,9 @@ async def with_permissions(pilot: Pilot[None]) -> None:
         Permission("language", "shell"),
     ):
         bench(pilot).session.grants.give(grant)
+    state = pilot.app.screen.query_one("#home-state", Static)
+    # What lies behind follows four times a second.
+    await until(pilot, lambda: "%permissions" in str(state.render()))
     pilot.app.screen.commands.open_permissions()
     await until(pilot, lambda: isinstance(pilot.app.screen, PermissionsScreen))
 

@@ -10,6 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 #: So many entries of a folder are looked at, requests are offered, and conversations are listed.
 _MOST_ENTRIES, _REQUESTS, _CONVERSATIONS = 500, 3, 3
+#: What an entry of the list has at its left and right, in cells.
+_PADDING = 2
 #: A blank that is not taken away at the beginning of a row.
 NO_BREAK = "\u00a0"
 #: What to ask about a file, by its ending; the first match of the folder's newest files is offered first.
@@ -93,6 +96,14 @@ def look(workspace: "Workspace") -> HomeFacts:
     return HomeFacts(offered, recent)
 
 
+class HomeList(OptionList):
+    """The list of what to begin with, also on a screen that has no room for it."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The rows that it needs. Text cannot be wrapped to no width at all."""
+        return super().get_content_height(container, viewport, max(width, 1 + _PADDING))
+
+
 class Home(Widget):
     """Shown instead of an empty conversation. Tab goes to its list, and enter takes what is chosen there."""
 
@@ -125,7 +136,7 @@ class Home(Widget):
     def compose(self) -> ComposeResult:
         """The state in words, and the list below it."""
         yield Static(id="home-state", markup=False)
-        yield OptionList(id="home-list")
+        yield HomeList(id="home-list")
 
     def tell(self, state: Content) -> None:
         """Say with which model and in which mode the next request is answered."""
