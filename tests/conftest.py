@@ -1,5 +1,6 @@
 """What holds for every test: its own home, no keys, no process left behind."""
 
+import faulthandler
 import functools
 import importlib.metadata
 import os
@@ -20,6 +21,11 @@ settling.install()
 ROOT = Path(__file__).parent.parent
 #: How long what a test started may take to end, in seconds.
 PATIENCE = 20.0
+#: How long a test may go on after its time limit, in seconds: its clean-up has no limit of its own.
+#: Its process ends then, with the stacks of all threads, and the other tests go on in another one.
+GRACE = 90.0
+#: The number of the real standard error.
+STDERR = pytest.StashKey[int]()
 #: Variables that could let a person's set-up, or the place where the tests run, into a test.
 FOREIGN = ("API_KEY", "API_BASE", "BASE_URL", "_TOKEN", "_PROXY", "_proxy")
 UNWANTED = (
@@ -46,6 +52,33 @@ UNWANTED = (
 def pytest_xdist_auto_num_workers() -> int:
     """Two workers for each processor: half of the time a test waits for another process."""
     return 2 * len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2 * (os.cpu_count() or 1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the real standard error, which a test's output does not reach."""
+    config.stash[STDERR] = os.dup(2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
+    """End the process when a test does not even end at its time limit."""
+    mark = item.get_closest_marker("timeout")
+    limit = float(mark.args[0] if mark and mark.args else item.config.getini("timeout"))
+    _watch(item, limit + GRACE)
+    try:
+        return (yield)  # type: ignore[return-value]
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """Watch anew: pytest ends the watch where a test has failed."""
+    _watch(item, GRACE)
+
+
+def _watch(item: pytest.Item, seconds: float) -> None:
+    faulthandler.dump_traceback_later(seconds, exit=True, file=item.config.stash[STDERR])
 
 
 @pytest.hookimpl(tryfirst=True)

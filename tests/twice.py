@@ -6,6 +6,7 @@ Which tests failed is written by this module as a plugin of pytest, so no cache 
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,8 @@ import pytest
 RESULTS = "OI_TUI_TEST_RESULTS"
 #: More failures than this are no accident; they are not tried again.
 MOST = 40
+#: How long all tests may take, in seconds; several times what they need.
+LIMIT = 45 * 60.0
 
 
 @dataclass
@@ -38,8 +41,18 @@ class Recorder:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._running: dict[str, None] = {}
         self._passed: dict[str, None] = {}
         self._failed: dict[str, None] = {}
+
+    def pytest_sessionstart(self) -> None:
+        signal.signal(signal.SIGTERM, self._give_up)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._running[nodeid] = None
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self._running.pop(nodeid, None)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -51,6 +64,11 @@ class Recorder:
         passed = [each for each in self._passed if each not in self._failed]
         self._file.write_text(json.dumps({"passed": passed, "failed": list(self._failed)}))
 
+    def _give_up(self, *_: object) -> None:
+        """Name the tests that did not end, and end."""
+        print("\nNOT ENDED", *self._running, "FAILED", *self._failed, sep="\n  ", flush=True)  # noqa: T201
+        os._exit(1)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Record the results where all of them arrive: not in a worker."""
@@ -58,13 +76,18 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Recorder(Path(os.environ[RESULTS])))
 
 
-def run_pytest(arguments: Sequence[str]) -> Results:
-    """Run pytest with its output as it comes."""
+def run_pytest(arguments: Sequence[str], limit: float = LIMIT) -> Results:
+    """Run pytest with its output as it comes, for `limit` seconds at most."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "results.json")
         command = [sys.executable, "-m", "pytest", "-p", "tests.twice"]
         environment = {**os.environ, RESULTS: str(file)}
-        status = subprocess.run([*command, *arguments], env=environment, check=False).returncode
+        with subprocess.Popen([*command, *arguments], env=environment) as process:
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                status = process.wait()
         return Results(status, **json.loads(file.read_text())) if file.exists() else Results(status or 1)
 
 
@@ -79,7 +102,7 @@ def run_twice(arguments: Sequence[str], run: Run, write: Callable[[str], object]
         write(f"{len(first.failed)} tests failed: too many to try them again")
         return 1
     write(f"\nOnce more, one after the other: {len(first.failed)} that failed")
-    second = run(["-n", "0", *first.failed])
+    second = run(["-n", "1", *first.failed])
     flaky = [each for each in first.failed if each in second.passed]
     again = [each for each in first.failed if each not in second.passed]
     _list(write, "FLAKY: failed, then passed", flaky)

@@ -31,7 +31,7 @@ def test_a_run_that_passes_is_not_repeated() -> None:
 
 def test_what_passes_the_second_time_is_flaky_and_the_status_is_0() -> None:
     status, asked, written = run_of(Results(FAILED, ["c"], ["a", "b"]), Results(0, ["a", "b"]))
-    assert (status, asked[1]) == (0, ["-n", "0", "a", "b"])
+    assert (status, asked[1]) == (0, ["-n", "1", "a", "b"])
     assert "\nFLAKY: failed, then passed\n  a\n  b" in written
     assert "TWICE" not in written
 
@@ -75,21 +75,62 @@ def test_the_real_pytest_is_run_twice_with_workers_and_without_a_cache(tmp_path:
         "def test_bad(broken): pass\n"
         "def test_good(): pass\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.twice", "-n", "2", str(tmp_path)],
-        cwd=tmp_path,
-        env={
-            # The inner run would delete the folder of this run's snapshots at its end.
-            **{name: value for name, value in os.environ.items() if name != "TEXTUAL_SNAPSHOT_TEMPDIR"},
-            "PYTHONHASHSEED": "0",
-            "PYTHONPATH": str(Path(__file__).parents[3]),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = _run_inner("tests.twice", "-n", "2", str(tmp_path), folder=tmp_path, PYTHONHASHSEED="0")
     assert done.returncode == 1, done.stdout + done.stderr
     flaky, _, failed = done.stdout.partition("FLAKY")[2].partition("FAILED TWICE")
     assert flaky.count("test_it.py::test_flaky") == 3
     assert failed.split() == ["test_it.py::test_bad"]
     assert "1 passed" in done.stdout
+
+
+HANGS = """
+import threading, pytest
+@pytest.fixture
+def stuck():
+    yield
+    threading.Event().wait()
+def test_stuck(stuck): pass
+@pytest.mark.timeout(0.2)
+def test_limited(stuck): threading.Event().wait()
+def test_good(): pass
+"""
+
+
+@pytest.mark.slow
+def test_a_clean_up_without_end_fails_one_test_only(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\ntimeout = 300\n")
+    conftest = (Path(__file__).parents[2] / "conftest.py").read_text().replace("GRACE = 90.0", "GRACE = 0.5")
+    (tmp_path / "conftest.py").write_text(conftest)
+    (tmp_path / "test_it.py").write_text(HANGS)
+    done = _run_inner("pytest", "-n", "1", "-k", "not stuck", folder=tmp_path)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+    assert "test_it.py::test_limited" in done.stdout
+    assert "Timeout (0:00:00.5" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_run_without_end_names_the_tests_that_did_not_end(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
+    (tmp_path / "test_it.py").write_text(HANGS)
+    arguments = [str(tmp_path), "-k", "stuck", "-n", "1"]
+    program = f"from tests.twice import run_pytest; print(run_pytest({arguments}, 4))"
+    done = _run_inner("-c", program, folder=tmp_path)
+    assert "NOT ENDED\n  test_it.py::test_stuck" in done.stdout, done.stdout + done.stderr
+    assert "Results(status=1" in done.stdout
+
+
+def _run_inner(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python or one of its modules beside this run of pytest."""
+    how = [] if arguments[0] == "-c" else ["-m"]
+    # The inner run would delete the folder of this run's snapshots at its end.
+    environment = {name: value for name, value in os.environ.items() if name != "TEXTUAL_SNAPSHOT_TEMPDIR"}
+    environment |= variables
+    environment["PYTHONPATH"] = str(Path(__file__).parents[3])
+    return subprocess.run(
+        [sys.executable, *how, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
