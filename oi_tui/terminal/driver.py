@@ -48,8 +48,11 @@ def _typed_early(text: str) -> str:
     """Return what was typed before the application took the terminal, with enter at its end as such.
 
     Until then the terminal sent enter as a line feed. Within the text it stays one: a paste sends nothing.
+    An answer of the terminal, or another key, may follow it already.
     """
-    return f"{text[:-1]}\r" if text.endswith("\n") and text.count("\n") == 1 else text
+    after = text.partition("\n")[2]
+    ends = not after or (after.startswith("\x1b") and "\n" not in after)
+    return text.replace("\n", "\r") if ends else text
 
 
 class TerminalDriver(LinuxDriver):

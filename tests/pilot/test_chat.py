@@ -285,8 +285,28 @@ async def test_a_new_conversation_in_the_middle_of_a_turn_ends_it() -> None:
 async def test_a_fault_is_told_and_the_next_message_works() -> None:
     async with sitting([ErrorInfo("key", "The key is not accepted.", "api_key")], [Text("better")]) as desk:
         await desk.type("first")
-        await desk.idle()
+        await desk.until(lambda: not desk.chat.is_active and desk.app.screen.focused)
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.chat.is_active)
         await desk.type("again")
+        await desk.until(lambda: desk.bench.session.messages[-1].content == "better")
+
+
+async def test_the_field_for_the_key_does_not_open_over_typed_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, go = threading.Event(), threading.Event()
+
+    def find(*_: object) -> None:
+        asked.set()
+        assert go.wait(40)
+
+    async with sitting([ErrorInfo("key", "The key is not accepted.", "api_key")], [Text("better")]) as desk:
+        monkeypatch.setattr(type(desk.workspace.secrets), "find", find)
+        await desk.type("first")
+        await desk.until(asked.is_set)
+        desk.chat.prompt.insert("again")
+        go.set()
+        await desk.app.workers.wait_for_complete()
+        await desk.pilot.press("enter")
         await desk.until(lambda: desk.bench.session.messages[-1].content == "better")
 
 

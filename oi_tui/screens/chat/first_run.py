@@ -127,7 +127,7 @@ class FirstRun:
         bench = self._view
         told = "theme" in bench.workspace.profile.origins
         quiet = time.monotonic() - last_key(bench.app) > _QUIET
-        if told or bench.busy or bench.prompt.text or not bench.screen.is_current:
+        if told or bench.busy or bench.prompt.text or not bench.screen.is_active:
             self._ui.tell(_AFTER)
         elif quiet:
             bench.app.push_screen(ThemesScreen(welcome=True), self._end)

@@ -136,7 +136,7 @@ class Foreground:
     def _may_interrupt(self) -> bool:
         """Whether no key can be on its way that was meant for something else."""
         quiet = time.monotonic() - last_key(self._view.app) > _QUIET
-        return quiet and self._view.screen.is_current and not self._view.prompt.text
+        return quiet and self._view.screen.is_active and not self._view.prompt.text
 
     def _open(self, *, by_itself: bool) -> None:
         # The emulator is loaded when a program needs it.

@@ -254,12 +254,16 @@ class ChatScreen(Screen[None]):
     @on(ChatView.KeyWanted)
     def handle_key_wanted(self) -> None:
         """Ask for the key, once nobody types and unless something else was typed or opened by then."""
-        if self.prompt.text or self.chat_view.busy or not self.is_current:
+        if not self._is_untouched():
             return
         if time.monotonic() - last_key(self.app) > _QUIET:
-            self.commands.choosing.ask_for_key(self.commands.go_on)
+            self.commands.choosing.ask_for_key(self._is_untouched, self.commands.go_on)
         else:
             later(self, 0.1, self.handle_key_wanted)
+
+    def _is_untouched(self) -> bool:
+        """Return whether the prompt is empty, and nothing else is open or at work."""
+        return self.is_active and not self.prompt.text and not self.chat_view.busy
 
     @on(ChatView.Changed)
     def handle_changed(self) -> None:

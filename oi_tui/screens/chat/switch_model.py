@@ -35,8 +35,11 @@ class ModelSwitcher:
         else:
             self._ui.show_screen(self._models(wanted=wanted), self.take)
 
-    def ask_for_key(self, then: Callable[[], None]) -> None:
-        """Ask for the API key that the model in use lacks, and go on; nothing is asked where there is one."""
+    def ask_for_key(self, is_wanted: Callable[[], bool], then: Callable[[], None]) -> None:
+        """Ask for the API key that the model in use lacks, and go on; nothing is asked where there is one.
+
+        Keys are looked for in a thread: `is_wanted` says whether the person is still to be asked afterwards.
+        """
         profile, secrets = self._workspace.profile, self._workspace.secrets
         name = None if profile.api_key else name_for(profile.model, profile.api_base)
         if name is None:
@@ -49,7 +52,7 @@ class ModelSwitcher:
                 then()
 
         def ask(there: bool) -> None:
-            if not there:
+            if not there and is_wanted():
                 self._ui.show_screen(self._models(wanted=wanted), go_on)
 
         self._ui.aside(lambda: secrets.find(name) is not None, ask)

@@ -189,3 +189,5 @@ def test_enter_typed_before_the_first_frame_sends_and_a_paste_does_not() -> None
     assert _typed_early("hello\n") == "hello\r"
     assert _typed_early("hello") == "hello"
     assert _typed_early("one\ntwo\n") == "one\ntwo\n"
+    assert _typed_early("hello\n\x1b[?2026;2$y") == "hello\r\x1b[?2026;2$y"
+    assert _typed_early("one\n\x1b[Btwo\n") == "one\n\x1b[Btwo\n"
