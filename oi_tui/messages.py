@@ -77,8 +77,10 @@ class Message:
     covers: str | None = None
     #: Which reply of the model this is part of; None for other messages and in older conversations.
     reply: str | None = None
-    #: Of reasoning: the model that produced it; None in older conversations.
+    #: Of reasoning and of signed tool calls: the model that produced it; None in older conversations.
     model: str | None = None
+    #: Of the first tool call of a reply: what its model wants back unchanged, by the name of the field.
+    signed: Mapping[str, Any] | None = None
     #: Of output: what the model is told in place of `content`, such as a table in words.
     view: str | None = None
     #: Fields of a stored record that this version does not know; kept so that saving loses nothing.

@@ -26,6 +26,7 @@ from oi_tui.engine.llm.base import (
     LlmError,
     Reply,
     Request,
+    Signed,
     Text,
     ToolCallPiece,
     Usage,
@@ -33,6 +34,7 @@ from oi_tui.engine.llm.base import (
 from oi_tui.engine.llm.context_window import CHARACTERS
 from oi_tui.engine.llm.recent_messages import recent
 from oi_tui.engine.llm.request import Written
+from oi_tui.engine.llm.signed_reasoning import SignedReasoning
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.known_windows import check_size
 from oi_tui.engine.models.model_info import ModelInfo
@@ -247,6 +249,7 @@ class Exchange:
         """Returns the fault that ended the reply, and whether anything had come by then."""
         yield ModelCalled(model, tokens)
         began = full = called = False
+        signed = SignedReasoning()
         gaps = 0
         reason = ""
         fault = usage = None
@@ -254,6 +257,9 @@ class Exchange:
             for delta in deltas:
                 if isinstance(delta, Connection):
                     yield ModelConnecting(delta.accepted)
+                    continue
+                if isinstance(delta, Signed):
+                    signed.add(delta)
                     continue
                 if isinstance(delta, Usage):
                     usage = delta
@@ -274,6 +280,7 @@ class Exchange:
         for part in parser.finish():
             yield from writer.take(part)
         yield from writer.finish(cut=fault is not None or self._stopped.is_set())
+        yield from writer.sign(signed.content())
         if gaps:
             lines = "A line" if gaps == 1 else f"{gaps} lines"
             yield Noticed(f"{lines} of the reply could not be read; part of it is missing.", "warning")

@@ -50,6 +50,17 @@ class ToolCallPiece:
 
 
 @dataclass(frozen=True, slots=True)
+class Signed:
+    """Part of a field that the provider wants back unchanged with the tool calls of the reply.
+
+    `name` is that of the field: see `signed_reasoning`.
+    """
+
+    name: str
+    entries: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Usage of a request as the provider counted it; `cost` in USD, None where the price is unknown.
 
@@ -83,7 +94,7 @@ class Connection:
     accepted: bool
 
 
-Delta = Text | Reasoning | ToolCallPiece | Usage | Finish | Gap | Connection
+Delta = Text | Reasoning | ToolCallPiece | Signed | Usage | Finish | Gap | Connection
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from oi_tui.engine.llm import signed_reasoning
 from oi_tui.engine.llm.base import Request
 
 #: A token is about four characters; an image counts as this many characters.
@@ -35,7 +36,7 @@ def size(message: Mapping[str, Any]) -> int:
         size = weight(content)
     else:
         size = sum(IMAGE if part["type"] == "image_url" else weight(part["text"]) for part in content or ())
-    size += weight(message.get("reasoning_content", ""))
+    size += weight(message.get("reasoning_content", "")) + signed_reasoning.size(message)
     for call in message.get("tool_calls", ()):
         size += weight(call["function"]["arguments"]) + 60
     return size + 16

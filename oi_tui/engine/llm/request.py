@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui.engine import tools as foreign_tools
-from oi_tui.engine.llm import images, reasoning, system_message
+from oi_tui.engine.llm import images, reasoning, signed_reasoning, system_message
 from oi_tui.engine.llm.base import Request
 from oi_tui.engine.llm.compaction import shortened
 from oi_tui.engine.llm.context_window import CHARACTERS, IMAGE, Unit, room, size, trim
+from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.output.model_output import model_output
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Message
@@ -259,6 +260,7 @@ class _Conversation:
         answers: list[dict[str, Any]] = []
         lines: list[str] = []
         pictures: list[dict[str, Any]] = []
+        extra = signed_reasoning.extra_content(reply, self._profile.model)
         for message in reply:
             results = self._results.get(message.id, [])
             unit.sources += 1 + len(results)
@@ -275,7 +277,10 @@ class _Conversation:
                 lines.append("Your reply was cut off, so its last code block was not run.")
             elif self._tools and message.call is not None:
                 identity = self._identity(message)
-                calls.append(_call(identity, message))
+                call = _call(identity, message)
+                if message.call in extra:
+                    call["extra_content"] = extra[message.call]
+                calls.append(call)
                 outcome = self._outcome(message, results).strip() or "No output"
                 answers.append({"role": "tool", "tool_call_id": identity, "content": outcome})
             else:
@@ -284,8 +289,7 @@ class _Conversation:
         said: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
         if calls:
             said["tool_calls"] = calls
-            if thoughts := self._reasoning.get(reply[0].reply or ""):
-                said["reasoning_content"] = thoughts
+            said |= self._thoughts(reply)
             if not said["content"] and _NO_EMPTY_TEXT.search(self._profile.model):
                 # Google refuses an empty text, and LiteLLM puts words of its own in its place for Claude.
                 said["content"] = None
@@ -299,12 +303,20 @@ class _Conversation:
         unit.messages += pictures
         return unit
 
+    def _thoughts(self, reply: Sequence[Message]) -> dict[str, Any]:
+        """Return the fields with the reasoning that goes back with the tool calls of a reply."""
+        if signed := signed_reasoning.fields_for(reply, self._profile.model):
+            return signed
+        thoughts = self._reasoning.get(reply[0].reply or "")
+        return {"reasoning_content": thoughts} if thoughts else {}
+
     def _identity(self, message: Message) -> str:
         """A name for the call that every provider takes and that no other call of this request has."""
         given = message.call or ""
-        if "__thought__" in given and not _GOOGLE.match(self._profile.model):
-            given = given.partition("__thought__")[0]
-        if not (_ID.fullmatch(given) or "__thought__" in given) or given in self._ids:
+        own = message.model in (None, self._profile.model) and _GOOGLE.match(self._profile.model)
+        if SIGNATURE in given and not own:
+            given = given.partition(SIGNATURE)[0]
+        if not (_ID.fullmatch(given) or SIGNATURE in given) or given in self._ids:
             given = f"call_{message.id[:32]}"
         if "mistral" in self._profile.model:
             given = re.sub("[^A-Za-z0-9]", "", f"{message.id}")[:9].ljust(9, "0")

@@ -4,12 +4,13 @@ A request leaves for a provider, costs money and carries what a person said. So 
 decided in one place, for a message as for a title, a summary or a test of a model.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from oi_tui.engine.credentials.redaction import known_secrets, take_out
-from oi_tui.engine.llm import endpoint
+from oi_tui.engine.llm import endpoint, signed_reasoning
 from oi_tui.engine.llm.base import Llm, LlmError, Reply, Request
 from oi_tui.engine.llm.context_window import tokens
 from oi_tui.engine.llm.usage_report import UsageTracker
@@ -56,9 +57,18 @@ def _cleaned(message: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, An
     cleaned = {**message, "content": content}
     if "reasoning_content" in message:
         cleaned["reasoning_content"] = take_out(message["reasoning_content"], keys)
+    for name in signed_reasoning.FIELDS:
+        # A signature does not cover changed text, so that the field can only be left out.
+        if name in message and _has_key(message[name], keys):
+            del cleaned[name]
     if "tool_calls" in message:
         cleaned["tool_calls"] = [_cleaned_call(call, keys) for call in message["tool_calls"]]
     return cleaned
+
+
+def _has_key(field: Any, keys: Sequence[str]) -> bool:
+    text = json.dumps(field, ensure_ascii=False)
+    return take_out(text, keys) != text
 
 
 def _cleaned_call(call: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:

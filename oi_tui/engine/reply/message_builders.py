@@ -1,9 +1,11 @@
 """Turns the parts of a reply, or the reports of a run, into messages that grow."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from oi_tui.engine.events import Event, MessageGrew, MessageRecorded, MessageStarted, Noticed
+from oi_tui.engine.llm.signed_reasoning import SIGNATURE
 from oi_tui.engine.output.console import ConsoleText
 from oi_tui.engine.output.plain import LineEnds
 from oi_tui.engine.reply.parts import (
@@ -84,6 +86,14 @@ class ReplyBuilder:
     def finish(self, *, cut: bool) -> Iterator[Event]:
         """The events that end the reply. `cut`: it broke off, so code still being written is unfinished."""
         yield from self._close(complete=not cut)
+
+    def sign(self, signed: Mapping[str, Any] | None) -> Iterator[Event]:
+        """Record what the model wants back with its tool calls, and which model that is."""
+        for place, code in enumerate(self.codes):
+            if code.call and (signed or SIGNATURE in code.call):
+                self.codes[place] = code.but(model=self._model, signed=signed)
+                yield MessageRecorded(self.codes[place])
+                signed = None
 
     def _say(self, kind: MessageType, text: str) -> Iterator[Event]:
         if not text:

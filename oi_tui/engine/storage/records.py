@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, cast, get_args
 
+from oi_tui.engine.llm.signed_reasoning import entries_from
 from oi_tui.engine.storage.undo_history import MOST, UndoHistory, taken_back
 from oi_tui.messages import Decision, Message, MessageType, Role, State, new_id
 from oi_tui.text import one_line
@@ -294,6 +295,7 @@ def message_from(stored: Mapping[str, Any]) -> Message | None:
         covers=_text(stored.get("covers")),
         reply=_text(stored.get("reply")),
         model=_text(stored.get("model")),
+        signed=entries_from(stored.get("signed")),
         view=_text(stored.get("view")),
         unknown={key: value for key, value in stored.items() if key not in _KNOWN_FIELDS},
     )

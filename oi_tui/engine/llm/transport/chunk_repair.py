@@ -25,6 +25,30 @@ def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
     return changed
 
 
+def signed_parts(record: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return what the provider wants back unchanged, each with the name of its field (`signed_reasoning`)."""
+    match record.get("choices"):
+        case [{"delta": dict(delta)}, *_]:
+            return signed_fields(delta)
+    return []
+
+
+def signed_fields(delta: dict[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the signed fields of a piece of a reply, or of a whole one."""
+    found = [
+        (name, [entry for entry in entries if isinstance(entry, dict)])
+        for name in ("thinking_blocks", "reasoning_details")
+        if isinstance(entries := delta.get(name), list) and entries
+    ]
+    calls = delta.get("tool_calls")
+    extra = [
+        {"id": call["id"], "extra_content": call["extra_content"]}
+        for call in (calls if isinstance(calls, list) else ())
+        if isinstance(call, dict) and isinstance(call.get("id"), str) and call.get("extra_content")
+    ]
+    return [*found, ("extra_content", extra)] if extra else found
+
+
 def is_chunk(record: dict[str, Any]) -> bool:
     """Whether the record is a chunk in the format of OpenAI, or an error as any server may send it."""
     return bool(record.keys() & {"choices", "usage", "error", "detail"}) or record.keys() == {"message"}

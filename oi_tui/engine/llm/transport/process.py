@@ -240,6 +240,8 @@ class Provider:
                         stream.response_uptil_now = ""
                     if gaps := raw.take_gaps():
                         said(gap=gaps)
+                    for part in raw.take_signed() if raw.in_chunks else _signed(chunk):
+                        said(signed=part)
                     for kind, value in self._told(chunk, model):
                         if kind == "finish":
                             finish = value
@@ -257,12 +259,14 @@ class Provider:
         else:
             if raw is not None and (gaps := raw.take_gaps()):
                 said(gap=gaps)
+            for part in raw.take_signed() if raw is not None else ():
+                said(signed=part)
             if raw is not None and raw.cut and begun:
                 said(finish="missing")
             if begun or raw is None:
                 return
             for kind, value in pieces(raw.whole() or {}):
-                begun = begun or kind == "call" or bool(value.strip())
+                begun = begun or kind == "call" or (kind != "signed" and bool(value.strip()))
                 said(**{kind: value})
             if not begun:
                 instead = raw.error()
@@ -340,6 +344,20 @@ class Provider:
             cached = getattr(details, "cached_tokens", None) or 0
             found.append(("usage", [prompt, completion, self.cost(model, usage), cached]))
         return found
+
+
+def _signed(chunk: Any) -> list[tuple[str, Any]]:
+    """Return what the provider wants back unchanged, each with the name of its field."""
+    found: list[tuple[str, Any]] = []
+    for choice in (getattr(chunk, "choices", None) or ())[:1]:
+        delta = getattr(choice, "delta", None)
+        if blocks := getattr(delta, "thinking_blocks", None):
+            found.append(("thinking_blocks", [dict(block) for block in blocks]))
+        given = (getattr(delta, "provider_specific_fields", None) or {}).get("thought_signatures")
+        if given and not getattr(delta, "tool_calls", None):
+            # Signatures of calls come in the ids of the calls.
+            found.append(("thought_signatures", [{"signature": each} for each in given]))
+    return found
 
 
 class Service:

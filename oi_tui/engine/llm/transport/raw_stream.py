@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
 
-from oi_tui.engine.llm.transport.chunk_repair import error_code, error_words, put_right, words
+from oi_tui.engine.llm.transport.chunk_repair import error_code, error_words, put_right, signed_fields, words
 from oi_tui.engine.llm.transport.sse_filter import SseFilter
 
 #: How many bytes are kept to find out what they are.
@@ -51,6 +51,15 @@ class RawReply:
     def take_gaps(self) -> int:
         """Return and reset the number of unreadable lines that were dropped."""
         return self._sieve.take_gaps()
+
+    def take_signed(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Return and reset the signed parts that came in chunks in the format of OpenAI."""
+        return self._sieve.take_signed()
+
+    @property
+    def in_chunks(self) -> bool:
+        """Whether the reply comes in chunks in the format of OpenAI."""
+        return self._sieve.chunks
 
     async def _bytes(self, given: Callable[[], AsyncIterator[bytes]]) -> AsyncIterator[bytes]:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -160,6 +169,8 @@ def pieces(delta: Any) -> list[tuple[str, Any]]:
         index = _get(call, "index", number if isinstance(call, dict) else 0) or 0
         arguments = _text(_get(function, "arguments"))
         found.append(("call", [index, _get(call, "id"), _get(function, "name"), arguments]))
+    if isinstance(delta, dict):
+        found += [("signed", list(part)) for part in signed_fields(delta)]
     if legacy := _get(delta, "function_call"):
         found.append(("call", [0, None, _get(legacy, "name"), _text(_get(legacy, "arguments"))]))
     return found

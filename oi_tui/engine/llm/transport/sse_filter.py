@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from oi_tui.engine.llm.transport.chunk_repair import is_chunk, put_right
+from oi_tui.engine.llm.transport.chunk_repair import is_chunk, put_right, signed_parts
 
 #: Lines of server-sent events that carry no data.
 _ABOUT = ("event:", "id:", "retry:", ":")
@@ -22,6 +22,8 @@ class SseFilter:
         self.chunks = self.ended = False
         #: How many lines were dropped since somebody asked; see `take_gaps`.
         self._gaps = 0
+        #: The signed parts that came since somebody asked; see `take_signed`.
+        self._signed: list[tuple[str, list[dict[str, Any]]]] = []
         self._held: list[str] = []
         #: The data held since the last blank line: what is broken up into lines may be whole together.
         self._broken: list[str] = []
@@ -86,6 +88,14 @@ class SseFilter:
         gaps, self._gaps = self._gaps, 0
         return gaps
 
+    def take_signed(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Return and reset the signed parts, each with the name of its field.
+
+        Clients drop a chunk in which there is nothing else.
+        """
+        signed, self._signed = self._signed, []
+        return signed
+
     def _other(self, line: str, bare: str) -> list[str]:
         about, self._about = self._about, []
         if not bare:
@@ -117,6 +127,7 @@ class SseFilter:
         announced = any(line.strip().replace(" ", "") == "event:error" for line in self._about)
         if not announced and not (is_chunk(record) and (event or "choices" in record)):
             return data
+        self._signed += signed_parts(record)
         changed = put_right(record, error=announced)
         self._note(record)
         return json.dumps(record) if changed else data

@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from oi_tui.engine.llm.base import Connection, Delta, Finish, Gap, Reasoning, Text, ToolCallPiece, Usage
+from oi_tui.engine.llm.base import (
+    Connection,
+    Delta,
+    Finish,
+    Gap,
+    Reasoning,
+    Signed,
+    Text,
+    ToolCallPiece,
+    Usage,
+)
 
 
 def record_of(delta: Delta) -> dict[str, Any]:
@@ -15,6 +25,8 @@ def record_of(delta: Delta) -> dict[str, Any]:
             return {"reasoning": text}
         case ToolCallPiece(index, id, name, arguments):
             return {"call": [index, id, name, arguments]}
+        case Signed(name, entries):
+            return {"signed": [name, list(entries)]}
         case Usage(prompt, completion, cost, cached):
             return {"usage": [prompt, completion, cost, cached]}
         case Finish(reason):
@@ -34,6 +46,8 @@ def delta_of(record: Mapping[str, Any]) -> Delta | None:
             return Reasoning(text)
         case {"call": [int(index), call, name, str(arguments)]}:
             return ToolCallPiece(index, call, name, arguments)
+        case {"signed": [str(name), [*entries]]} if all(isinstance(entry, dict) for entry in entries):
+            return Signed(name, entries)
         case {"usage": [int(prompt), int(completion), cost, int(cached)]}:
             return Usage(prompt, completion, cost, cached)
         case {"finish": str(reason)}:
