@@ -214,7 +214,8 @@ class Workspace:
             self._cell_tools = CellTools(
                 self._tools,
                 lambda tool, arguments, stopped: self.mcp.call(tool, arguments, stopped),
-                lambda tool: self.session.may_call(tool),
+                lambda: self.session.callable_tools,
+                lambda pid: self._own_computer is not None and self._own_computer.is_running(pid),
                 lambda: bool(self.profile.mcp_servers) and not self.profile.sandbox,
             )
             languages = self._cell_tools.given_to(languages)

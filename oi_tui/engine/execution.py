@@ -23,8 +23,20 @@ from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import Tool, arguments_of, is_tool, named_in, named_of, servers_of
+from oi_tui.engine.tools import (
+    NO_TOOLS,
+    CallableTools,
+    arguments_of,
+    is_tool,
+    named_in,
+    named_of,
+    path_of,
+    servers_of,
+)
 from oi_tui.messages import Displayed, Message, Printed, RunEnded
+
+#: So many characters of the names of tools are shown with a question, without being cut off anywhere.
+_MOST_NAMED = 500
 
 
 class Execution:
@@ -54,8 +66,8 @@ class Execution:
         self._lock = threading.Lock()
         self._question: Answer | None = None
         self._running = False
-        #: The tools that the running code names.
-        self._named: frozenset[str] = frozenset()
+        #: The tools that the running code may call.
+        self.callable_tools = NO_TOOLS
 
     def languages(self, profile: Profile) -> tuple[str, ...]:
         """The languages that the model may use: those that are here, or what the profile leaves of them."""
@@ -84,29 +96,26 @@ class Execution:
             # A block that was never closed, by a model that may well have said all it wanted to.
             caution = "The model did not close this code block: it may be cut off."
             code = code.but(state="queued")
+        self.earlier.servers = servers_of(profile.mcp_servers)
         refusal = self._refusal(code, language, profile)
         if refusal:
             state = "unfinished" if code.state == "unfinished" else "failed"
             yield from self._log.record(code.but(state=state, reason=refusal))
             return state, False
-        self.earlier.servers = servers = servers_of(profile.mcp_servers)
-        found = named_of(code.content, servers) if language == "python" and servers else []
-        named = sorted({path for path, _ in found})
-        if named:
-            note = " ".join(
-                filter(None, (note, f"This code may call tools of MCP servers: {', '.join(named)}."))
-            )
+        named = self._named(code.content, language)
         grant = None
         if not (caution or self._asks_for_tools(named) or self._grants.everything or language is None):
             grant = self._grants.use(language, code.content, self._computer.cwd, self.earlier)
         unasked = bool(self._grants.everything or grant) and not caution
         if unasked and (risks := self._risks(language or "", code.content, profile)):
             caution, unasked = risks, False
+        granted = None
         if unasked:
             answer: Run | Reject = Run(code.content)
             code = code.but(decision="auto", grant=grant.words if grant else None)
+            granted = None if self._grants.everything else self._granted_languages()
         else:
-            answer = yield from self._approval(ApprovalRequested(code, caution, note))
+            answer = yield from self._answered(code, language, caution, note)
             if isinstance(answer, Reject):
                 yield from self._log.record(_rejected(code, answer))
                 if answer.stop:
@@ -125,19 +134,35 @@ class Execution:
                 decision="edited" if edited else "approved",
                 proposed=code.content if edited else None,
             )
-        yield from self.run(code)
+        yield from self.run(code, CallableTools(frozenset(self._named(code.content, language)), granted))
         return self._log[code.id].state, code.decision != "auto"
 
-    def may_call(self, tool: Tool) -> bool:
-        """Whether the running code names the tool, so that it was seen before the code ran."""
-        return tool.python_path in self._named
+    def _answered(self, code: Message, language: str | None, caution: str, note: str) -> Steps[Run | Reject]:
+        """Ask for code; again where it was changed and now names tools that the question did not list."""
+        while True:
+            named = self._named(code.content, language)
+            listed = f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""
+            question = ApprovalRequested(code, caution, " ".join(filter(None, (note, listed))))
+            answer = yield from self._approval(question)
+            if isinstance(answer, Reject) or set(self._named(answer.code, language)) <= set(named):
+                return answer
+            code = code.but(content=answer.code)
+
+    def _named(self, code: str, language: str | None) -> list[str]:
+        """Return the tools of MCP servers that code names, as `github.search`."""
+        servers = self.earlier.servers
+        found = named_of(code, servers) if language == "python" and servers else []
+        return sorted({path for path, _ in found})
+
+    def _granted_languages(self) -> frozenset[str]:
+        return frozenset(each.language for each in self._grants if each.scope == "language")
 
     def _asks_for_tools(self, named: Sequence[str]) -> bool:
         """Whether code has to be asked for because of the tools that it names, whatever was granted."""
         if self._grants.everything:
             return False
-        granted = {each.language for each in self._grants if each.scope == "language"}
-        return not all(f"mcp:{path}".lower() in granted for path in named)
+        granted = {path_of(language) for language in self._granted_languages() if is_tool(language)}
+        return not all(path.lower() in granted for path in named)
 
     def _refusal(self, code: Message, language: str | None, profile: Profile) -> str | None:
         """Return why the code cannot be run at all; None when it can."""
@@ -153,6 +178,8 @@ class Execution:
             return "The tool call contained no code."
         if "\0" in code.content:
             return "The code contains a NUL character, which no language accepts."
+        if not self._grants.everything and len(", ".join(self._named(code.content, language))) > _MOST_NAMED:
+            return "The code names more tools of MCP servers than a question can list. Use fewer in one cell."
         return None
 
     def _refused_call(self, language: str | None, arguments: str) -> str | None:
@@ -195,8 +222,11 @@ class Execution:
             self._question = None
         return answer
 
-    def run(self, code: Message) -> Iterator[Event]:
-        """Run a piece of code that nobody need be asked about any more."""
+    def run(self, code: Message, callable_tools: CallableTools | None = None) -> Iterator[Event]:
+        """Run a piece of code that nobody need be asked about any more.
+
+        It can call `callable_tools`; without them, all tools of MCP servers that it names.
+        """
         yield from self.tell_losses()
         code = code.but(state="running")
         yield from self._log.record(code)
@@ -209,7 +239,8 @@ class Execution:
             self._running = may_run
         if may_run:
             language = self._computer.resolve(code.format or "") or code.format or ""
-            self._named = named_in(code.content) if language == "python" else frozenset()
+            if language == "python":
+                self.callable_tools = callable_tools or CallableTools(named_in(code.content))
             self.earlier.note(language, code.content, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)
             try:
@@ -223,7 +254,7 @@ class Execution:
             finally:
                 with self._lock:
                     self._running = False
-                    self._named = frozenset()
+                    self.callable_tools = NO_TOOLS
             yield from self._log.note(writer.finish())
             if witness and (step := witness.after(code.id)):
                 yield FilesChanged(code.id, step)

@@ -28,7 +28,7 @@ from oi_tui.engine.protocols import Computer, Recorder
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.engine.tools import Tool
+from oi_tui.engine.tools import CallableTools, Tool
 from oi_tui.messages import Message
 from oi_tui.text import duration
 
@@ -310,9 +310,10 @@ class Session:
         """The auto-approvals in force, auto-run first."""
         return self.grants.in_force
 
-    def may_call(self, tool: Tool) -> bool:
-        """Whether the running code may call a tool of another program."""
-        return self._execution.may_call(tool)
+    @property
+    def callable_tools(self) -> CallableTools:
+        """The tools of MCP servers that the running code may call."""
+        return self._execution.callable_tools
 
     @property
     def stop_signal(self) -> threading.Event:

@@ -69,6 +69,26 @@ class Tool:
         }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class CallableTools:
+    """The tools that one run may call: those that its code names, so that they were seen before it ran.
+
+    `granted` are the languages of tools that need no question, where the run was not asked for; None where
+    it was. Each run has an object of its own.
+    """
+
+    named: frozenset[str] = frozenset()
+    granted: frozenset[str] | None = None
+
+    def allows(self, tool: Tool) -> bool:
+        """Whether the run may call the tool."""
+        return tool.python_path in self.named and (self.granted is None or tool.language in self.granted)
+
+
+#: What code may call that names no tools.
+NO_TOOLS = CallableTools()
+
+
 def is_tool(language: str) -> bool:
     """Whether this is the language of a tool."""
     return language.startswith(_PREFIX)
@@ -106,6 +126,12 @@ def language_of(function: str, known: Mapping[str, str]) -> str | None:
 
 def _python_path(server: str, name: str) -> str:
     return ".".join(_NOT_IN_PYTHON.sub("_", part) for part in (server, name))
+
+
+def path_of(language: str) -> str:
+    """Return how Python code names the tool of this language, in small letters."""
+    server, _, name = language.removeprefix(_PREFIX).partition(".")
+    return _python_path(server, name)
 
 
 def named_in(code: str) -> frozenset[str]:

@@ -10,36 +10,47 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui import environment_names
-from oi_tui.engine.tools import Tool
+from oi_tui.engine.tools import CallableTools, Tool
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.runtime import Call
-from oi_tui.runtimes.cell_socket import CellSocket
+from oi_tui.runtimes.cell_socket import CellSocket, peer_of
 from oi_tui.runtimes.language import Language, Start
 
 #: The longest request, in bytes.
 _LONGEST = 16_000_000
+#: How long a connection may take to say what it wants, in seconds.
+_PATIENCE = 30.0
 _NOT_NAMED = (
     "This cell may not call {0}, because the cell does not name it. Write {0}(...) in the cell itself, so "
     "that it is seen before the cell runs."
 )
+_NOT_PYTHON = (
+    "Only the Python that runs the cell can call {0}: no process that it started, and nothing else. Call it "
+    "in the cell itself."
+)
+_NOT_THIS_CELL = "The call of {0} did not begin in the cell that runs now."
+_AMBIGUOUS = "{0} is the name of several tools: {1}. Give one of the servers another name."
 
 
 class CellTools:
     """Gives Python the object `tools`.
 
-    `tools` gives those that may be used, `may_call` says whether the running cell may call one.
+    `tools` gives those that may be used, `callable_tools` those that the running cell may call, and
+    `is_running` says whether a process is the language that runs the cell.
     """
 
     def __init__(
         self,
         tools: Callable[[], Sequence[Tool]],
         call: Call,
-        may_call: Callable[[Tool], bool],
+        callable_tools: Callable[[], CallableTools],
+        is_running: Callable[[int], bool],
         wanted: Callable[[], bool],
     ) -> None:
         self._tools = tools
         self._call = call
-        self._may_call = may_call
+        self._callable_tools = callable_tools
+        self._is_running = is_running
         self._wanted = wanted
         self._socket = CellSocket("tools", self._answer)
 
@@ -63,33 +74,55 @@ class CellTools:
         return replace(python, start=start_with_object, extended=True)
 
     def _answer(self, connection: socket.socket) -> None:
+        # What began in an earlier cell does not get the rights of this one.
+        callable_tools = self._callable_tools()
         with contextlib.suppress(OSError), connection, connection.makefile("rwb") as file:
+            connection.settimeout(_PATIENCE)
             line = file.readline(_LONGEST)
+            connection.settimeout(None)
             stopped = threading.Event()
             threading.Thread(target=_watch, args=(connection, stopped), daemon=True).start()
-            file.write(json.dumps(self._reply(line, stopped)).encode() + b"\n")
+            reply = self._reply(line, peer_of(connection), callable_tools, stopped)
+            file.write(json.dumps(reply).encode() + b"\n")
             file.flush()
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def _reply(self, line: bytes, stopped: threading.Event) -> dict[str, Any]:
+    def _reply(
+        self, line: bytes, peer: int, callable_tools: CallableTools, stopped: threading.Event
+    ) -> dict[str, Any]:
         try:
             request = json.loads(line)
             if "list" in request:
                 return {"result": [_described(tool) for tool in self._tools()]}
             path = f"{request['server']}.{request['tool']}"
             arguments: Mapping[str, Any] = dict(request["arguments"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return {"error": "The request is not understood, or longer than 16 MB."}
-        tool = next((tool for tool in self._tools() if tool.python_path == path), None)
-        if tool is None:
-            return {"error": f"There is no tool tools.{path}."}
-        if not self._may_call(tool):
-            return {"error": _NOT_NAMED.format(f"tools.{path}")}
+        found = [tool for tool in self._tools() if tool.python_path == path]
+        if problem := self._problem(f"tools.{path}", found, peer, callable_tools):
+            return {"error": problem}
+        (tool,) = found
         try:
             return {"result": self._call(tool, arguments, stopped)}
         except CallError as error:
             return {"error": f"The MCP server {tool.server} failed: {error}"}
+
+    def _problem(
+        self, name: str, found: Sequence[Tool], peer: int, callable_tools: CallableTools
+    ) -> str | None:
+        """Return why a call is refused; None where it may go on."""
+        if not found:
+            return f"There is no tool {name}."
+        if len(found) > 1:
+            return _AMBIGUOUS.format(name, ", ".join(f"{tool.server}.{tool.name}" for tool in found))
+        if not callable_tools.allows(found[0]):
+            return _NOT_NAMED.format(name)
+        if not self._is_running(peer):
+            return _NOT_PYTHON.format(name)
+        if callable_tools is not self._callable_tools():
+            return _NOT_THIS_CELL.format(name)
+        return None
 
 
 def _watch(connection: socket.socket, stopped: threading.Event) -> None:

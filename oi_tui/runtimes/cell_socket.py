@@ -3,9 +3,28 @@
 import contextlib
 import os
 import socket
+import struct
+import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
+
+#: How many connections are answered at the same time; others wait.
+_MOST = 64
+#: How long to wait, in seconds, after a connection could not be accepted.
+_PAUSE = 0.05
+#: `SOL_LOCAL` and `LOCAL_PEERPID` of macOS, which Python has no names for.
+_SOL_LOCAL, _LOCAL_PEERPID = 0, 2
+
+
+def peer_of(connection: socket.socket) -> int:
+    """Return the process that opened a connection; 0 where the system does not say."""
+    with contextlib.suppress(OSError):
+        if sys.platform == "darwin":
+            return int(struct.unpack("i", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID, 4))[0])
+        return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0])
+    return 0
 
 
 class CellSocket:
@@ -15,6 +34,7 @@ class CellSocket:
         self._name = name
         self._answer = answer
         self._lock = threading.Lock()
+        self._free = threading.BoundedSemaphore(_MOST)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._server: socket.socket | None = None
 
@@ -26,7 +46,7 @@ class CellSocket:
                 self._folder = tempfile.TemporaryDirectory(prefix="oi-tui-")
                 self._server = socket.socket(socket.AF_UNIX)
                 self._server.bind(os.path.join(self._folder.name, self._name))  # noqa: PTH118
-                self._server.listen(16)
+                self._server.listen(_MOST)
                 threading.Thread(target=self._serve, args=(self._server,), daemon=True).start()
             return os.path.join(self._folder.name, self._name)  # noqa: PTH118
 
@@ -44,7 +64,22 @@ class CellSocket:
             folder.cleanup()
 
     def _serve(self, server: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while True:
+        while True:
+            self._free.acquire()
+            try:
                 connection, _ = server.accept()
-                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+            except OSError:
+                self._free.release()
+                if server is not self._server:
+                    return
+                # Out of descriptors, for example: that may pass.
+                time.sleep(_PAUSE)
+                continue
+            threading.Thread(target=self._answer_one, args=(connection,), daemon=True).start()
+
+    def _answer_one(self, connection: socket.socket) -> None:
+        try:
+            self._answer(connection)
+        finally:
+            connection.close()
+            self._free.release()

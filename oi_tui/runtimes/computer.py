@@ -544,6 +544,11 @@ class Computer:
             )
         return LiveTable(name, runtime.language.title, runtime.ask_table)
 
+    def is_running(self, pid: int) -> bool:
+        """Whether that process is the language whose code runs just now, and not one that code started."""
+        runtime = self._running
+        return isinstance(runtime, PtyRuntime) and runtime.runs_in(pid)
+
     def send_input(self, text: str) -> None:
         """Type on the terminal of the running program, as it is; a line ends with a newline."""
         if runtime := self._running:

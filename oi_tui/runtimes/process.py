@@ -118,6 +118,9 @@ class LanguageProcess:
         #: Called, from the thread that reads at rest, when the process ends while nothing runs.
         self.on_end_at_rest: Callable[[Ended], None] = lambda _: None
         self.ended: Ended | None = None
+        #: The process in which code runs: not `pid` where a wrapper started it; 0 where the driver does not
+        #: say.
+        self.driver_pid = 0
         #: What the driver said of its interpreter when it was ready.
         self.interpreter: object = None
         self._marks = MarkReader()

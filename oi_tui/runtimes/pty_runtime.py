@@ -143,6 +143,11 @@ class PtyRuntime:
             if process.ended:
                 self._drop(process)
 
+    def runs_in(self, pid: int) -> bool:
+        """Whether that process is the one in which code runs, and not one that code started."""
+        process = self._process
+        return process is not None and pid > 0 and process.driver_pid == pid
+
     def memory(self) -> Memory:
         """The variables of the language. Starts nothing, and never waits long for a run."""
         name, request, process = self.language.name, self.language.variables_request, self._process
@@ -363,6 +368,8 @@ class PtyRuntime:
             process.close()
             raise
         process.interpreter = ready.get("interpreter")
+        pid = ready.get("pid")
+        process.driver_pid = pid if isinstance(pid, int) else 0
         stop = ready.get("stop")
         self.stop_signal = stop if isinstance(stop, int) else None
         with self._lock:

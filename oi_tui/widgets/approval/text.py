@@ -20,6 +20,8 @@ _RISKY = "High risk. "
 #: From which width on the code of a risky line stands beside what it does.
 _ROOM_FOR_CODE = 50
 _INDENT = "   "
+#: The note lists what the code may call: nothing of it may be cut off.
+_LONGEST_FACT = 2_000
 
 
 def about(
@@ -37,7 +39,8 @@ def about(
     facts += where.split(_APART)
     facts += [*findings.fact_sentences, findings.conclusion]
     mark = f"{MARKS[level]}{_RISKY}" if level == "danger" else ""
-    return mark + _question(request), [one_line(fact, 200) for fact in facts if fact]
+    told = [one_line(fact, _LONGEST_FACT if fact is request.note else 200) for fact in facts if fact]
+    return mark + _question(request), told
 
 
 def _question(request: ApprovalRequested) -> str:
