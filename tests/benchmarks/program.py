@@ -47,7 +47,7 @@ def bare() -> Figures:
 def at_rest(home: str) -> dict[str, Figures]:
     """Keys from the first frame on, while LiteLLM loads beside it, and after that; silence; memory."""
     with Patient("-m", "oi_tui", "--demo", OI_TUI_HOME=home) as patient:
-        patient.wait_for(b"sk for something")
+        patient.wait_for(b"ype a request")
         loading = of_keys(patient.keys(KEYS))
         patient.type(CLEAR)
         for _ in patient.read(15.0):
@@ -70,7 +70,7 @@ def at_rest(home: str) -> dict[str, Figures]:
 def in_a_flood(home: str) -> Figures:
     """Keys while a program writes without an end, and the memory once it has written it all."""
     with Patient("-m", "oi_tui", "--demo", OI_TUI_HOME=home) as patient:
-        patient.wait_for(b"sk for something")
+        patient.wait_for(b"ype a request")
         for _ in patient.read(15.0):
             pass
         before = patient.megabytes()

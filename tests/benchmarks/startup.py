@@ -25,7 +25,7 @@ Bare().run()
 """
 CASES = {
     "bare Textual application": ([sys.executable, "-c", BARE], b"READY"),
-    "oi-tui, prompt on the screen": ([sys.executable, "-m", "oi_tui", "--demo"], b"sk for something"),
+    "oi-tui, prompt on the screen": ([sys.executable, "-m", "oi_tui", "--demo"], b"ype a request"),
     "oi-tui --version": ([sys.executable, "-m", "oi_tui", "--version"], b"oi-tui"),
 }
 
