@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Literal
 
 #: What can be listed, the gravest first. The last three are facts and no risks.
@@ -102,12 +103,12 @@ class Findings:
     def risks_by_line(self) -> list[tuple[int, str]]:
         """The lines with risks, the one with the gravest first, and what each does."""
         order = list(WORDS)
-        lines: dict[int, list[str]] = {}
+        lines: dict[int, dict[str, list[str]]] = {}
         for risk in sorted(self.risks, key=lambda item: order.index(item.kind)):
-            words = WORDS[risk.kind] + (f": {risk.what}" if risk.what else "")
-            if words not in lines.setdefault(risk.line, []):
-                lines[risk.line].append(words)
-        return [(line, ", ".join(words)) for line, words in lines.items()]
+            named = lines.setdefault(risk.line, {}).setdefault(WORDS[risk.kind], [])
+            if risk.what and risk.what not in named:
+                named.append(risk.what)
+        return [(line, ", ".join(starmap(_named, kinds.items()))) for line, kinds in lines.items()]
 
     @property
     def risks(self) -> tuple[Finding, ...]:
@@ -196,3 +197,8 @@ def pieces(line: str, longest: int) -> Iterator[str]:
     """Yield a line in pieces that overlap, so that what lies across two of them is whole in one."""
     for start in range(0, len(line) or 1, longest - _OVERLAP):
         yield line[start : start + longest]
+
+
+def _named(words: str, names: list[str]) -> str:
+    """What is done, and to what."""
+    return f"{words}: {', '.join(names)}" if names else words

@@ -375,3 +375,11 @@ def test_code_with_findings_is_not_offered_a_grant_that_would_not_cover_it() -> 
     assert offers("python", "1", HERE)[1].offer == "the next 5 pieces of python, whatever they do"
     for code in ("import os\nos.remove('a')", "x = '\u202e'", "print("):
         assert "unremarkable" not in [each.scope for each in offers("python", code, HERE)]
+
+
+def test_a_line_names_each_kind_of_risk_once() -> None:
+    code = "import os, requests\nrequests.get('https://a.example/x.csv')\nos.remove('a'); os.remove('b')"
+    assert look_through("python", code, HERE).risks_by_line == [
+        (3, "deletes: a, b"),
+        (2, "uses the network: a.example"),
+    ]
