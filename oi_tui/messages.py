@@ -86,6 +86,11 @@ class Message:
     #: Fields of a stored record that this version does not know; kept so that saving loses nothing.
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def is_cell(self) -> bool:
+        """Whether this is code that a screen shows as a cell of its own."""
+        return self.type == "code" and self.role != "computer"
+
     def but(self, **changes: Any) -> "Message":
         """The same message (the same id) with some fields changed."""
         return replace(self, **changes)

@@ -244,7 +244,7 @@ class Execution:
             self.earlier.note(language, code.content, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)
             try:
-                for report in self._computer.run(code.format or "", code.content):
+                for report in self._computer.run(code.format or "", code.content, self._log.number(code.id)):
                     if isinstance(report, RunEnded):
                         ended = report
                     elif isinstance(report, Printed | Displayed):

@@ -23,6 +23,8 @@ class MessageLog:
         self._outputs = outputs
         self._trouble: str | None = None
         self._lock = threading.Lock()
+        self._numbers: dict[str, int] = {}
+        self.count_cells()
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -33,6 +35,20 @@ class MessageLog:
     def __getitem__(self, id: str) -> Message:
         """The message as it stands now."""
         return self._messages[id]
+
+    def number(self, id: str) -> int:
+        """The number of a cell as screens show it: counted from 1, in the order of appearance."""
+        return self._numbers[id]
+
+    def count_cells(self) -> None:
+        """Number the cells anew, as for a screen that shows the conversation from its beginning."""
+        self._numbers = {}
+        for message in self.messages:
+            self._count(message)
+
+    def _count(self, message: Message) -> None:
+        if message.is_cell:
+            self._numbers.setdefault(message.id, len(self._numbers) + 1)
 
     def record(self, message: Message) -> Iterator[Event]:
         """Save a message, or what became of it, then tell of it; and of trouble with saving, once."""
@@ -61,6 +77,7 @@ class MessageLog:
                     yield from self.record(message)
                     continue
                 case MessageStarted(message):
+                    self._count(message)
                     self._recorder.put(message)
                 case MessageGrew(id, text) if growth:
                     self._recorder.grow(id, text)
@@ -72,6 +89,8 @@ class MessageLog:
         with self._lock:
             for item in ids:
                 del self._messages[item]
+        if any(message.is_cell for message in dropped):
+            self.count_cells()
         self._recorder.forget(ids)
 
     def from_on(self, id: str, *, keep: bool = False) -> tuple[Message, ...]:
@@ -108,6 +127,7 @@ class MessageLog:
         return recovered
 
     def _put(self, message: Message) -> None:
+        self._count(message)
         with self._lock:
             self._messages[message.id] = message
         self._recorder.put(message)

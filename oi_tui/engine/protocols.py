@@ -36,8 +36,8 @@ class Computer(Protocol):
     def notes(self) -> Sequence[str]:
         """Notes of the languages for the model."""
 
-    def run(self, language: str, code: str) -> Iterator[Report]:
-        """Run the code, reporting until `RunEnded`."""
+    def run(self, language: str, code: str, number: int | None = None) -> Iterator[Report]:
+        """Run the code, reporting until `RunEnded`; error messages call it the cell of this number."""
 
     def take_losses(self) -> Sequence[Loss]:
         """The languages that ended between runs; each is given once."""

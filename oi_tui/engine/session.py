@@ -104,6 +104,7 @@ class Session:
 
     def replay(self) -> Iterator[Event]:
         """Tell the conversation so far as events."""
+        self._log.count_cells()
         messages = self.messages
         witness = self._witness
         known = set(witness.snapshots.known(m.id for m in messages if m.type == "code")) if witness else ()

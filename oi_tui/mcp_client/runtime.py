@@ -51,7 +51,12 @@ class ToolRuntime:
         self._stop = threading.Event()
         self._notes: list[Report] = []
 
-    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+    def run(
+        self,
+        code: str,
+        stopped: threading.Event,
+        number: int | None = None,  # noqa: ARG002 -- as the interface has it
+    ) -> Generator[Report, None, None]:
         """Call the tool with the arguments in the code."""
         began = time.monotonic()
         self._stop.clear()

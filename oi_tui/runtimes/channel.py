@@ -80,7 +80,7 @@ def _event(line: bytes) -> Event | None:
 
 
 class Channel:
-    """A private folder with two named pipes, the cells, and four bytes that say which line runs.
+    """A private folder with two named pipes, the cells, and a few bytes that say which line runs.
 
     The application holds both ends of both pipes, so that neither side ever waits for the other to open them
     and a driver sees the end of its requests exactly when the application is gone.
@@ -94,10 +94,11 @@ class Channel:
         self._requests = os.open(self.folder / "requests", flags)
         self.events = os.open(self.folder / "events", flags)
         self._lines = LineReader(LONGEST_EVENT)
-        self._cells = 0
-        (self.folder / "line").write_bytes(b"\0" * 2 * _LINE.size)
+        self._highest = 0
+        self._cell: Path | None = None
+        (self.folder / "line").write_bytes(b"\0" * 3 * _LINE.size)
         with (self.folder / "line").open("r+b") as file:
-            self._line = mmap.mmap(file.fileno(), 2 * _LINE.size)
+            self._line = mmap.mmap(file.fileno(), 3 * _LINE.size)
 
     @property
     def line(self) -> int:
@@ -105,17 +106,22 @@ class Channel:
         return int(_LINE.unpack_from(self._line)[0])
 
     @property
-    def cell(self) -> int:
-        """The number of the cell, as a driver that counts them last wrote it behind the line; 0 for none."""
-        return int(_LINE.unpack_from(self._line, _LINE.size)[0])
+    def cell(self) -> tuple[int, int]:
+        """The cell's number, and which run of that number it is, as the Python driver wrote them; else 0."""
+        cell, run = (_LINE.unpack_from(self._line, place * _LINE.size)[0] for place in (1, 2))
+        return int(cell), int(run)
 
-    def write_cell(self, code: str) -> Path:
-        """Put code where the driver can read it. Raises OSError."""
-        self._cells += 1
+    def write_cell(self, code: str, number: int | None = None) -> Path:
+        """Put code where the driver can read it; the path ends with the cell's number. Raises OSError.
+
+        Without a number, the cell gets the one after the highest so far.
+        """
+        number = self._highest + 1 if number is None else number
+        self._highest = max(self._highest, number)
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        previous = self.folder / f"cell-{self._cells - 1}"
-        previous.unlink(missing_ok=True)
-        path = self.folder / f"cell-{self._cells}"
+        if self._cell:
+            self._cell.unlink(missing_ok=True)
+        path = self._cell = self.folder / f"cell-{number}"
         # Lines end as they do here: to a shell the other system's ends are part of its words. The mark that
         # editors put before a text is no part of it either.
         text = code[code.startswith("\ufeff") :].replace("\r\n", "\n")

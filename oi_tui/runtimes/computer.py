@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: So much of the output of startup code is shown if it fails, in characters.
 _STARTUP_OUTPUT = 2000
+#: The number of startup code in error messages; the cells that a person sees are counted from 1.
+_STARTUP_CELL = 0
 _END_OF_INPUT = "\x04"
 _ONE_OF = "Use %sandbox off or %target local."
 #: What the model should know.
@@ -396,8 +398,11 @@ class Computer:
             lambda remark: self._unprotected.setdefault(remark, False),
         )
 
-    def run(self, language: str, code: str) -> Generator[Report, None, None]:
-        """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first."""
+    def run(self, language: str, code: str, number: int | None = None) -> Generator[Report, None, None]:
+        """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first.
+
+        `number` is the one that error messages of the language give the cell.
+        """
         self._stopped.clear()
         declared = self._language(self.resolve(language) or language)
         program = self._program(declared) if declared else None
@@ -415,7 +420,7 @@ class Computer:
             return
         try:
             yield from self._prepare(declared.name, runtime)
-            with contextlib.closing(runtime.run(code, self._stopped)) as reports:
+            with contextlib.closing(runtime.run(code, self._stopped, number)) as reports:
                 watched = self._watched(reports)
                 if declared.translate is not None and self._place is None:
                     watched = chain.from_iterable(map(declared.translate, watched))
@@ -440,7 +445,7 @@ class Computer:
         self._prepared.add(name)
         for code in codes:
             output = ""
-            for report in runtime.run(code, self._stopped):
+            for report in runtime.run(code, self._stopped, _STARTUP_CELL):
                 match report:
                     case Starting():
                         yield report

@@ -47,10 +47,13 @@ class Runtime(Protocol):
     def language(self) -> "Language":
         """Whose runtime it is."""
 
-    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+    def run(
+        self, code: str, stopped: threading.Event, number: int | None = None
+    ) -> Generator[Report, None, None]:
         """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first.
 
-        `stopped` is set by an interrupt, also by one that comes before there is a run.
+        `stopped` is set by an interrupt, also by one that comes before there is a run. `number` is the one
+        that error messages of the language give the cell; without one, the language counts by itself.
         """
 
     def memory(self) -> Memory:

@@ -15,7 +15,7 @@ from oi_tui.messages import Loss, Report, RunEnded, Started, Starting
 from oi_tui.runtimes.channel import Channel, Event
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.process import Ended, Item, LanguageProcess, wait_for
-from oi_tui.runtimes.run import Run
+from oi_tui.runtimes.run import Cell, Run
 from oi_tui.runtimes.sandbox.base import NoSandboxError
 from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import (
@@ -83,18 +83,20 @@ class PtyRuntime:
         self._starting = False
         self._closed = False
 
-    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+    def run(
+        self, code: str, stopped: threading.Event, number: int | None = None
+    ) -> Generator[Report, None, None]:
         """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first.
 
         Set before the run has begun, `stopped` keeps it from beginning, and a language from starting for it.
         """
         self._starting = True
         try:
-            yield from self._reports(code, time.monotonic(), stopped)
+            yield from self._reports(Cell(code, number), time.monotonic(), stopped)
         finally:
             self._starting = False
 
-    def _reports(self, code: str, began: float, stopped: threading.Event) -> Generator[Report, None, None]:
+    def _reports(self, cell: Cell, began: float, stopped: threading.Event) -> Generator[Report, None, None]:
         try:
             process, news = self._living()
             fresh = process is None
@@ -111,7 +113,7 @@ class PtyRuntime:
         except (OSError, RuntimeError, TimeoutError) as error:
             yield RunEnded("lost", time.monotonic() - began, f"{self.language.title} did not start: {error}")
             return
-        run = Run(self, process, code, began)
+        run = Run(self, process, cell, began)
         with self._lock:
             self._run = run
         try:

@@ -102,9 +102,12 @@ class PythonLine:
             self._memory.close()
             raise ValueError(f"no thread at {thread} in process {pid}") from error
 
-    def read(self, cell: int) -> int | None:
-        """The line of the cell of this number; 0 where it could not be seen, None where it has no frame."""
-        name = f"<cell {cell}>".encode()
+    def read(self, cell: int, run: int = 1) -> int | None:
+        """The line of this run of the cell; 0 where it could not be seen, None where it has no frame.
+
+        The driver names the cell's file with both numbers (`file_name` in python_cells.py).
+        """
+        name = f"<cell {cell}>".encode() if run == 1 else f"<cell {cell}, run {run}>".encode()
         if name != self._file_name:
             self._file_name = name
             self._codes.clear()

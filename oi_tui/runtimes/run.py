@@ -7,6 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from oi_tui.messages import Displayed, InputReceived, InputRequested, LineReached, Printed, Report, RunEnded
@@ -35,6 +36,14 @@ _PLACES = ("path", "page")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 
 
+@dataclass(frozen=True)
+class Cell:
+    """Code to run, and its number in error messages; without one, the language counts by itself."""
+
+    code: str
+    number: int | None = None
+
+
 class Runtime(Protocol):
     """The part of the runtime that a run uses."""
 
@@ -53,11 +62,11 @@ class Runtime(Protocol):
 class Run:
     """One run, from its request to its end."""
 
-    def __init__(self, runtime: Runtime, process: LanguageProcess, code: str, began: float) -> None:
+    def __init__(self, runtime: Runtime, process: LanguageProcess, cell: Cell, began: float) -> None:
         self._runtime = runtime
         self._language = runtime.language
         self._process = process
-        self._code = code
+        self._code, self._number = cell.code, cell.number
         self._began = began
         self._nonce = secrets.token_hex(16)
         self.ended = False
@@ -122,7 +131,7 @@ class Run:
                     self._memory_line = ShellLine(process.pid, self._code)
                     self._read_line = self._memory_line.read
         try:
-            path = process.channel.write_cell(self._code)
+            path = process.channel.write_cell(self._code, self._number)
             process.channel.request(language.request(self._nonce, path))
         except (OSError, TimeoutError) as error:
             self._end("failed", f"the code could not be sent to the language: {error}")
@@ -405,6 +414,6 @@ class Run:
 
 def _line(frames: PythonLine, channel: Channel) -> int | None:
     """The line by the frames; where none is the cell's, as while it awaits something, by the driver."""
-    cell = channel.cell
-    line = frames.read(cell) if cell else None
+    cell, run = channel.cell
+    line = frames.read(cell, run) if run else None
     return channel.line if line is None else line

@@ -28,7 +28,7 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 class Writing(Computer):
     """Writes the name and the words that its code is made of, as a program would."""
 
-    def run(self, language: str, code: str) -> Iterator[Report]:
+    def run(self, language: str, code: str, number: int | None = None) -> Iterator[Report]:
         self.ran.append((language, code))
         name, _, words = code.partition(" ")
         (self.cwd / name).write_text(words)

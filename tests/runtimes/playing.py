@@ -94,6 +94,7 @@ def play(
     stop_at: str | None = None,
     stops: int = 1,
     insists: bool = False,
+    number: int | None = None,
     on: Callable[[Report, str], None] | None = None,
 ) -> Played:
     """Run the code; answer each question in turn; interrupt once the output holds `stop_at`.
@@ -105,7 +106,7 @@ def play(
     waiting = list(answers)
     began = time.monotonic()
     so_far = ""
-    for report in computer.run(language, code):
+    for report in computer.run(language, code, number):
         played.reports.append((time.monotonic() - began, report))
         if isinstance(report, Printed):
             # A flood may bring much at once: what has just come is whole.

@@ -67,7 +67,7 @@ def sample(computer: Computer, code: str, enough: Callable[[collections.Counter[
         def look() -> bool:
             for _ in range(100):
                 pace.wait(0.0005)
-                seen[frames.read(process.channel.cell) or 0] += 1
+                seen[frames.read(*process.channel.cell) or 0] += 1
             return enough(seen)
 
         until(look, 20)

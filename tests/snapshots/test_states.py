@@ -102,7 +102,7 @@ class Script(Folder):
         super().__init__()
         self.reports = reports
 
-    def run(self, language: str, code: str) -> Iterator[Report]:
+    def run(self, language: str, code: str, number: int | None = None) -> Iterator[Report]:
         yield from self.reports
         if not any(isinstance(each, RunEnded) for each in self.reports):
             self.running.set()

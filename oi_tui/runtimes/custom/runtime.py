@@ -97,7 +97,12 @@ class CustomRuntime:
         self._pressed_at = 0.0
         self._notes: list[Report] = []
 
-    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+    def run(
+        self,
+        code: str,
+        stopped: threading.Event,
+        number: int | None = None,  # noqa: ARG002 -- as the interface has it
+    ) -> Generator[Report, None, None]:
         """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first.
 
         Set before the run has begun, `stopped` interrupts it as soon as it has.

@@ -58,8 +58,8 @@ def _compile(programs: str, making: str) -> None:
 
 def _rehearse(command: "list[str]", making: str) -> None:
     """Have the driver take a request, with files in place of its pipes and its terminal."""
-    cell = os.path.join(making, "cell")
-    texts = {"cell": "int x = 6;\nx * 7", "requests": "run 0 " + cell + "\n", "events": "", "terminal": ""}
+    cell = os.path.join(making, "cell-1")
+    texts = {"cell-1": "int x = 6;\nx * 7", "requests": "run 0 " + cell + "\n", "events": "", "terminal": ""}
     for name, text in texts.items():
         with open(os.path.join(making, name), "w") as file:
             file.write(text)

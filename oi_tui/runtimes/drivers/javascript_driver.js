@@ -232,7 +232,7 @@ function main(folder, typed) {
   // Where lines of a cell stood before its types were taken away, by its name.
   const places = new Map();
   const placed = (line) =>
-    line.replace(/(cell-\d+\.ts):(\d+)(?::(\d+))?/g, (all, url, row, column) => {
+    line.replace(/(cell-\d+(?:\.run-\d+)?\.ts):(\d+)(?::(\d+))?/g, (all, url, row, column) => {
       const found = places.has(url) && places.get(url)(Number(row), Number(column || 1));
       return found ? `${url}:${column ? found.join(':') : found[0]}` : all;
     });
@@ -436,7 +436,7 @@ function work({ folder, typed, events, terminal, heap }) {
   const session = new inspector.Session();
   session.connectToMainThread();
   let run = null;
-  let cells = 0;
+  const named = new Map();
 
   const send = (event, mark) => {
     if (mark) event.mark = mark;
@@ -488,9 +488,19 @@ function work({ folder, typed, events, terminal, heap }) {
     });
   }
 
+  // Code that was taken back leaves its functions behind: other code of the same number gets another name.
+  function nameOf(file, source) {
+    const number = /\d+$/.exec(file)[0];
+    for (let time = 1; ; time++) {
+      const url = `cell-${number}${time > 1 ? `.run-${time}` : ''}.${typed ? 'ts' : 'js'}`;
+      if (!named.has(url)) named.set(url, source);
+      if (named.get(url) === source) return url;
+    }
+  }
+
   function begin(nonce, file) {
     const source = fs.readFileSync(file, 'utf8');
-    run = { nonce, source, url: `cell-${++cells}.${typed ? 'ts' : 'js'}`, line: 0, place: typed ? untyped(source).place : stays };
+    run = { nonce, source, url: nameOf(file, source), line: 0, place: typed ? untyped(source).place : stays };
     const first = source.split('\n').findIndex((line) => line.trim() && !/^\s*\/\//.test(line));
     if (first >= 0) send({ event: 'line', line: (run.line = first + 1) });
     const mine = run;

@@ -18,7 +18,6 @@ const terminal = open("/dev/tty", "w")
 const line = open(joinpath(folder, "line"), "r+")
 nonce = "idle"
 marks = 0
-cells = 0
 
 function spell(text)
     text === nothing && return "null"
@@ -106,9 +105,8 @@ function explain(trouble, trace)
     return ("failed", first(said, 300))
 end
 
-function execute(code)
-    global cells += 1
-    tree = Meta.parseall(code; filename = "cell $cells")
+function execute(code, cell)
+    tree = Meta.parseall(code; filename = "cell $cell")
     steps = tree.head === :toplevel ? tree.args : Any[tree]
     for step in steps
         if step isa Expr && step.head in (:error, :incomplete)
@@ -117,7 +115,7 @@ function execute(code)
         end
     end
     quiet = occursin(r";\s*(#[^\n]*)?\s*\z", code)
-    place = LineNumberNode(1, Symbol("cell $cells"))
+    place = LineNumberNode(1, Symbol("cell $cell"))
     for (at, step) in enumerate(steps)
         if step isa LineNumberNode
             place = step
@@ -133,9 +131,9 @@ function execute(code)
     return ("finished", nothing)
 end
 
-function outcome(code)
+function outcome(code, cell)
     try
-        return Base.reenable_sigint(() -> execute(code))
+        return Base.reenable_sigint(() -> execute(code, cell))
     catch trouble
         trace = catch_backtrace()
         while trouble isa LoadError
@@ -177,7 +175,9 @@ function serve()
             global marks = 0
             forget_interrupts()
             forget_typed()
-            state, reason = outcome(replace(read(String(words[3]), String), "\r\n" => "\n"))
+            path = String(words[3])
+            code = replace(read(path, String), "\r\n" => "\n")
+            state, reason = outcome(code, last(split(path, '-')))
             forget_interrupts()
             reach(0)
             tell("event" => "finished", "nonce" => nonce, "state" => state, "reason" => reason; mark = "$nonce.end")

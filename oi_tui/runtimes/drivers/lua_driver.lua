@@ -147,15 +147,15 @@ local function kept(code)
 	return concat(parts)
 end
 
-local cells = 0
+local cell = 0
 local function run(path)
 	local file = assert(open(path, "rb"))
 	local code = file:read("a") or ""
 	file:close()
-	cells = cells + 1
+	cell = match(path, "%d+$")
 	set_hook()
 	code = kept(gsub(code, "^#", "--#"))
-	local name = "=cell " .. cells
+	local name = "=cell " .. cell
 	local chunk = load("return " .. code, name)
 	-- What is also a statement is a call, made for what it does rather than for its value.
 	local shows = chunk ~= nil and load(code, name) == nil
@@ -194,7 +194,7 @@ local function tell_where_output_goes()
 		since = nil
 		return
 	end
-	since = since or cells
+	since = since or cell
 	terminal:write(format("(What io.write writes goes to a file since cell %d; io.output(io.stdout) brings it back.)\n", since))
 end
 

@@ -6,7 +6,7 @@ use strict;
 use warnings;
 use Fcntl ();
 
-our ($running, $nonce, $cells, $owner, $since) = (0, '', 0, number(), 0);
+our ($running, $nonce, $cell, $owner, $since) = (0, '', 0, number(), 0);
 our @before;
 # Where output is seen, and what it was sent to instead when that was last said.
 our ($stdout, $place) = (\*main::STDOUT, '');
@@ -79,7 +79,7 @@ sub elsewhere {
 # Says so when a cell has sent the output elsewhere for good, since later cells would be silent.
 sub tell_where_output_goes {
 	my ($now, $way_back) = eval { elsewhere() };
-	$since = $cells if defined $now && $now ne $place;
+	$since = $cell if defined $now && $now ne $place;
 	$place = defined $now ? $now : '';
 	syswrite $terminal, "(Perl's output goes to $place since cell $since; $way_back brings it back.)\n" if $place ne '';
 }
@@ -136,7 +136,7 @@ sub run {
 	my $code = do { local $/; <$file> };
 	close $file;
 	$code = '' unless defined $code;
-	$cells++;
+	($cell) = $path =~ /(\d+)\z/;
 	my $data = $code =~ s/^__(?:END|DATA)__[ \t]*(?:\n(.*))?\z//ms ? $1 : undef;
 	no warnings 'once';
 	open(main::DATA, '<', \$data) if defined $data;
@@ -144,8 +144,8 @@ sub run {
 	# What leaves a loop that is not there leaves this one.
 	for my $once (1) {
 		last if $times++;
-		$error = "Can't leave or repeat a loop outside of one at cell $cells.\n";
-		$ended = eval { $running = 1; OiTui::Cell::evaluate(kept($code), $cells); $running = 0; 1 };
+		$error = "Can't leave or repeat a loop outside of one at cell $cell.\n";
+		$ended = eval { $running = 1; OiTui::Cell::evaluate(kept($code), $cell); $running = 0; 1 };
 		$error = $@;
 	}
 	$running = 0;

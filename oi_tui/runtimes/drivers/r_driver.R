@@ -9,7 +9,7 @@ local({
   owner <- Sys.getpid()
   nonce <- "idle"
   marks <- 0L
-  cells <- 0L
+  cell <- "0"
   size <- ""
 
   # -- the channel
@@ -241,12 +241,12 @@ local({
     list("failed", substr(strsplit(sub(" :[\n ]+", ": ", trouble$text), "\n", fixed = TRUE)[[1]][1], 1L, 300L))
   }
   execute <- function(path) {
-    cells <<- cells + 1L
+    cell <<- sub(".*-", "", path)
     steps <- tryCatch(
       {
         code <- read_code(path)
         parse(text = code, keep.source = TRUE, encoding = "UTF-8",
-          srcfile = srcfilecopy(sprintf("cell %d", cells), strsplit(code, "\n", fixed = TRUE)[[1]]))
+          srcfile = srcfilecopy(paste("cell", cell), strsplit(code, "\n", fixed = TRUE)[[1]]))
       },
       error = function(error) list(text = paste0("Error: ", conditionMessage(error)), calls = character())
     )

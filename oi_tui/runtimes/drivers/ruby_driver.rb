@@ -20,7 +20,7 @@ class OiDriver
 
   def initialize(folder)
     @folder = folder
-    @cells = 0
+    @cell = 0
     @running = false
     @name = ''
     @memory = OiMemory.new
@@ -169,15 +169,15 @@ class OiDriver
     if_possible { prepare }
     code = File.read(path, encoding: 'utf-8')
     offer_data(code)
-    @cells += 1
-    @name = "(cell #{@cells})"
+    @cell = path[/\d+\z/].to_i
+    @name = "(cell #{@cell})"
     code
   end
 
   # Says so when a cell has sent the output elsewhere for good, since later cells would be silent.
   def tell_where_output_goes
     place, way_back = elsewhere
-    @since = @cells unless place == @place
+    @since = @cell unless place == @place
     @place = place
     return unless place
     @terminal.syswrite("(Ruby's output goes to #{place} since cell #{@since}; #{way_back} brings it back.)\n")

@@ -27,6 +27,7 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.remote.wire import BEAT, PLACES, SILENCE, WINDOW, Frame, FrameReader, frame, pack
+from oi_tui.runtimes.run import Cell
 
 #: The largest picture that is sent when a program names its file, in bytes.
 _LARGEST_PICTURE = 32 * 1024 * 1024
@@ -193,7 +194,8 @@ class _FarEnd:
         elif do == "run":
             stop = self._stops[message["id"]] = threading.Event()
             self._turns.setdefault(message["language"], threading.Lock())
-            self._in_thread(self._run, message["id"], message["language"], message["code"], stop)
+            cell = Cell(message["code"], message["number"])
+            self._in_thread(self._run, message["id"], message["language"], cell, stop)
         elif do == "interrupt":
             self._interrupt(message["id"], message["language"])
         elif do == "abandon":
@@ -287,16 +289,16 @@ class _FarEnd:
     def _tell_loss(self, loss: Loss) -> None:
         self._sender.send(**{"is": "loss", "loss": pack(loss)})
 
-    def _run(self, number: int, name: str, code: str, stop: threading.Event) -> None:
+    def _run(self, number: int, name: str, cell: Cell, stop: threading.Event) -> None:
         with self._turns[name]:
-            self._run_in_turn(number, name, code, stop)
+            self._run_in_turn(number, name, cell, stop)
 
-    def _run_in_turn(self, number: int, name: str, code: str, stop: threading.Event) -> None:
+    def _run_in_turn(self, number: int, name: str, cell: Cell, stop: threading.Event) -> None:
         runtime = self._runtime(name)
         if runtime is None:
             self._sender.send_reports(number, [RunEnded("failed", 0.0, f"{name} is not installed there.")])
             return
-        reports = runtime.run(code, stop)
+        reports = runtime.run(cell.code, stop, cell.number)
         try:
             for report in reports:
                 for piece in _pieces(_whole(report)):

@@ -167,7 +167,12 @@ class KernelRuntime:
         self._steps: queue.Queue[Report] = queue.Queue()
         self._lock = threading.Lock()
 
-    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+    def run(
+        self,
+        code: str,
+        stopped: threading.Event,
+        number: int | None = None,  # noqa: ARG002 -- as the interface has it
+    ) -> Generator[Report, None, None]:
         """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first."""
         began = time.monotonic()
         if stopped.is_set():

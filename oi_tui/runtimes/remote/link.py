@@ -271,14 +271,14 @@ class Link:
                 while view:
                     view = view[os.write(target.fileno(), view) :]
 
-    def run(self, language: str, code: str) -> Run:
-        """Have code run; what comes of it."""
+    def run(self, language: str, code: str, number: int | None = None) -> Run:
+        """Have code run as the cell of this number; what comes of it."""
         run = Run(self, next(self._numbers), language)
         with self._lock:
             self._runs[run.number] = run
             if self.lost is not None:
                 run.arrived.put(None)
-        self.send(do="run", id=run.number, language=language, code=code)
+        self.send(do="run", id=run.number, language=language, code=code, number=number)
         return run
 
     def ask(self, do: str, seconds: float, **message: object) -> object:

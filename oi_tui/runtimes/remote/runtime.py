@@ -45,7 +45,9 @@ class RemoteRuntime:
         self._used: Link | None = None
         self._pressed_at = 0.0
 
-    def run(self, code: str, stopped: threading.Event) -> Generator[Report, None, None]:
+    def run(
+        self, code: str, stopped: threading.Event, number: int | None = None
+    ) -> Generator[Report, None, None]:
         """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first."""
         began = time.monotonic()
         if self._place.link is None:
@@ -62,7 +64,7 @@ class RemoteRuntime:
         self._used = link
         self._pressed_at = 0.0
         self._place.note_start(self.language.name)
-        run = self._run = link.run(self.language.name, code)
+        run = self._run = link.run(self.language.name, code, number)
         if stopped.is_set():
             run.interrupt()
         ended = False

@@ -43,9 +43,9 @@ def test_it_is_empty_where_nothing_was_saved(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("many", "words"), [(2, "wrote file0, file1"), (5, "5 files written")])
 def test_it_names_the_files_that_code_wrote(tmp_path: Path, many: int, words: str) -> None:
     class Writing(Computer):
-        def run(self, language: str, code: str):  # type: ignore[no-untyped-def]
-            for number in range(many):
-                (tmp_path / f"file{number}").write_text("x")
+        def run(self, language: str, code: str, number: int | None = None):  # type: ignore[no-untyped-def]
+            for place in range(many):
+                (tmp_path / f"file{place}").write_text("x")
             yield from super().run(language, code)
 
     computer = Writing()

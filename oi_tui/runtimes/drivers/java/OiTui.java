@@ -206,7 +206,7 @@ public class OiTui {
   private SourceCodeAnalysis analysis;
   private OiTuiMemory memory;
   private final JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-  private int cells;
+  private int cell;
   private volatile boolean running;
   private volatile boolean stopped;
 
@@ -218,7 +218,7 @@ public class OiTui {
     running = true;
     Outcome outcome;
     try {
-      outcome = execute(Files.readString(path));
+      outcome = execute(Files.readString(path), numberOf(path));
     } catch (Throwable trouble) {
       outcome = failed("the code could not be run: " + trouble);
     }
@@ -238,8 +238,14 @@ public class OiTui {
         + ",\"reason\":" + spell(outcome.reason), nonce + ".end");
   }
 
-  private Outcome execute(String code) {
-    cells++;
+  /** The number of the cell, with which the name of its file ends. */
+  private static int numberOf(Path path) {
+    String name = path.getFileName().toString();
+    return Integer.parseInt(name.substring(name.lastIndexOf('-') + 1));
+  }
+
+  private Outcome execute(String code, int cell) {
+    this.cell = cell;
     List<Piece> pieces = new ArrayList<>();
     for (Piece piece : split(code.replace("\r\n", "\n"))) {
       if (stopped) return FINISHED;
@@ -248,7 +254,7 @@ public class OiTui {
         for (SnippetEvent event : shell.eval(piece.source)) {
           if (event.status() == Snippet.Status.REJECTED) return refused(event.snippet(), piece);
         }
-        return failed("cell " + cells + ", line " + (piece.line + 1) + ": this cannot be read as Java");
+        return failed("cell " + cell + ", line " + (piece.line + 1) + ": this cannot be read as Java");
       }
       pieces.add(piece);
     }
@@ -261,7 +267,7 @@ public class OiTui {
       for (SnippetEvent event : shell.eval(piece.source)) {
         if (event.causeSnippet() != null) continue;
         Snippet snippet = event.snippet();
-        places.put(snippet.id(), new Place(cells, piece.line));
+        places.put(snippet.id(), new Place(cell, piece.line));
         Outcome trouble = troubleOf(event, piece);
         if (trouble != null) return trouble;
         if (stopped || left != null) return FINISHED;
@@ -402,11 +408,11 @@ public class OiTui {
       int begin = source.lastIndexOf('\n', at - 1) + 1;
       int end = source.indexOf('\n', at) < 0 ? source.length() : source.indexOf('\n', at);
       int number = piece.line + 1 + newlines(source.substring(0, at));
-      text.append("cell ").append(cells).append(", line ").append(number).append(": ")
+      text.append("cell ").append(cell).append(", line ").append(number).append(": ")
           .append(diag.getMessage(Locale.ROOT).strip()).append('\n').append(source, begin, end).append('\n')
           .append(source.substring(begin, at).replaceAll("[^\\t]", " ")).append("^\n");
     });
-    return failed(text.length() == 0 ? "cell " + cells + ", line " + (piece.line + 1) + ": not a statement" : text.toString().stripTrailing());
+    return failed(text.length() == 0 ? "cell " + cell + ", line " + (piece.line + 1) + ": not a statement" : text.toString().stripTrailing());
   }
 
   private void explain(Throwable thrown, String before, StringBuilder text) {

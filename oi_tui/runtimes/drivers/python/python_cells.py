@@ -24,6 +24,25 @@ for _name in __future__.all_feature_names:
 _sources = {}
 #: The cells that were run, by file name and text.
 ran = []
+#: The code that was given each file name.
+_named = {}
+
+
+def name_of(number, source):
+    """Name the file of a cell, and count how often other code had this number before, from 1.
+
+    Code that was taken back leaves its functions behind: other code of the same number gets another name,
+    so that tracebacks and `inspect` show the lines of neither for those of the other.
+    """
+    run = 1
+    while _named.setdefault(file_name(number, run), source) != source:
+        run += 1
+    return file_name(number, run), run
+
+
+def file_name(number, run):
+    """The name of a file as tracebacks show it."""
+    return "<cell {}>".format(number) if run == 1 else "<cell {}, run {}>".format(number, run)
 
 
 def remember(name, source):

@@ -1,4 +1,4 @@
-"""The way to the application: pipes on high descriptors, and four bytes that say which line runs."""
+"""The way to the application: pipes on high descriptors, and some bytes that say which line runs."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Channel:
         for name, place in self._places.items():
             setattr(self, name, self._high(os.open(*place) if name != "terminal" else os.dup(1)))
         with open(os.path.join(folder, "line"), "r+b") as file:
-            self._line = mmap.mmap(file.fileno(), 8)
+            self._line = mmap.mmap(file.fileno(), 12)
         self._pack = struct.Struct("=i").pack_into
         self._lock = _thread.allocate_lock()
         self._count = 0
@@ -91,9 +91,10 @@ class Channel:
         """Say which line runs now; 0 for none."""
         self._pack(self._line, 0, number)
 
-    def cell(self, number):
-        """Say which cell it is, by the number in the name of its file."""
+    def cell(self, number, run):
+        """Report which cell runs, by the numbers in the name of its file."""
         self._pack(self._line, 4, number)
+        self._pack(self._line, 8, run)
 
     def request(self):
         """Wait for the next request: its words, or None when the application is gone."""

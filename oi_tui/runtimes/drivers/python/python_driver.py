@@ -1,7 +1,8 @@
 """The driver inside the person's own Python: takes cells from one pipe and tells of their fate on another.
 
 It runs on Python 3.8 and later and needs nothing but the standard library. The terminal (descriptors 0 to 2)
-is the program's own. Requests come as lines `run NONCE PATH`, events go as JSON lines; an event that
+is the program's own. Requests come as lines `run NONCE PATH`, where the path ends
+with the number of the cell; events go as JSON lines; an event that
 has a place in the output carries a `mark`, which is written to the terminal at that place.
 """
 
@@ -46,6 +47,8 @@ class Driver:
         self.coroutine = None
         self.reloader = self.magics = self.shell = None
         self._cells = 0
+        #: The number of the running cell, as the application counts cells.
+        self._number = 0
         self.futures = 0
         self._tasks = None
         self._resting = self._stopped_early = False
@@ -197,7 +200,7 @@ class Driver:
             return
         if self._output is None:
             self._output = import_quietly("python_output").Output(self.channel.terminal)
-        self.print_plainly(self._output.remark(self._cells))
+        self.print_plainly(self._output.remark(self._number))
 
     def _is_on_terminal(self):
         """Whether descriptor 1 is what it was, which is so nearly always and is seen at once."""
@@ -208,6 +211,7 @@ class Driver:
 
     def _run_file(self, path, stopped):
         try:
+            self._number = int(path.rpartition("-")[2])
             with open(path, "rb") as file:
                 source = file.read().decode("utf-8", "surrogatepass")
             self._mend()
@@ -263,8 +267,9 @@ class Driver:
         if self.reloader is not None:
             self.reloader.look()
         self._cells += 1
-        self.file_name = name = "<cell {}>".format(self._cells)
-        self.channel.cell(self._cells)
+        self.file_name, run = python_cells.name_of(self._number, source)
+        name = self.file_name
+        self.channel.cell(self._number, run)
         tree, source = self._parse(source, name)
         python_cells.remember(name, source)
         try:
