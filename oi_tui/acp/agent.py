@@ -18,8 +18,8 @@ from oi_tui.acp.updates import Update, Updates, agent_text, describe
 from oi_tui.engine.events import ApprovalRequested, Event, RunReported, TurnEnded, UsageReported
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import StoreError
-from oi_tui.messages import InputRequested
-from oi_tui.text import visible
+from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
+from oi_tui.text import one_line, visible
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
 
@@ -28,37 +28,69 @@ _OPTIONS = [
     schema.PermissionOption(option_id="run", name="Run", kind="allow_once"),
     schema.PermissionOption(option_id="reject", name="Do not run", kind="reject_once"),
 ]
-_NO_INPUT = "The program asked for input, which this editor cannot give. It was stopped."
+_NO_INPUT = "The program asked for {}, which this editor cannot give. It was stopped."
+#: How long a cancelled prompt waits for its code to end before it is answered, in seconds.
+_GRACE = 0.1
+#: How long the next prompt waits for that code, before its language is ended, and after that, in seconds.
+_PATIENCE = (1.0, 10.0)
 
 
 class AcpSession:
     """One conversation of an editor. A turn runs in a thread; all else runs in the event loop."""
 
-    def __init__(self, id: str, workspace: Workspace, client: Any) -> None:
+    def __init__(self, id: str, workspace: Workspace, client: Any, *, can_type: bool = False) -> None:
+        """`can_type` says whether the editor can ask for a line that a program waits for."""
         self.id = id
-        self._workspace = workspace
+        self.workspace = workspace
         self._client = client
+        self._can_type = can_type
         self._loop = asyncio.get_running_loop()
         self._updates = Updates()
+        #: What the editor is asked just now.
         self._questions: set[Future[None]] = set()
-        self._cancelled = False
+        self._cancelled = asyncio.Event()
         self._gone = False
-        self._worker: threading.Thread | None = None
+        self._prompting = False
+        #: The end of the newest turn, which may come after its prompt was cancelled.
+        self._ended: asyncio.Future[TurnEnded] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn goes on."""
+        return self._prompting or bool(self._ended and not self._ended.done())
 
     async def prompt(self, blocks: list[Any]) -> schema.PromptResponse:
         """Work on a prompt until the turn ends. Raises RequestError."""
-        if self._worker:
+        if self._prompting:
             raise refused("This session works on another prompt. Cancel it first.")
-        events = self._workspace.session.turn(messages_of(blocks))
-        self._cancelled = False
-        ended: asyncio.Future[TurnEnded] = self._loop.create_future()
-        self._worker = threading.Thread(target=self._work, args=(events, ended), daemon=True)
-        self._worker.start()
+        messages = messages_of(blocks)
+        self._prompting = True
         try:
-            end = await asyncio.shield(ended)
+            return await self._work_on(messages)
         finally:
-            self._worker = None
-        if self._cancelled or end.outcome == "interrupted":
+            self._prompting = False
+
+    async def _work_on(self, messages: Sequence[Message]) -> schema.PromptResponse:
+        self._cancelled.clear()
+        await self._end_cancelled_turn()
+        if self._cancelled.is_set():
+            return schema.PromptResponse(stop_reason="cancelled")
+        events = self.workspace.session.turn(messages)
+        self._ended = ended = self._loop.create_future()
+        threading.Thread(target=self._work, args=(events, ended), daemon=True).start()
+        cancelled = asyncio.ensure_future(self._cancelled.wait())
+        try:
+            await asyncio.wait((ended, cancelled), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            cancelled.cancel()
+        if self._cancelled.is_set():
+            # Code may take its time to stop; the editor need not wait for that.
+            await asyncio.wait((ended,), timeout=_GRACE)
+            return schema.PromptResponse(stop_reason="cancelled")
+        return await self._answer_for(ended.result())
+
+    async def _answer_for(self, end: TurnEnded) -> schema.PromptResponse:
+        if end.outcome == "interrupted":
             return schema.PromptResponse(stop_reason="cancelled")
         if end.outcome == "failed":
             raise RequestError(-32603, visible(end.reason or "The turn failed."))
@@ -66,26 +98,38 @@ class AcpSession:
             await self._send(agent_text(visible(end.reason)))
         return schema.PromptResponse(stop_reason="end_turn")
 
+    async def _end_cancelled_turn(self) -> None:
+        """Wait until the turn of a cancelled prompt has ended. Raises RequestError."""
+        for patience in _PATIENCE:
+            if self._ended is None or self._ended.done():
+                return
+            await asyncio.wait((self._ended,), timeout=patience)
+            if not self._ended.done():
+                await asyncio.to_thread(self.workspace.session.interrupt)
+        if self._ended and not self._ended.done():
+            raise refused("The code of the cancelled prompt has not ended yet. Try again in a moment.")
+
     async def replay(self) -> None:
         """Send the conversation so far."""
-        for event in self._workspace.session.replay():
+        for event in self.workspace.session.replay():
             for update in self._updates.replayed(event):
                 await self._send(update)
 
-    def cancel(self) -> None:
+    async def cancel(self) -> None:
         """Stop the turn; a question that is open is answered with no."""
-        if self._worker:
-            self._cancelled = True
-            self._stop()
+        if self._prompting:
+            self._cancelled.set()
+            self._drop_questions()
+            await asyncio.to_thread(self.workspace.session.interrupt)
 
     def close(self) -> None:
         """End everything. Blocks until the languages have ended."""
         self._gone = True
-        self._stop()
-        self._workspace.close()
+        self.workspace.session.interrupt()
+        self._drop_questions()
+        self.workspace.close()
 
-    def _stop(self) -> None:
-        self._workspace.session.interrupt()
+    def _drop_questions(self) -> None:
         for question in list(self._questions):
             question.cancel()
 
@@ -100,21 +144,26 @@ class AcpSession:
                     self._hand_over(event)
         except Exception:  # noqa: BLE001 -- the end of the thread; it reports
             _log.exception("A turn broke off")
-            self._workspace.session.interrupt()
+            self.workspace.session.interrupt()
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(_settle, ended, end)
 
     def _hand_over(self, event: Event) -> None:
-        updates = [*self._updates.of(event), *self._usage(event)]
-        if isinstance(event, RunReported) and isinstance(event.report, InputRequested):
-            updates.append(agent_text(_NO_INPUT))
-            self._workspace.session.interrupt()
-        for update in updates:
+        for update in (*self._updates.of(event), *self._usage(event)):
             self._in_loop(self._send(update)).result()
-        if isinstance(event, ApprovalRequested):
-            question = self._in_loop(self._ask(event))
-            self._questions.add(question)
-            question.add_done_callback(self._questions.discard)
+        match event:
+            case ApprovalRequested():
+                self._put(self._ask(event))
+            case RunReported(_, InputRequested() as request):
+                self._put(self._ask_input(request))
+            case RunReported(_, InputReceived() | RunEnded()):
+                self._drop_questions()
+
+    def _put(self, question: Coroutine[Any, Any, None]) -> None:
+        """Ask the editor; the turn goes on waiting for whatever it waits for."""
+        asked = self._in_loop(question)
+        self._questions.add(asked)
+        asked.add_done_callback(self._questions.discard)
 
     def _in_loop(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
         return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -126,7 +175,7 @@ class AcpSession:
             await self._client.session_update(session_id=self.id, update=update)
         except (OSError, RequestError):
             self._gone = True
-            self._workspace.session.interrupt()
+            self.workspace.session.interrupt()
 
     async def _ask(self, event: ApprovalRequested) -> None:
         """Ask the editor; whatever is no clear yes is a no."""
@@ -146,10 +195,39 @@ class AcpSession:
         else:
             event.reject(stop=outcome is None or outcome.outcome == "cancelled")
 
+    async def _ask_input(self, request: InputRequested) -> None:
+        """Ask the editor for a line that the program waits for; without one, the program is stopped."""
+        line = None
+        if self._can_type and not request.masked:
+            line = await self._asked_line(request)
+        else:
+            await self._send(agent_text(_NO_INPUT.format("a password" if request.masked else "input")))
+        if line is None:
+            await asyncio.to_thread(self.workspace.session.interrupt)
+        else:
+            await asyncio.to_thread(self.workspace.computer.send_input, f"{line}\n")
+
+    async def _asked_line(self, request: InputRequested) -> str | None:
+        form = schema.ElicitationSchema(
+            properties={"line": schema.ElicitationStringPropertySchema(type="string", title="Input")},
+            required=["line"],
+        )
+        try:
+            answer = await self._client.create_elicitation(
+                message=f"The program asks for input: {one_line(request.prompt) or '(no prompt)'}",
+                mode=schema.ElicitationFormSessionMode(session_id=self.id, requested_schema=form),
+            )
+        except Exception as error:  # noqa: BLE001 -- a client may answer with anything
+            _log.warning("The editor did not give a line: %s", error)
+            return None
+        accepted = isinstance(answer, schema.AcceptElicitationResponse)
+        line = (answer.content or {}).get("line") if accepted else None
+        return line.replace("\n", " ") if isinstance(line, str) else None
+
     def _usage(self, event: Event) -> Iterator[Update]:
         if not isinstance(event, UsageReported):
             return
-        session = self._workspace.session
+        session = self.workspace.session
         cost = None if event.cost is None else schema.Cost(amount=session.account.spent, currency="USD")
         used = event.prompt_tokens + event.completion_tokens
         yield schema.UsageUpdate(
@@ -170,13 +248,16 @@ class OiTuiAgent:
         self._open = open_workspace
         self._sessions: dict[str, AcpSession] = {}
         self._client: Any = None
+        self._can_type = False
 
     def on_connect(self, conn: Any) -> None:
         """Take the connection to the editor."""
         self._client = conn
 
-    async def initialize(self, **_: Any) -> schema.InitializeResponse:
+    async def initialize(self, client_capabilities: Any = None, **_: Any) -> schema.InitializeResponse:
         """Say what this agent can do."""
+        elicitation = getattr(client_capabilities, "elicitation", None)
+        self._can_type = bool(elicitation and elicitation.form)
         return schema.InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
             agent_info=schema.Implementation(name="oi-tui", title="oi-tui", version=__version__),
@@ -187,6 +268,7 @@ class OiTuiAgent:
                 session_capabilities=schema.SessionCapabilities(
                     list=schema.SessionListCapabilities(),
                     resume=schema.SessionResumeCapabilities(),
+                    fork=schema.SessionForkCapabilities(),
                     close=schema.SessionCloseCapabilities(),
                 ),
             ),
@@ -212,6 +294,20 @@ class OiTuiAgent:
         """Continue a saved conversation whose content the editor knows."""
         await self._saved(cwd, session_id, mcp_servers)
         return schema.ResumeSessionResponse()
+
+    async def fork_session(
+        self, session_id: str, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any
+    ) -> schema.ForkSessionResponse:
+        """Begin a conversation that has the content of another one, which stays as it is."""
+        if open_one := self._sessions.get(session_id):
+            if open_one.busy:
+                raise refused("This session works on a prompt. Wait for its end, or cancel it first.")
+            copy = self._workspace(cwd, mcp_servers)
+            copy.begin(open_one.workspace.session.messages)
+        else:
+            copy = await self._resumed(cwd, session_id, mcp_servers)
+            copy.branch(copy.session.messages)
+        return schema.ForkSessionResponse(session_id=self._keep(copy.conversation_id, copy).id)
 
     async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
         """List the saved conversations, of one folder if it is named."""
@@ -246,7 +342,7 @@ class OiTuiAgent:
     async def cancel(self, session_id: str, **_: Any) -> None:
         """Stop what a session does."""
         if session := self._sessions.get(session_id):
-            session.cancel()
+            await session.cancel()
 
     def close(self) -> None:
         """End all sessions."""
@@ -260,19 +356,22 @@ class OiTuiAgent:
         return self._sessions[id]
 
     def _keep(self, id: str, workspace: Workspace) -> AcpSession:
-        self._sessions[id] = AcpSession(id, workspace, self._client)
+        self._sessions[id] = AcpSession(id, workspace, self._client, can_type=self._can_type)
         return self._sessions[id]
 
     async def _saved(self, cwd: str, id: str, servers: Sequence[Any] | None) -> AcpSession:
         if id in self._sessions:
             return self._sessions[id]
+        return self._keep(id, await self._resumed(cwd, id, servers))
+
+    async def _resumed(self, cwd: str, id: str, servers: Sequence[Any] | None) -> Workspace:
         workspace = self._workspace(cwd, servers)
         try:
             workspace.resume(id)
         except StoreError as error:
             await asyncio.to_thread(workspace.close)
             raise refused(visible(str(error))) from None
-        return self._keep(id, workspace)
+        return workspace
 
     def _workspace(self, cwd: str, servers: Sequence[Any] | None) -> Workspace:
         """Open a workspace in a folder; it keeps the folder in which it was made."""

@@ -1,28 +1,24 @@
 """Runs the agent on standard input and output until the editor closes them."""
 
 import asyncio
-import os
 import signal
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
 from acp import AgentSideConnection
-from acp.stdio import stdio_streams
 
 from oi_tui import log
 from oi_tui.acp.agent import OiTuiAgent
 from oi_tui.acp.servers import with_servers
+from oi_tui.acp.transport import LineTransport
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.environment import close_to_others
+from oi_tui.json_lines import take_streams
 from oi_tui.workspace import Workspace
-
-#: A line, such as a prompt with images, may have so many bytes.
-LONGEST_LINE = 100 * 1024 * 1024
 
 
 def run(profile: Callable[[], Profile], profile_path: Path | None) -> int:
@@ -44,10 +40,9 @@ def run(profile: Callable[[], Profile], profile_path: Path | None) -> int:
 
 
 async def _serve(agent: OiTuiAgent) -> None:
-    reader, writer = await _streams()
-    # The package counts resuming and closing sessions among what may still change.
+    # The package counts resuming, forking and closing sessions among what may still change.
     connection = AgentSideConnection(
-        cast(Any, agent), writer, reader, listening=False, use_unstable_protocol=True
+        cast(Any, agent), LineTransport(*take_streams()), listening=False, use_unstable_protocol=True
     )
     serving = asyncio.ensure_future(connection.listen())
     loop = asyncio.get_running_loop()
@@ -56,13 +51,3 @@ async def _serve(agent: OiTuiAgent) -> None:
     await asyncio.wait([serving])
     # While the loop runs, turns can still hand over what they have, and so come to their end.
     await asyncio.to_thread(agent.close)
-    writer.transport.abort()
-
-
-async def _streams() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Take standard output for the protocol alone; what else is printed goes to standard error."""
-    sys.stdout = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    streams = await stdio_streams(limit=LONGEST_LINE)
-    sys.stdout = sys.stderr
-    return streams

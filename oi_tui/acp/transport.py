@@ -1,0 +1,72 @@
+"""Messages of the Agent Client Protocol on standard input and output, one in each line.
+
+The package's own transport takes a line of any length, and ends with a line that is JSON but no object.
+"""
+
+import asyncio
+import json
+import threading
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+from oi_tui.json_lines import LineWriter, lines
+
+#: A line, such as a prompt with images, may have so many bytes.
+LONGEST_LINE = 100 * 1024 * 1024
+#: So many messages may wait until somebody takes them.
+_WAITING = 16
+_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
+
+
+class LineTransport:
+    """What the package's connection sends and receives by."""
+
+    def __init__(self, source: BinaryIO, target: int) -> None:
+        self._writer = LineWriter(target)
+        self._loop = asyncio.get_running_loop()
+        self._received: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(_WAITING)
+        threading.Thread(target=self._read, args=(source,), daemon=True).start()
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Write a message. Raises ConnectionError where the editor takes no more."""
+        if not await self._writer.write(json.dumps(message, separators=(",", ":"))):
+            raise ConnectionError("The editor does not read any more.")
+
+    async def receive(self) -> dict[str, Any] | None:
+        """Return the next message; None when the editor has closed its side."""
+        return await self._received.get()
+
+    async def close(self) -> None:
+        """Nothing needs to be closed: the threads end with the process."""
+
+    def _read(self, source: BinaryIO) -> None:
+        """Hand the messages of the editor over until there are no more; the body of a thread."""
+        with suppress(RuntimeError, OSError):
+            for line in lines(source, LONGEST_LINE):
+                self._take(line)
+        with suppress(RuntimeError):  # the loop has ended
+            self._wait_for(self._received.put(None))
+
+    def _take(self, line: bytes | None) -> None:
+        if line is None:
+            self._refuse(_INVALID_REQUEST, f"A line may have {LONGEST_LINE:,} bytes.")
+            return
+        if not line.strip():
+            return
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self._refuse(_PARSE_ERROR, "This line is not JSON.")
+            return
+        if isinstance(message, dict) and isinstance(message.get("method", ""), str):
+            self._wait_for(self._received.put(message))
+        else:
+            self._refuse(_INVALID_REQUEST, "A message must be an object whose method is text.")
+
+    def _refuse(self, code: int, sentence: str) -> None:
+        error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": sentence}}
+        with suppress(ConnectionError):
+            self._wait_for(self.send(error))
+
+    def _wait_for(self, work: Any) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result()

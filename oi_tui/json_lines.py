@@ -1,0 +1,64 @@
+"""Standard input and output for a protocol of JSON in lines, which nothing else may use from then on."""
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import BinaryIO
+
+
+def take_streams() -> tuple[BinaryIO, int]:
+    """Return standard input, and the descriptor of standard output.
+
+    What else is printed goes to standard error, and whoever else reads standard input gets nothing.
+    """
+    # Threads may still wait at these descriptors when everything else has ended; they are never closed.
+    source, target = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return os.fdopen(source, "rb", closefd=False), target
+
+
+def lines(source: BinaryIO, longest: int) -> Iterator[bytes | None]:
+    """Read lines; None stands for one that has more bytes, which are not kept."""
+    while line := source.readline(longest + 1):
+        if len(line) <= longest:
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = source.readline(longest)
+        yield None
+
+
+class LineWriter:
+    """Writes lines in a thread of its own, so that a peer that does not read holds up nobody else."""
+
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self._loop = asyncio.get_running_loop()
+        self._lines: queue.SimpleQueue[tuple[bytes, asyncio.Future[bool]]] = queue.SimpleQueue()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    async def write(self, text: str) -> bool:
+        """Write a line, and wait for that. Return False where the peer takes no more."""
+        written: asyncio.Future[bool] = self._loop.create_future()
+        self._lines.put((text.encode("utf-8", "replace") + b"\n", written))
+        return await written
+
+    def _work(self) -> None:
+        while True:
+            line, written = self._lines.get()
+            with suppress(OSError):
+                while line:
+                    line = line[os.write(self._target, line) :]
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(_settle, written, not line)
+
+
+def _settle(future: "asyncio.Future[bool]", value: bool) -> None:
+    if not future.done():
+        future.set_result(value)
