@@ -46,6 +46,10 @@ class BlockView(ScrollView):
         self._settling = False
         self._stills = SixelOverlay(self, self._pictures)
         self._following = True
+        #: The block that is shown while the end is followed, and which of its lines is at the top.
+        self._lead: tuple[int, int] | None = None
+        #: Whether the person scrolled; for whoever moves the view on their behalf, who resets it.
+        self.scrolled = False
         self._seen = ReadPosition(self.layout_of_blocks)
 
     # Content
@@ -64,6 +68,7 @@ class BlockView(ScrollView):
         """Show these blocks and no others."""
         self.layout_of_blocks.replace(blocks)
         self._seen.forget()
+        self._lead = None
         self._follow(True)
         self.flush()
 
@@ -123,7 +128,11 @@ class BlockView(ScrollView):
     @property
     def new_below(self) -> int:
         """The number of new lines below what the user has seen."""
-        return 0 if self._following else self._seen.below
+        return 0 if self._at_end else self._seen.below
+
+    @property
+    def _at_end(self) -> bool:
+        return self._following and self._lead is None
 
     def on_mount(self) -> None:
         """Be told of another theme, and of other means to show pictures."""
@@ -155,7 +164,7 @@ class BlockView(ScrollView):
     def _anchor(self) -> tuple[int, int] | None:
         """The block at the top of the view and which of its lines that is; None while following the end."""
         if self._following or not self.blocks:
-            return None
+            return self._lead
         top = round(self.scroll_y)
         index = self.layout_of_blocks.at(top)
         return index, top - self.layout_of_blocks.top(index)
@@ -195,7 +204,7 @@ class BlockView(ScrollView):
         return round(self.scroll_y) != before
 
     def _after_move(self) -> None:
-        if self._following:
+        if self._at_end:
             self._seen.reach(self.layout_of_blocks.total, just=True)
         else:
             self._seen.reach(round(self.scroll_y) + self.size.height)
@@ -265,6 +274,7 @@ class BlockView(ScrollView):
         old, new = round(old_value), round(new_value)
         if not self._settling and old != new and self.blocks:
             layout, height = self.layout_of_blocks, self.size.height
+            self._take_over()
             self._follow(new >= self.max_scroll_y)
             index = layout.at(old)
             before = layout.top(index)
@@ -280,6 +290,24 @@ class BlockView(ScrollView):
             self._after_move()
         super().watch_scroll_y(old_value, new_value)
 
+    def _take_over(self) -> None:
+        """The person scrolls: nothing else leads the view."""
+        self.scrolled = True
+        self._lead = None
+
+    def lead(self, key: str | None, row: int = 0) -> None:
+        """While the end is followed, show a row of a block instead, or with None the end again."""
+        index = None if key is None else self.layout_of_blocks.number(key)
+        before, self._lead = self._lead, None
+        if index is not None:
+            layout = self.layout_of_blocks
+            top = layout.top(index) + layout.gap(index) + row - self.size.height // 3
+            if top < layout.end - self.size.height:
+                at = layout.at(top)
+                self._lead = at, max(top, 0) - layout.top(at)
+        if self._following and self._lead != before:
+            self._settle(self._lead)
+
     def action_page_up(self) -> None:
         """Read what is above."""
         self.scroll_to(y=max(round(self.scroll_y) - max(self.size.height - 2, 1), 0), animate=False)
@@ -294,6 +322,7 @@ class BlockView(ScrollView):
 
     def action_scroll_end(self) -> None:
         """Go to the end and follow it."""
+        self._take_over()
         self._follow(True)
         self._settle(None)
 
@@ -303,6 +332,7 @@ class BlockView(ScrollView):
         index = self.layout_of_blocks.at(line)
         if index < 0:
             return
+        self._take_over()
         self._follow(line >= self.layout_of_blocks.end - self.size.height)
         self._painted.clear()
         self._settle(None if self._following else (index, line - self.layout_of_blocks.top(index)))

@@ -163,6 +163,14 @@ class CellBlock(Block):
         """The row, in the block, where the code begins."""
         return 1
 
+    @property
+    def active_row(self) -> int | None:
+        """The row, in the block, where the active line begins; None where no code is seen to run."""
+        line = self.active_line
+        if self.code_folded or self.prompt is not None or line is None:
+            return None
+        return self.code_top + self._line_starts[line - 1] if 0 < line <= len(self._line_starts) else None
+
     def lines_below(self, end: int) -> int:
         """The number of code lines that are not completely above row `end` of the block."""
         count = self._shown_code().count("\n") + 1

@@ -11,12 +11,13 @@ from textual.message import Message as Notification
 from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
-from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded
+from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, RunReported
 from oi_tui.messages import Message
 from oi_tui.widgets.conversation.activity import FRAME, Activity
 from oi_tui.widgets.conversation.blocks import Block, ImageBlock, OutputBlock, UserBlock
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.conversation.event_handler import EventHandler
+from oi_tui.widgets.conversation.line_follower import LineFollower
 from oi_tui.widgets.conversation.output import lines
 from oi_tui.widgets.conversation.search import Match, place, unfold
 from oi_tui.widgets.conversation.selection import MARGIN
@@ -96,6 +97,7 @@ class Conversation(Widget):
         #: The cell whose beginning is kept in view while it waits for approval.
         self._held: CellBlock | None = None
         self._live: set[str] = set()
+        self._follower = LineFollower(self.transcript)
         #: What is being waited for, where the answer will appear.
         self._activity: Activity | None = None
         #: The time that each running cell showed last.
@@ -121,6 +123,8 @@ class Conversation(Widget):
         self._story.apply(event)
         if isinstance(event, MessageRecorded) and (cell := self._story.cell(event.message.id)):
             self._watch(cell)
+        elif isinstance(event, RunReported):
+            self._follower.look()
         elif isinstance(event, ApprovalRequested) and (cell := self._story.cell(event.message.id)):
             self.transcript.changed(cell.key)
             if self.transcript.following:
@@ -155,6 +159,7 @@ class Conversation(Widget):
         self._story = EventHandler(self.transcript, self._saved_as)
         self._held = None
         self._live.clear()
+        self._follower = LineFollower(self.transcript)
         self.transcript.replace()
 
     def _recorded(self, message: Message) -> None:
@@ -163,14 +168,18 @@ class Conversation(Widget):
             self._close_editor()
 
     def _watch(self, cell: CellBlock) -> None:
+        began = cell.live and cell.key not in self._live
         if cell.live:
             self._live.add(cell.key)
             self._ticker.resume()
         else:
             self._live.discard(cell.key)
+            self._follower.end(cell)
         if self._held is cell and not cell.awaits_approval:
             self._held = None
             self.transcript.action_scroll_end()
+        if began:
+            self._follower.begin(cell)
 
     def _tick(self) -> None:
         for key in self._live:
@@ -364,6 +373,7 @@ class Conversation(Widget):
         """Keep in view what waits for an answer, and in its place what is being edited."""
         self.call_after_refresh(self._show_held)
         self.call_after_refresh(self._fit_editor)
+        self.call_after_refresh(self._follower.look)
 
     @on(Transcript.Acted)
     def _act(self, event: Transcript.Acted) -> None:
