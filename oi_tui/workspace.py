@@ -84,6 +84,16 @@ class Languages(protocols.Computer, Protocol):
     def limits(self) -> str | None:
         """The sandbox limits in words; None where the sandbox is off."""
 
+    @property
+    def hosts(self) -> Sequence[str]:
+        """The hosts that programs in the sandbox reach."""
+
+    def allow_host(self, host: str) -> str | None:
+        """Let programs in the sandbox reach a host. Returns why that cannot be done, else None."""
+
+    def forget_hosts(self) -> None:
+        """Allow only the hosts of the settings again."""
+
     def why_nothing_runs(self) -> str | None:
         """Return why the sandbox, if it is on, does not work; may take a moment."""
 
@@ -543,6 +553,7 @@ class Workspace:
     def _leave(self) -> None:
         self.session.close()
         self.computer.reset()
+        self.computer.forget_hosts()
         self._earlier.forget()
         self._note_startup()
         self._close_journal()

@@ -86,6 +86,7 @@ class Computer:
         self.sandbox = False
         self.limits: str | None = None
         self.no_sandbox: str | None = None
+        self.hosts: tuple[str, ...] = ()
         self.running = threading.Event()
 
     def resolve(self, name: str) -> str | None:
@@ -137,6 +138,13 @@ class Computer:
 
     def why_no_sandbox(self) -> str | None:
         return self.no_sandbox
+
+    def allow_host(self, host: str) -> str | None:
+        self.hosts = (*self.hosts, host)
+        return None
+
+    def forget_hosts(self) -> None:
+        self.hosts = ()
 
     @property
     def where(self) -> str:

@@ -21,6 +21,7 @@ from oi_tui.engine import rerun
 from oi_tui.engine.events import Event
 from oi_tui.engine.export.formats import ENDINGS, FORMATS, export, file_name, kind_of, script_suffix
 from oi_tui.engine.open_interpreter import conversations
+from oi_tui.engine.settings.execution import host_pattern
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import StoreError
@@ -177,7 +178,7 @@ class ConversationActions(ABC):
         computer, now = self._workspace.computer, self._workspace.profile.sandbox
         on = not now if on is None else on
         if on == now:
-            self.tell(f"The sandbox is already {'on' if on else 'off'}.")
+            self.tell(f"The sandbox is already {'on' if on else 'off'}.{self._hosts_allowed() if on else ''}")
         elif on:
             self.aside(computer.why_no_sandbox, self._enclose)
         else:
@@ -188,6 +189,27 @@ class ConversationActions(ABC):
                 ),
             )
             self.confirm("Turn the sandbox off?", details, self._let_out)
+
+    def allow_host(self, host: str) -> None:
+        """Let programs in the sandbox reach a host for the rest of this conversation; "" lists such hosts."""
+        computer = self._workspace.computer
+        if not self._workspace.profile.sandbox:
+            self.tell("The sandbox is off, so programs can reach every host.")
+        elif not host:
+            self.tell(f"The sandbox is on.{self._hosts_allowed()} %sandbox allow HOST allows another one.")
+        elif expected := host_pattern(host):
+            self.tell(f"{one_line(host, 100)} cannot be allowed: expected {expected}.", warning=True)
+        elif problem := computer.allow_host(host):
+            self.tell(problem, warning=True)
+        else:
+            self.tell(
+                f"Programs in the sandbox can reach {host} until you leave this conversation. To allow it "
+                "always, add it to the setting sandbox_hosts."
+            )
+
+    def _hosts_allowed(self) -> str:
+        hosts = self._workspace.computer.hosts
+        return f" Programs can reach {', '.join(hosts)}." if hosts else " Programs can reach no host."
 
     def _enclose(self, problem: str | None) -> None:
         if problem:

@@ -27,6 +27,7 @@ def info(workspace: Workspace) -> str:
         f"code runs: {one_line(computer.where or 'on this machine', 300)}",
         f"sandbox: {(computer.why_nothing_runs() or 'on') if computer.sandbox else 'off'}",
         f"variables hidden from programs: {_held_back(workspace)}",
+        *([f"sandbox hosts: {', '.join(computer.hosts) or 'none'}"] if computer.sandbox else []),
         *([f"sandbox limits: {limits}"] if (limits := computer.limits) else []),
         f"conversations: {workspace.store.folder}",
         f"log: {log.file()}",

@@ -69,9 +69,17 @@ def _auto_run(target: CommandTarget, argument: str) -> None:
     target.switch_auto_run(on_off(argument))
 
 
-@command("sandbox", "Turn the sandbox on or off; interpreters restart", usage="[on|off]")
+@command(
+    "sandbox",
+    "Turn the sandbox on or off (interpreters restart), or allow a host in this conversation",
+    usage="[on|off|allow HOST]",
+)
 def _sandbox(target: CommandTarget, argument: str) -> None:
-    target.switch_sandbox(on_off(argument))
+    word, host = parted(argument)
+    if word == "allow":
+        target.allow_host(host.strip())
+    else:
+        target.switch_sandbox(on_off(argument))
 
 
 @command(

@@ -20,7 +20,7 @@ from oi_tui.runtimes.remote.target import LOCAL, TargetError, parse
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
 from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
 from oi_tui.runtimes.sandbox.readable_paths import is_in
-from oi_tui.runtimes.sandbox.sandbox import Sandbox
+from oi_tui.runtimes.sandbox.sandbox import Sandbox, has_proxy
 from oi_tui.runtimes.tables import LiveTable, TableError
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.text import one_line
@@ -41,10 +41,12 @@ _ENCLOSED = (
     "ones. Files that other programs run "
     "automatically (.git/hooks, .envrc, .vscode and others) are read-only."
 )
-_NO_NETWORK = "There is no network, and nothing can be installed."
+_NO_NETWORK = (
+    "There is no network, and nothing can be installed, unless the user allows a host: %sandbox allow HOST."
+)
 _SOME_NETWORK = (
-    "There is no network except these hosts, through the proxy in HTTPS_PROXY: {}. What %pip installs stays "
-    "until Python restarts."
+    "There is no network except these hosts, through the proxy in HTTPS_PROXY: {}. The user can allow more: "
+    "%sandbox allow HOST. What %pip installs stays until Python restarts."
 )
 #: What the model should know of variables; only their names are in it.
 _HELD_BACK = (
@@ -111,7 +113,10 @@ class Computer:
         self._passed = tuple(passed)
         self._writable = tuple(writable)
         self._limits = limits
-        self._hosts = tuple(hosts)
+        #: Read for each request of a program: what is allowed later counts at once.
+        self._hosts = list(hosts)
+        #: The hosts that are allowed in this conversation only.
+        self._granted: list[str] = []
         #: Hosts that the sandbox did not let programs reach, until that was said.
         self._refused: deque[str] = deque(maxlen=100)
         #: What the sandbox could not protect, and whether that was said.
@@ -348,6 +353,25 @@ class Computer:
             if isinstance(runtime, PtyRuntime):
                 runtime.use_sandbox(self._walls())
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that programs in the sandbox reach."""
+        return tuple(self._hosts)
+
+    def allow_host(self, host: str) -> str | None:
+        """Let programs in the sandbox reach a host until `forget_hosts`. Returns why that cannot be done."""
+        if not has_proxy():
+            return "Single hosts cannot be allowed on this system. Turn the sandbox off for network access."
+        if host not in self._hosts:
+            self._hosts.append(host)
+            self._granted.append(host)
+        return None
+
+    def forget_hosts(self) -> None:
+        """Allow only the hosts of the settings again."""
+        while self._granted:
+            self._hosts.remove(self._granted.pop())
+
     def why_nothing_runs(self) -> str | None:
         """Return why the sandbox does not work; None when it works, or is off. Takes a moment once."""
         if self._enclosed and self._place:
@@ -465,8 +489,9 @@ class Computer:
                 hosts.append(one_line(self._refused.popleft(), 100))
         if not hosts:
             return None
-        names = ", ".join(list(dict.fromkeys(hosts))[:8])
-        return f"the sandbox blocked access to {names}; the setting sandbox_hosts lists the allowed hosts"
+        names = list(dict.fromkeys(hosts))[:8]
+        host = names[0] if len(names) == 1 else "HOST"
+        return f"the sandbox blocked access to {', '.join(names)}; to allow it, type %sandbox allow {host}"
 
     def take_losses(self) -> tuple[Loss, ...]:
         """The languages that ended between runs, with what they remembered; each is given once."""

@@ -9,6 +9,7 @@ import pytest
 from oi_tui import paths, profiles
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.open_interpreter import profiles as original_profiles
+from oi_tui.runtimes.sandbox import sandbox
 from tests.e2e.conftest import Start
 from tests.e2e.program import Program, messages
 from tests.servers.openai_server import Call, Exchange, ModelServer, Say, refused, spoken
@@ -33,6 +34,8 @@ def approve_the_sample(program: Program, theme: str = "enter") -> None:
     program.wait_for("Which theme")
     program.press(theme)
     program.wait_for("Nothing runs without your approval")
+    if sandbox.why_not() is None:
+        program.wait_for("%sandbox on also limits")
 
 
 def approve_the_models(program: Program) -> None:

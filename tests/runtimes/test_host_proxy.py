@@ -92,7 +92,7 @@ def test_other_hosts_are_refused_and_named(ask: Ask) -> None:
     refused: list[str] = []
     answer = ask(get("evil.example.org"), "*.example.com", "packages.example.net", refused=refused)
     assert answer.startswith(b"HTTP/1.1 403")
-    assert b"sandbox_hosts" in answer
+    assert b"%sandbox allow evil.example.org" in answer
     assert refused == ["evil.example.org"]
 
 
@@ -115,6 +115,29 @@ def test_a_name_does_not_lead_to_a_private_address(ask: Ask, host: str) -> None:
     answer = ask(get(host), "*.example.com", host)
     assert answer.startswith(b"HTTP/1.1 403")
     assert b"private address" in answer
+    [address] = NAMES[host]
+    shown = f"[{address}]" if ":" in address else address
+    assert f"%sandbox allow {shown}\n".encode() in answer
+
+
+def test_a_host_that_is_allowed_later_is_reached_at_once(tmp_path: Path, port: int) -> None:
+    hosts: list[str] = []
+    refused: list[str] = []
+    gateway = HostProxy(tmp_path / "gateway", hosts, refused.append)
+
+    def asked(host: str) -> bytes:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(20)
+            client.connect(str(tmp_path / "gateway"))
+            client.sendall(get(host).encode())
+            return b"".join(iter(lambda: client.recv(65536), b""))
+
+    assert b"403" in asked(f"127.0.0.1:{port}")
+    hosts += refused
+    assert b"page /x" in asked(f"127.0.0.1:{port}")
+    hosts.clear()
+    assert b"403" in asked(f"127.0.0.1:{port}")
+    gateway.close()
 
 
 def test_a_private_address_that_is_named_too_is_reached(ask: Ask, port: int) -> None:
@@ -190,6 +213,40 @@ def test_code_in_the_sandbox_reaches_these_hosts_only(
     assert "page /here" in played.text
     assert "403 403" in played.text
     assert "held" in played.text
-    assert "blocked access to 169.254.169.254, nowhere.example.org; the setting sandbox_hosts" in played.text
+    assert (
+        "blocked access to 169.254.169.254, nowhere.example.org; to allow it, type %sandbox allow HOST"
+        in played.text
+    )
     # It does so again in the next run, and the languages end as ever.
     assert "page /here" in play(walled, "python", f"print(ask('127.0.0.1:{port}'))").text
+
+
+@walls
+def test_a_host_is_allowed_for_a_conversation_without_a_restart(
+    make: Callable[..., Computer], tmp_path: Path, port: int
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    walled = make(cwd=project, sandbox=True)
+    host = f"127.0.0.1:{port}"
+    code = (
+        "import urllib.request, urllib.error\n"
+        "def ask():\n"
+        f"    request = urllib.request.Request('http://{host}/here')\n"
+        "    request.set_proxy('127.0.0.1:3128', 'http')\n"
+        "    try: return urllib.request.urlopen(request, timeout=20).read()\n"
+        "    except urllib.error.HTTPError as error: return error.read()\n"
+        "print(ask())\n"
+    )
+    blocked = play(walled, "python", code).text
+    assert f"to allow it, type %sandbox allow {host}\n" in blocked
+    assert f"allow it: %sandbox allow {host}" in blocked, "the program is told, too"
+
+    assert walled.allow_host(host) is None
+    assert walled.hosts == (host,)
+    assert any(host in note for note in walled.notes)
+    assert "page /here" in play(walled, "python", "print(ask())").text, "and Python kept its function"
+
+    walled.forget_hosts()
+    assert walled.hosts == ()
+    assert "sandbox blocks access" in play(walled, "python", "print(ask())").text

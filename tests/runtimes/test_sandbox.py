@@ -583,4 +583,6 @@ def test_the_program_in_front_asks_and_is_seen_to(walled: Computer) -> None:
 def test_pip_says_that_there_is_no_network(walled: Computer) -> None:
     for code in ("%pip install --retries 0 --timeout 2 no-such-package-as-this", "!pip download no-such-x"):
         played = play(walled, "python", code)
-        assert "The sandbox is on, so there is no network. The setting sandbox_hosts" in played.text
+        assert (
+            "only allowed hosts can be reached.\nThe user can allow one: %sandbox allow HOST" in played.text
+        )

@@ -17,10 +17,10 @@ def host_pattern(text: str) -> str | None:
     """Say what the text must be unless it names a host, or all below one."""
     if _HOST.fullmatch(text):
         return None
-    return "a host (www.example.com), a host with a port (127.0.0.1:8000), or all subdomains of one "
-
-
-"(*.example.com)"
+    return (
+        "a host (www.example.com), a host with a port (127.0.0.1:8000), or all subdomains of one "
+        "(*.example.com)"
+    )
 
 
 def target_pattern(text: str) -> str | None:

@@ -1,8 +1,9 @@
-"""The way out of the sandbox: a proxy that connects to the hosts that a person named, and to no other.
+"""The way out of the sandbox: a proxy that connects to the hosts that a person allowed, and to no other.
 
 A program inside has a network of its own, with nobody else in it. What it asks of the proxy there comes here
-over a socket in the file system. Names are resolved here, so that no name can lead to an address that is
-private: this machine, the local network, or the service of a cloud that gives out its keys.
+over a socket in the file system. The list of hosts may grow while programs run. Names are resolved here, so
+that no name can lead to an address that is private: this machine, the local network, or the service of a
+cloud that gives out its keys.
 """
 
 import contextlib
@@ -44,7 +45,11 @@ def resolve(host: str, port: int) -> list[str]:
 
 
 class HostProxy:
-    """Listens on a socket in the file system until it is closed. `refused` is told each host of that kind."""
+    """Listens on a socket in the file system until it is closed.
+
+    `hosts` is read for each request. `refused` is told what a person would have to allow for a request that
+    was refused.
+    """
 
     def __init__(
         self,
@@ -53,7 +58,7 @@ class HostProxy:
         refused: Callable[[str], object],
         resolve: Resolve = resolve,
     ) -> None:
-        self._hosts = tuple(host.lower() for host in hosts)
+        self._hosts = hosts
         self._refused = refused
         self._resolve = resolve
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -114,20 +119,21 @@ class HostProxy:
             self._refused(_written(request))
             raise _RefusedError(
                 f"The sandbox blocks access to {_written(request)}. "
-                "The user can allow the host in the setting sandbox_hosts."
+                f"The user can allow it: %sandbox allow {_written(request)}"
             )
         addresses = self._resolve(request.host, request.port)
         for address in addresses:
             if not _is_public(address) and not self._is_named(address, request.port):
-                self._refused(f"{_written(request)} (the private address {address})")
+                private = _written(_Request(address, request.port, b""))
+                self._refused(private)
                 raise _RefusedError(
-                    f"{request.host} resolves to the private address {address}. "
-                    "The user can also allow that address in the setting sandbox_hosts."
+                    f"{request.host} resolves to the private address {address}, which the sandbox blocks. "
+                    f"The user can allow it too: %sandbox allow {private}"
                 )
         return _first_that_answers(addresses, request.port)
 
     def _is_named(self, host: str, port: int) -> bool:
-        return any(_fits(pattern, host, port) for pattern in self._hosts)
+        return any(_fits(pattern.lower(), host, port) for pattern in tuple(self._hosts))
 
 
 def _first_that_answers(addresses: Sequence[str], port: int) -> socket.socket:
@@ -160,7 +166,8 @@ def _is_public(address: str) -> bool:
 
 
 def _written(request: _Request) -> str:
-    return request.host if request.port in _USUAL_PORTS else f"{request.host}:{request.port}"
+    host = f"[{request.host}]" if ":" in request.host else request.host
+    return host if request.port in _USUAL_PORTS else f"{host}:{request.port}"
 
 
 def _read_head(client: socket.socket) -> tuple[bytes, bytes]:

@@ -91,8 +91,8 @@ class Sandbox:
     #: Files that would be read-only, by name or path, and may be written all the same.
     writable: tuple[str, ...] = ()
     limits: Limits = USUAL
-    #: The only hosts that programs reach, as `www.example.com` and `*.example.com`.
-    hosts: tuple[str, ...] = ()
+    #: The only hosts that programs reach, as `www.example.com` and `*.example.com`; may grow meanwhile.
+    hosts: Sequence[str] = ()
     #: Is told the others that they asked for.
     refused: Callable[[str], object] = lambda _: None
     #: Is told what could not be protected, in sentences.
@@ -107,7 +107,7 @@ class Sandbox:
         """As `problem`, but what is wrong, as a part of a sentence, and what to do apart."""
         if unkept := self.limits.problem():
             return unkept, "Remove them from the profile."
-        if self.hosts and not sys.platform.startswith("linux"):
+        if self.hosts and not has_proxy():
             return "sandbox_hosts cannot be enforced on this system", "Remove them from the profile."
         try:
             self.folder()
@@ -126,7 +126,8 @@ class Sandbox:
             del inside[name]
         # So that drivers, and whoever else wants to, can say why something fails.
         inside[environment_names.IN_SANDBOX] = "on"
-        if self.hosts:
+        if has_proxy():
+            # Also where no host is allowed yet: a program that runs can then reach one as soon as it is.
             inside |= _PROXIES
         mechanism = _mechanism()
         guarded = protected_files.find(self.folder(), self.writable)
@@ -146,13 +147,13 @@ class Sandbox:
                 guarded.read_only,
                 guarded.pinned,
                 self.limits,
-                gateway_in(channel).resolve() if self.hosts else None,
+                gateway_in(channel).resolve() if has_proxy() else None,
             )
         )
 
     def open_gateway(self, channel: Path) -> HostProxy | None:
-        """Let programs inside reach the hosts that are named; None where none is. Raises OSError."""
-        return HostProxy(gateway_in(channel), self.hosts, self.refused) if self.hosts else None
+        """Let programs inside reach the hosts that are allowed; None without a proxy. Raises OSError."""
+        return HostProxy(gateway_in(channel), self.hosts, self.refused) if has_proxy() else None
 
     def folder(self) -> Path:
         """The working directory by its real name. Raises NoSandboxError where it is none for a sandbox."""
@@ -211,6 +212,11 @@ class Sandbox:
             # A file that is kept elsewhere and linked here is ours as well.
             named += [path for path in (*config.glob("*"), *config.glob("*/*")) if path.is_symlink()]
         return list(dict.fromkeys(item.resolve() for item in named))
+
+
+def has_proxy() -> bool:
+    """Whether single hosts can be allowed on this system."""
+    return sys.platform.startswith("linux")
 
 
 def gateway_in(channel: Path) -> Path:

@@ -30,10 +30,8 @@ _BEFORE = (
     "Try it with this harmless code: y runs it, e edits it, n rejects it, escape skips this step."
 )
 _LATER = "Nothing was brought in. oi-tui --import does it later."
-_AFTER = (
-    "Done. Nothing runs without your approval. %sandbox on also limits code to this folder. "
-    "Now type a request; f1 shows keys and commands."
-)
+_AFTER = "Done. Nothing runs without your approval.{} Now type a request; f1 shows keys and commands."
+_SANDBOX = " %sandbox on also limits code to this folder, without network."
 NO_MODEL = (
     "No model is set; %model (ctrl+l) chooses one. Until then you can run code yourself: ! runs a shell "
     "command, %python CODE runs Python; other languages work the same way."
@@ -100,7 +98,7 @@ class FirstRun:
             self._ask_for_model()
             return
         self._ui.switch_profile(result.default.stem)
-        self._ui.tell(_AFTER)
+        self._conclude()
 
     def _ask_for_model(self) -> None:
         """Ask for a model; what was found is chosen already."""
@@ -128,7 +126,7 @@ class FirstRun:
         told = "theme" in bench.workspace.profile.origins
         quiet = time.monotonic() - last_key(bench.app) > _QUIET
         if told or bench.busy or bench.prompt.text or not bench.screen.is_active:
-            self._ui.tell(_AFTER)
+            self._conclude()
         elif quiet:
             bench.app.push_screen(ThemesScreen(welcome=True), self._end)
         else:
@@ -137,4 +135,12 @@ class FirstRun:
     def _end(self, theme: str | None) -> None:
         if theme is not None:
             self._ui.keep_theme(theme)
-        self._ui.tell(_AFTER)
+        self._conclude()
+
+    def _conclude(self) -> None:
+        """Say what comes next, with the sandbox where it works on this machine."""
+        workspace = self._view.workspace
+        self._ui.aside(
+            lambda: not workspace.profile.sandbox and workspace.computer.why_no_sandbox() is None,
+            lambda offered: self._ui.tell(_AFTER.format(_SANDBOX if offered else "")),
+        )

@@ -32,6 +32,8 @@ class Desk:
         ("%target", ("switch_target", ("",))),
         ("%target command:sudo -u build", ("switch_target", ("command:sudo -u build",))),
         ("%sandbox off", ("switch_sandbox", (False,))),
+        ("%sandbox allow  Example.com ", ("allow_host", ("Example.com",))),
+        ("%sandbox allow", ("allow_host", ("",))),
         ("%model  openai/x ", ("open_models", ("openai/x",))),
         ("%run python print(1)", ("run_by_hand", ("python", "print(1)"))),
         ("%% ls -l", ("run_by_hand", ("shell", "ls -l"))),

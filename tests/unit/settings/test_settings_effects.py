@@ -334,7 +334,13 @@ EFFECTS: dict[str, Effect] = {
     "sandbox": Effect(ran("shell", "grep NoNewPrivs /proc/self/status; ls -a ~")),
     "sandbox_writable": Effect(in_a_sandbox("echo x >.envrc"), (".envrc",), {"sandbox": True}),
     "sandbox_hosts": Effect(
-        in_a_sandbox("echo $HTTPS_PROXY"), ("*.example.com", "127.0.0.1:8000"), {"sandbox": True}
+        # Nothing listens at that port, which the proxy answers differently from a host that is not allowed.
+        in_a_sandbox(
+            "exec 3<>/dev/tcp/127.0.0.1/3128\n"
+            "printf 'CONNECT 127.0.0.1:9 HTTP/1.1\\r\\n\\r\\n' >&3; head -1 <&3"
+        ),
+        ("*.example.com", "127.0.0.1:9"),
+        {"sandbox": True},
     ),
     "sandbox_memory": Effect(limits, 1.5, {"sandbox": True}),
     "sandbox_processes": Effect(limits, 30, {"sandbox": True}),

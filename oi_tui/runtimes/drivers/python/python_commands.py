@@ -172,8 +172,7 @@ class Commands:
         status = self.program(words).returncode
         if status:
             if os.environ.get("OI_TUI_IN_SANDBOX"):
+                print("The sandbox is on: only allowed hosts can be reached.")
                 if os.environ.get("HTTPS_PROXY"):
-                    print("The sandbox is on: only the hosts of the setting sandbox_hosts can be reached.")
-                else:
-                    print("The sandbox is on, so there is no network. The setting sandbox_hosts names hosts.")
+                    print("The user can allow one: %sandbox allow HOST")
             raise SystemExit(status)

@@ -1,0 +1,27 @@
+"""The last line of the first run."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from oi_tui.screens.chat.first_run import FirstRun
+from tests.fakes import Computer
+
+
+@pytest.mark.parametrize(
+    ("problem", "on", "offered"), [(None, False, True), (None, True, False), ("no bubblewrap", False, False)]
+)
+def test_the_sandbox_is_offered_where_it_works_and_is_off(
+    problem: str | None, on: bool, offered: bool
+) -> None:
+    computer = Computer()
+    computer.no_sandbox = problem
+    told: list[str] = []
+    workspace = SimpleNamespace(profile=SimpleNamespace(sandbox=on), computer=computer)
+    view = SimpleNamespace(workspace=workspace)
+    ui = SimpleNamespace(aside=lambda work, then: then(work()), tell=told.append)
+    FirstRun(cast("Any", ui), cast("Any", view))._conclude()
+    [line] = told
+    assert line.startswith("Done. Nothing runs without your approval.")
+    assert ("%sandbox on" in line) == offered
