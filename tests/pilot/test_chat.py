@@ -217,22 +217,22 @@ async def test_the_sandbox_is_switched_off_only_after_a_question() -> None:
 
 async def test_a_host_is_allowed_for_one_conversation() -> None:
     async with sitting() as desk:
-        await desk.type("%sandbox allow pypi.org")
+        await desk.type("%sandbox allow example.org")
         await desk.until(lambda: noticed(desk, "The sandbox is off, so programs can reach every host."))
         await desk.type("%sandbox on")
         await desk.until(lambda: noticed(desk, "Sandbox on"))
         for typed, words in (
             ("%sandbox allow", "Programs can reach no host. %sandbox allow HOST allows another one."),
             (
-                "%sandbox allow https://pypi.org/",
-                "https://pypi.org/ cannot be allowed: expected a host",
+                "%sandbox allow https://example.org/",
+                "https://example.org/ cannot be allowed: expected a host",
             ),
-            ("%sandbox allow pypi.org", "can reach pypi.org until you leave this conversation"),
-            ("%sandbox on", "The sandbox is already on. Programs can reach pypi.org."),
+            ("%sandbox allow example.org", "can reach example.org until you leave this conversation"),
+            ("%sandbox on", "The sandbox is already on. Programs can reach example.org."),
         ):
             await desk.type(typed)
             await desk.until(lambda words=words: noticed(desk, words))
-        assert desk.computer.hosts == ("pypi.org",)
+        assert desk.computer.hosts == ("example.org",)
         await desk.type("%new")
         await desk.until(lambda: desk.computer.hosts == ())
 
