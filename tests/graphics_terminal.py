@@ -17,7 +17,8 @@ _SIXEL = re.compile(rb"\x1b\[(\d+);(\d+)H(\x1bP[0-9;]*q[^\x1b]*)\x1b\\")
 _ROW = re.compile(
     rb"\x1b\[[0-9;]*?38;(?:2;(?P<rgb>\d+;\d+;\d+)|5;(?P<index>\d+))[0-9;]*m(?P<text>(?:"
     + PLACEHOLDER.encode()
-    + rb"[^\x1b]*)+)(?=\x1b)"  # what comes next is there: the row is whole
+    # No other placeholder is among what follows one: else there would be endless ways to read a row.
+    + rb"[^\x1b\xf4]*)+)(?=\x1b)"  # what comes next is there: the row is whole
 )
 
 
@@ -82,6 +83,21 @@ def commands(written: bytes) -> Record:
     return record
 
 
+def find_cells(written: bytes) -> dict[int, set[tuple[int, int]]]:
+    """Return the cells (row, column) of pictures that were written, by the pictures' numbers."""
+    cells: dict[int, set[tuple[int, int]]] = {}
+    for found in _ROW.finditer(written):
+        if found["rgb"]:
+            red, green, blue = map(int, found["rgb"].split(b";"))
+            low = red << 16 | green << 8 | blue
+        else:
+            low = int(found["index"])
+        for cell in found["text"].decode().split(PLACEHOLDER)[1:]:
+            row, column, high = (NUMBERS.index(mark) for mark in cell[:3])
+            cells.setdefault(high << 24 | low, set()).add((row, column))
+    return cells
+
+
 class GraphicsTerminal(Terminal):
     """`answers` are written when the program has asked; "{number}" is the number of its question."""
 
@@ -107,17 +123,7 @@ class GraphicsTerminal(Terminal):
     @property
     def shown(self) -> dict[int, set[tuple[int, int]]]:
         """The cells (row, column) of pictures that were ever written, by the pictures' numbers."""
-        cells: dict[int, set[tuple[int, int]]] = {}
-        for found in _ROW.finditer(bytes(self.raw)):
-            if found["rgb"]:
-                red, green, blue = map(int, found["rgb"].split(b";"))
-                low = red << 16 | green << 8 | blue
-            else:
-                low = int(found["index"])
-            for cell in found["text"].decode().split(PLACEHOLDER)[1:]:
-                row, column, high = (NUMBERS.index(mark) for mark in cell[:3])
-                cells.setdefault(high << 24 | low, set()).add((row, column))
-        return cells
+        return find_cells(bytes(self.raw))
 
     @property
     def sixels(self) -> list[tuple[int, int, bytes]]:

@@ -245,15 +245,23 @@ class Terminal:
         return self.wait_for(wanted, timeout, gone=True)
 
     def wait_quiet(self, seconds: float = 0.3, timeout: float = 40.0) -> str:
-        """Wait until nothing was written for so long."""
-        limit = time.monotonic() + timeout
+        """Wait until nothing was written for so long, or the program has ended."""
+        if not self.settle(seconds, timeout):
+            raise AssertionError(f"still writing after {timeout} s\n{framed(self.screen)}")
+        return self.screen
+
+    def settle(self, seconds: float, at_most: float) -> bool:
+        """Wait until nothing was written for so long; False when that did not happen in time."""
+        limit = time.monotonic() + at_most
         with self._change:
-            while time.monotonic() < limit and not self._ended:
+            while not self._ended:
                 seen = len(self.raw)
                 self._change.wait(seconds)
                 if len(self.raw) == seen:
                     break
-        return self.screen
+                if time.monotonic() > limit:
+                    return False
+        return True
 
     def wait_exit(self, timeout: float = 40.0) -> int:
         """The exit status of the program; minus the number of the signal that ended it."""

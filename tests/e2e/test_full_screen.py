@@ -101,7 +101,7 @@ def test_the_way_back_and_in_again(start: Start, workplace: Path) -> None:
     program.press("escape")
     outside(program, "esc again ends")
     # A key that is held down repeats: what follows at once is the same press.
-    program.wait_for(lambda screen: re.search(r"stopping shell +[1-9]", screen))
+    program.wait_for(lambda screen: re.search(r"(stopping shell|for input) +[1-9]", screen))
     program.press("escape")
     program.idle()
     assert "less lines.txt" in program.screen
@@ -161,7 +161,7 @@ def test_nothing_opens_under_the_fingers_of_somebody_who_types(start: Start, wor
     program = begun(start, "sleep 1; less lines.txt")
     program.send("!touch made-by-less")
     program.wait_for("a full-screen program has the terminal")
-    screen = program.wait_quiet(1.0)
+    screen = program.wait_for(lambda screen: re.search(r"for input +[2-9] s", screen))
     assert BACK not in screen
     assert "!touch made-by-less" in screen
     program.press("ctrl+u")

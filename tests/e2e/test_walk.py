@@ -92,7 +92,7 @@ class Walk:
             self.program.press("enter")
         else:
             self.program.press(way)
-        self.program.wait_quiet(0.05, 2)
+        self.program.settle(0.05, 2)
         self._keys(known, 8)
         self._back()
 
@@ -101,21 +101,21 @@ class Walk:
         self.program.send("\x1d")
         for _ in range(4):
             self.program.press("escape")
-            self.program.wait_quiet(0.05, 2)
+            self.program.settle(0.05, 2)
 
     def _empty_prompt(self) -> None:
         self._back()
         self.program.press("ctrl+down", "ctrl+u")
-        self.program.wait_quiet(0.05, 2)
+        self.program.settle(0.05, 2)
 
     def _say(self) -> None:
         words = self.dice.choice(SAID)
         self._note(words)
         self._empty_prompt()
         self.program.send(words)
-        self.program.wait_quiet(0.05, 2)
+        self.program.settle(0.05, 2)
         self.program.press("enter")
-        self.program.wait_quiet(self.dice.choice((0.05, 0.3)), 3)
+        self.program.settle(self.dice.choice((0.05, 0.3)), 3)
 
     def _press(self) -> None:
         others = ("f3", "f5", "f6", "f8", "ctrl+g", "ctrl+t", "ctrl+n", "\x1d")
@@ -139,14 +139,14 @@ class Walk:
         size = self.dice.choice(SIZES)
         self._note(f"{size[0]}x{size[1]}")
         self.program.resize(*size)
-        self.program.wait_quiet(0.05, 2)
+        self.program.settle(0.05, 2)
         if self.dice.random() < 0.7:
             self.program.resize(100, 30)
 
     def _look_away(self) -> None:
         self._note("focus out and in")
         self.program.send("\x1b[O")
-        self.program.wait_quiet(0.05, 1)
+        self.program.settle(0.05, 1)
         self.program.send("\x1b[I")
 
     def _stop(self) -> None:
@@ -165,7 +165,7 @@ class Walk:
         self.program.wait_for("Stopped")
         self.program.send("fg\r")
         self.program.wait_for(lambda _: 1049 in self.program.modes)
-        self.program.wait_quiet(0.1, 3)
+        self.program.settle(0.1, 3)
 
 
 def whole(program: Program, walk: Walk, seed: int) -> None:

@@ -134,7 +134,7 @@ async def test_find_opens_what_is_folded_and_shows_the_row() -> None:
             assert "line 57" in marked(desk)
 
 
-def lines_between(language: str, code: str):  # type: ignore[no-untyped-def]
+def lines_between(language: str, code: str, number: int | None = None):  # type: ignore[no-untyped-def]
     from oi_tui.messages import Printed, RunEnded
 
     yield Printed("".join(f"line {n}\n" for n in range(20, 90)))

@@ -132,6 +132,7 @@ class Home(Widget):
     def __init__(self) -> None:
         super().__init__(id="home")
         self._facts = HomeFacts((), ())
+        self._state = Content("")
 
     def compose(self) -> ComposeResult:
         """The state in words, and the list below it."""
@@ -140,7 +141,9 @@ class Home(Widget):
 
     def tell(self, state: Content) -> None:
         """Say with which model and in which mode the next request is answered."""
-        self.query_one("#home-state", Static).update(state)
+        if not self._state.is_same(state):
+            self._state = state
+            self.query_one("#home-state", Static).update(state)
 
     def offer(self, facts: HomeFacts) -> None:
         """List requests and conversations."""

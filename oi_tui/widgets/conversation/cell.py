@@ -148,7 +148,9 @@ class CellBlock(Block):
 
     @property
     def clock(self) -> str:
-        """The running time of the program, as in the header."""
+        """The running time of the program, as in the header; "" while the header does not say it."""
+        if self.prompt is not None or self.stopping:
+            return ""
         return duration(round(time.monotonic() - self._started, 1))
 
     # How it is drawn

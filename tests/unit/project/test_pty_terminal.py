@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.widgets.images.kitty import NUMBERS, PLACEHOLDER
+from tests.graphics_terminal import find_cells
 from tests.terminal import Picture, Terminal
 
 APP = """
@@ -77,3 +79,11 @@ def test_closing_ends_a_program_that_ignores_signals() -> None:
     terminal.close()
     assert not Path(f"/proc/{terminal.pid}").exists()
     assert terminal._process.signalstatus == signal.SIGKILL
+
+
+@pytest.mark.timeout(20)
+def test_a_row_of_a_picture_counts_once_it_is_whole() -> None:
+    cells = "".join(PLACEHOLDER + NUMBERS[0] + NUMBERS[column] + NUMBERS[0] for column in range(43)).encode()
+    row = b"\x1b[38;2;0;0;1m" + cells
+    assert [len(find_cells(written)) for written in (row, row + b"\x1b[0m")] == [0, 1]
+    assert find_cells(row + b"\x1b[0m") == {1: {(0, column) for column in range(43)}}
