@@ -300,6 +300,10 @@ class ConversationActions(ABC):
         """Without a screen there is nothing to point at."""
         self.tell("Plain mode does not use the mouse.")
 
+    def switch_sidebar(self, on: bool | None) -> None:  # noqa: ARG002
+        """Without a screen there is no side."""
+        self.tell("Plain mode has no sidebar; use %variables, %files and %tokens.")
+
     def search_history(self, text: str) -> None:
         """List what was said before and holds the words."""
         found = HistoryBrowser(History().load()).containing(text, _LISTED)

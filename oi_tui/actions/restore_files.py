@@ -41,7 +41,7 @@ class FileRestorer:
     def tell_files(self, number: int | None) -> None:
         """The files that the cell with this number changed, counted from 1; of all cells for None."""
         lines = []
-        for cell, step in self._steps():
+        for cell, step in steps_of(self._workspace):
             if number in (None, cell):
                 lines.append(f"[{cell}] in {one_line(paths.short(step.folder), 200)}")
                 lines += [f"  {line}" for line in _listed(step)]
@@ -74,7 +74,7 @@ class FileRestorer:
             else:
                 self._ask("Undo the restore?", back)
             return
-        steps = self._steps()
+        steps = steps_of(self._workspace)
         snapshots = self._workspace.snapshots
         taken = [each for id_ in snapshots.known(undone) if (each := snapshots.step(id_))]
         step: Step | None
@@ -115,13 +115,14 @@ class FileRestorer:
         latest = self._workspace.snapshots.latest(map(restoring.back_id, codes))
         return self._workspace.snapshots.step(latest) if latest else None
 
-    def _steps(self) -> list[tuple[int, Step]]:
-        """Every step of the conversation at work, with the number of its cell."""
-        codes = [m.id for m in self._workspace.session.messages if m.type == "code" and m.role != "computer"]
-        snapshots = self._workspace.snapshots
-        numbered = {id_: number for number, id_ in enumerate(codes, 1)}
-        steps = ((numbered[id_], snapshots.step(id_)) for id_ in snapshots.known(codes))
-        return [(number, step) for number, step in steps if step is not None]
+
+def steps_of(workspace: Workspace) -> list[tuple[int, Step]]:
+    """List the steps of the conversation at work that changed files, with the numbers of their cells."""
+    codes = [m.id for m in workspace.session.messages if m.type == "code" and m.role != "computer"]
+    snapshots = workspace.snapshots
+    numbered = {id_: number for number, id_ in enumerate(codes, 1)}
+    steps = ((numbered[id_], snapshots.step(id_)) for id_ in snapshots.known(codes))
+    return [(number, step) for number, step in steps if step is not None]
 
 
 def _listed(step: Step) -> list[str]:

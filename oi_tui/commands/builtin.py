@@ -270,6 +270,11 @@ def _variables(target: CommandTarget, argument: str) -> None:
     target.open_variables(argument)
 
 
+@command("sidebar", "Show or hide variables, changed files and cost", usage="[on|off]", keys="ctrl+b")
+def _sidebar(target: CommandTarget, argument: str) -> None:
+    target.switch_sidebar(on_off(argument))
+
+
 @command("table", "Open a data frame of Python, or a CSV, Parquet, Excel or SQLite file", usage="NAME|FILE")
 def _table(target: CommandTarget, argument: str) -> None:
     if not argument:

@@ -11,6 +11,23 @@ _NAME = re.compile(r"[\w$@.]{1,200}[?!=]?")
 _PRIVATE = re.compile(r"passw|secret|token|api_?key|credential", re.IGNORECASE)
 #: What a shell prints of a text before it is cut short, in characters.
 _LONGEST = 60
+#: Types of variables that open as a table.
+TABLES = frozenset(("DataFrame", "Series", "Table", "RecordBatch"))
+#: Types of functions, classes and modules, as languages call them.
+_CODE = frozenset(
+    (
+        "function",
+        "builtin_function_or_method",
+        "type",
+        "closure",
+        "class",
+        "module",
+        "sub",
+        "method",
+        "Class",
+        "alias",
+    )
+)
 #: A hidden text of so many characters is recognised within a longer value.
 _TELLING = 4
 
@@ -83,6 +100,28 @@ def read(found: object) -> Iterator[Variable]:
             if summary[:1] in ("'", '"') and _PRIVATE.search(name):
                 summary = f"{kind}, not shown"
             yield Variable(name, kind, summary, size if isinstance(size, int) else None)
+
+
+def newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    """The current variables; for a busy language, those it reported before."""
+    before = {memory.language: memory for memory in old}
+    return tuple(before.get(memory.language, memory) if memory.state == "busy" else memory for memory in new)
+
+
+def is_code(variable: Variable) -> bool:
+    """Whether it is a function, a class or a module, and no data."""
+    described = variable.summary.startswith(("function ", "class ", "module "))
+    # What a shell says of a text is the text itself.
+    return variable.type in _CODE or (described and variable.type != "string")
+
+
+def by_interest(variables: Sequence[Variable]) -> tuple[list[Variable], list[Variable]]:
+    """Split variables into data and code, each in order of interest: tables first, then the newest."""
+    data: list[Variable] = []
+    code: list[Variable] = []
+    for variable in reversed(variables):
+        (code if is_code(variable) else data).append(variable)
+    return sorted(data, key=lambda variable: variable.type not in TABLES), code
 
 
 def withheld(variable: Variable, hidden: Collection[str]) -> Variable:

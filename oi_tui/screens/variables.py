@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from oi_tui import paths
 from oi_tui.input.mentions import written
-from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.runtimes.variables import TABLES, Detail, Memory
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
@@ -27,8 +27,6 @@ _KEYS: Keys = (
     ("up/down", "choose"),
     ("f5", "ask again"),
 )
-#: Types of variables that open as a table.
-_TABLES = frozenset(("DataFrame", "Series", "Table", "RecordBatch"))
 #: While something runs, what is remembered is asked for again after so many seconds.
 _AGAIN = 1.0
 
@@ -41,6 +39,12 @@ class Remembering(Protocol):
 
     def look_at(self, language: str, name: str) -> Detail | None:
         """The value of one variable."""
+
+
+def mention(language: str, name: str, memories: Sequence[Memory]) -> str:
+    """Write the variable as the prompt mentions it: with its language where another has the name, too."""
+    shared = sum(any(v.name == name for v in memory.variables) for memory in memories) > 1
+    return written(f"{language}:{name}" if shared else name)
 
 
 class VariablesScreen(Page[str | None]):
@@ -184,10 +188,7 @@ class VariablesScreen(Page[str | None]):
         row = self._list.selected
         if row is None or row.variable is None:
             return
-        name = row.variable.name
-        memories = self._memories or ()
-        shared = sum(any(v.name == name for v in memory.variables) for memory in memories) > 1
-        self.dismiss(written(f"{row.language}:{name}" if shared else name))
+        self.dismiss(mention(row.language, row.variable.name, self._memories or ()))
 
     def action_look(self) -> None:
         """See the beginning of what the variable holds."""
@@ -195,7 +196,7 @@ class VariablesScreen(Page[str | None]):
         if row is None or row.variable is None:
             return
         language, name = row.language, row.variable.name
-        if self._open_table and language == "python" and row.variable.type in _TABLES:
+        if self._open_table and language == "python" and row.variable.type in TABLES:
             self._open_table(language, name)
             return
         self.run_worker(
@@ -209,15 +210,7 @@ class VariablesScreen(Page[str | None]):
     @on(Seen)
     def handle_seen(self, event: Seen) -> None:
         """Read it on a screen of its own."""
-        if event.detail is None:
-            name = one_line(event.name, 60)
-            self.notify(
-                f"{name} cannot be shown now: it was deleted, or {event.language} is busy.", markup=False
-            )
-            return
-        title = f"{one_line(event.name, 60)}  {one_line(event.detail.description, 200)}"
-        where = f"This is only the beginning; the full value is in {event.language}."
-        self.app.push_screen(PagerScreen(title, LongText.of(event.detail.preview), where))
+        show_detail(self.app, event.language, event.name, event.detail)
 
     def action_leave(self) -> None:
         """Empty the field, else close."""
@@ -226,3 +219,15 @@ class VariablesScreen(Page[str | None]):
             field.value = ""
         else:
             self.dismiss(None)
+
+
+def show_detail(app: App[Any], language: str, name: str, detail: Detail | None) -> None:
+    """Show the beginning of a variable's value on a screen of its own."""
+    shown = one_line(name, 60)
+    if detail is None:
+        words = f"{shown} cannot be shown now: it was deleted, or {language} is busy."
+        app.notify(words, markup=False)
+        return
+    title = f"{shown}  {one_line(detail.description, 200)}"
+    where = f"This is only the beginning; the full value is in {language}."
+    app.push_screen(PagerScreen(title, LongText.of(detail.preview), where))

@@ -112,6 +112,13 @@ class ApplicationSettings:
         key="motion",
         section="Application",
     )
+    sidebar: bool = setting(
+        True,
+        "Show variables, changed files and cost beside the conversation, from 140 columns on. ctrl+b shows "
+        "and hides them.",
+        key="sidebar",
+        section="Application",
+    )
     mouse: bool = setting(
         True,
         "Use the mouse for scrolling, selecting and clicking. When off, the terminal selects text itself; "

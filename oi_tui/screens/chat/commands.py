@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.screen import Screen
@@ -16,6 +17,7 @@ from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile, ProfileError
 from oi_tui.runtimes.availability import told
 from oi_tui.runtimes.tables import TableSource
+from oi_tui.runtimes.variables import TABLES
 from oi_tui.screens.chat.cell_actions import CellActions
 from oi_tui.screens.chat.first_run import NO_MODEL
 from oi_tui.screens.chat.switch_model import ModelSwitcher
@@ -39,6 +41,7 @@ from oi_tui.widgets.pager.long_text import LongText
 if TYPE_CHECKING:
     from oi_tui.screens.chat.interfaces import PromptScreen
     from oi_tui.screens.chat.view import ChatView
+    from oi_tui.widgets.sidebar.rows import SidebarRow
 
 T = TypeVar("T")
 #: A second escape at rest within this many seconds goes back.
@@ -163,6 +166,37 @@ class ChatCommands(ConversationActions):
             else "Mouse support is off; your terminal handles the mouse."
         )
 
+    def switch_sidebar(self, on: bool | None) -> None:
+        """Show or hide the sidebar; on a narrow screen it is a drawer."""
+        self._view.sidebar.switch(on)
+
+    def act_on_sidebar(self, row: "SidebarRow", *, look: bool) -> None:
+        """Insert a variable in the prompt, show its value, restore the files of a cell, or list variables."""
+        self._view.sidebar.close_drawer()
+        if row.action == "restore":
+            self.restore_files(row.name)
+        elif row.action == "more":
+            self.open_variables("")
+        elif look:
+            self._look_at(row)
+        else:
+            self._mention(self._view.sidebar.mention(row))
+
+    def _look_at(self, row: "SidebarRow") -> None:
+        from oi_tui.screens.variables import show_detail
+
+        if row.language == "python" and row.type in TABLES:
+            self._open_variable(row.language, row.name)
+        else:
+            look_at = self._workspace.computer.look_at
+            show = partial(show_detail, self._chat.app, row.language, row.name)
+            self.aside(lambda: look_at(row.language, row.name), show)
+
+    def reset_languages(self) -> None:
+        """Restart the interpreters."""
+        super().reset_languages()
+        self._view.sidebar.forget()
+
     def search_history(self, text: str) -> None:
         """Offer what was said before, above the prompt."""
         self._chat.prompt.focus()
@@ -250,6 +284,8 @@ class ChatCommands(ConversationActions):
     def stop(self) -> None:
         """Stop what is in progress; pressed twice at rest, go back to what was typed before."""
         resting = not self._view.busy and self._chat.prompt.has_focus
+        if not self._view.busy and self._view.sidebar.close_drawer():
+            return
         now = time.monotonic()
         twice = resting and now - self._rested < _TWICE
         self._rested = now if resting and not twice else -_TWICE
@@ -376,6 +412,7 @@ class ChatCommands(ConversationActions):
         self._chat.app.theme = profile.theme
         use_mouse(self._chat.app, profile.mouse)
         use_motion(self._chat.app, profile.motion)
+        self._view.sidebar.fit()
         use_images(self._chat.app, profile.images)
         self._chat.prompt.multi_line = profile.multi_line
         self.show_log(profile.verbose or profile.debug)

@@ -11,7 +11,7 @@ from textual.worker import get_current_worker
 
 from oi_tui.input import mentions
 from oi_tui.input.file_index import FileIndex
-from oi_tui.runtimes.variables import Memory, Variable
+from oi_tui.runtimes.variables import Memory, Variable, is_code, newer
 from oi_tui.text import one_line
 from oi_tui.widgets.prompt.completion import Query
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
@@ -20,8 +20,6 @@ from oi_tui.workspace import Languages
 #: Variables that are offered before anything of their names is typed.
 _UNASKED = 8
 _MOST = 50
-#: Types whose values are not data.
-_CODE = frozenset({"function", "class", "type", "method", "Class", "alias"})
 #: Seconds between two looks at a list of files that is being made.
 _PAUSE = 0.15
 
@@ -68,7 +66,7 @@ class Completer:
             self._tell(query)
         if self._outdated:
             self._outdated = False
-            self._memories = _newer(self._memories, tuple(self._computer.memories()))
+            self._memories = newer(self._memories, tuple(self._computer.memories()))
         self._tell(query)
         while self.files.listing and not worker.is_cancelled:
             sleep(_PAUSE)
@@ -113,7 +111,7 @@ class Completer:
                 full = f"{memory.language}:{variable.name}".lower()
                 if wanted in variable.name.lower() or full.startswith(wanted):
                     begins = variable.name.lower().startswith(wanted)
-                    found.append(((not begins, variable.type in _CODE), memory.language, variable))
+                    found.append(((not begins, is_code(variable)), memory.language, variable))
         found.sort(key=lambda each: each[0])
         for _, language, variable in found[: _MOST if typed else _UNASKED]:
             name = f"{language}:{variable.name}" if count[variable.name] > 1 else variable.name
@@ -121,9 +119,3 @@ class Completer:
                 variable.name,
                 CompletionOffer(f"{mentions.written(name)} ", name, f"{language}  {variable.summary}"),
             )
-
-
-def _newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...]:
-    """The current variables; for a busy language, those it reported before."""
-    before = {memory.language: memory for memory in old}
-    return tuple(before.get(memory.language, memory) if memory.state == "busy" else memory for memory in new)

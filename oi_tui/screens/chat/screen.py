@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from oi_tui.screens.chat.home import Home
     from oi_tui.screens.chat.view import ChatView
     from oi_tui.widgets.conversation.conversation import Conversation
+    from oi_tui.widgets.sidebar.sidebar import Sidebar
     from oi_tui.workspace import Workspace
 
 #: A second ctrl+c within this many seconds leaves.
@@ -314,6 +315,16 @@ class ChatScreen(Screen[None]):
 
     def on_home_left(self, event: "Home.Left") -> None:
         """Back to where a person types, with what was typed elsewhere."""
+        self._type(prose(event.text))
+
+    def on_sidebar_chosen(self, event: "Sidebar.Chosen") -> None:
+        """Insert or show a variable, or restore files."""
+        self.commands.act_on_sidebar(event.row, look=event.look)
+
+    def on_sidebar_left(self, event: "Sidebar.Left") -> None:
+        """Back to where a person types, with what was typed elsewhere."""
+        if event.closed:
+            self.chat_view.sidebar.close_drawer()
         self._type(prose(event.text))
 
     def action_follow(self) -> None:

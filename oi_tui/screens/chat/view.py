@@ -30,6 +30,7 @@ from oi_tui.messages import InputReceived, InputRequested, Message
 from oi_tui.screens.chat.completer import Completer
 from oi_tui.screens.chat.foreground import Foreground
 from oi_tui.screens.chat.progress import Progress
+from oi_tui.screens.chat.sidebar import SidebarControl
 from oi_tui.screens.diff import DiffScreen
 from oi_tui.terminal.clipboard import copy
 from oi_tui.terminal.external_editor import edit_outside
@@ -100,6 +101,7 @@ class ChatView(Widget):
         self.replace_line = FindReplaceBar(self.conversation.editor, id="replace")
         self.conversation.on_edit_ended = self.replace_line.dismiss
         self.foreground = Foreground(self)
+        self.sidebar = SidebarControl(self, workspace, lambda: self.tokens)
         self.completer = Completer(self, workspace.computer, workspace.resources)
         self.log_panel = LogPanel(log.recent, id="log")
         self._waiting = PromptQueue(id="queue")
@@ -210,6 +212,8 @@ class ChatView(Widget):
             self.approval.focus()
         elif self.prompt.has_focus:
             self.conversation.transcript.enter()
+        elif self.conversation.has_focus_within and self.sidebar.shown:
+            self.sidebar.focus()
         else:
             self.prompt.focus()
 
@@ -349,6 +353,7 @@ class ChatView(Widget):
             self.show(item)
             self._follow(item)
             self.foreground.follow(item)
+            self.sidebar.follow(item)
         self._show_activity()
         self.post_message(self.Changed())
 
@@ -368,7 +373,9 @@ class ChatView(Widget):
 
     def show(self, event: Event) -> None:
         """Put what happened into the conversation."""
-        self.screen.remove_class("-empty")
+        if self.screen.has_class("-empty"):
+            self.screen.remove_class("-empty")
+            self.sidebar.fit()
         self.conversation.apply(event)
 
     def show_session(self) -> None:
@@ -387,6 +394,7 @@ class ChatView(Widget):
         self.screen.add_class("-empty")
         for event in self.session.replay():
             self.show(event)
+        self.sidebar.forget()
         self.conversation.scroll_end()
         self.post_message(self.Changed())
 
@@ -481,12 +489,19 @@ class ChatView(Widget):
 
     def on_resize(self) -> None:
         """Programs learn how wide the output is."""
+        self.sidebar.fit()
         if not self.foreground.shown:
             self.tell_size()
+
+    def on_sidebar_moved(self) -> None:
+        """The conversation has another width."""
+        if not self.foreground.shown:
+            self.call_after_refresh(self.tell_size)
 
     def tell_size(self) -> None:
         """Programs are as wide as their output is in the conversation."""
         columns, rows = self.size
+        columns -= self.sidebar.columns
         self.workspace.computer.resize(max(20, columns - 6), max(5, rows - 4))
 
     def on_unmount(self) -> None:

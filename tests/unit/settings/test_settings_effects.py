@@ -253,6 +253,19 @@ def spoken(profile: Profile) -> object:
     return heard.read_text() if heard.exists() else None
 
 
+def beside(profile: Profile) -> object:
+    """Whether the sidebar stands beside the conversation on a wide screen."""
+
+    async def work() -> object:
+        async with sitting([Text("ok")], **chosen(profile)) as desk:
+            await desk.pilot.resize_terminal(160, 40)
+            await desk.type("hello")
+            await desk.idle()
+            return desk.bench.sidebar.shown
+
+    return asyncio.run(work())
+
+
 def seated(profile: Profile) -> object:
     """What the application does in a turn: whom it calls how, whether it has a title, what it asks for."""
 
@@ -379,6 +392,7 @@ EFFECTS: dict[str, Effect] = {
     "keys": Effect(keyed),
     "motion": Effect(seated),
     "mouse": Effect(moused),
+    "sidebar": Effect(beside),
     "multi_line": Effect(seated),
     "notifications": Effect(seated),
     "terminal_title": Effect(seated),

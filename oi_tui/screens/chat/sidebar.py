@@ -1,0 +1,185 @@
+"""Shows the sidebar where there is room, and brings it up to date while it is shown."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual.widget import Widget
+
+from oi_tui.actions.restore_files import steps_of
+from oi_tui.engine.events import Event, FilesChanged, MessageRecorded, TurnEnded, UsageReported
+from oi_tui.engine.files.snapshots import Step
+from oi_tui.messages import Message
+from oi_tui.runtimes.variables import Memory, newer
+from oi_tui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from oi_tui.widgets.sidebar.rows import SidebarFacts, SidebarRow
+    from oi_tui.widgets.sidebar.sidebar import Sidebar
+
+#: From so many columns on the sidebar stands beside the conversation; below that it is a drawer over it.
+WIDE = 140
+#: States of code that has not run yet, or runs.
+_UNFINISHED = (None, "writing", "queued", "running", "waiting")
+
+
+class SidebarControl:
+    """Shows and hides the sidebar. While it is hidden nothing is computed for it.
+
+    Variables and files are learnt in a thread, once code has run; the rest is at hand.
+    """
+
+    def __init__(self, view: Widget, workspace: Workspace, tokens: Callable[[], int]) -> None:
+        """It stands in the `view`. `tokens` is the size of the last request and its reply."""
+        self._view = view
+        self._workspace = workspace
+        self._tokens = tokens
+        self._sidebar: Sidebar | None = None
+        self._drawer = False
+        self._memories: tuple[Memory, ...] = ()
+        self._steps: tuple[tuple[int, Step], ...] = ()
+        #: Whether code has run since variables and files were learnt.
+        self._outdated = True
+        self._asking = self._again = False
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is on the screen."""
+        return self._sidebar is not None and self._sidebar.display
+
+    @property
+    def columns(self) -> int:
+        """The columns that it takes from the conversation."""
+        return self._sidebar.outer_size.width if self._sidebar and self.shown and self._is_wide else 0
+
+    @property
+    def _is_wide(self) -> bool:
+        return self._view.app.size.width >= WIDE
+
+    def focus(self) -> None:
+        """Give it the keyboard."""
+        if self._sidebar:
+            self._sidebar.focus()
+
+    def switch(self, on: bool | None) -> None:
+        """Show or hide it: beside the conversation, now and at the next start; else as a drawer."""
+        if self._is_wide:
+            self._keep(not self._workspace.profile.sidebar if on is None else on)
+        else:
+            self._drawer = not self._drawer if on is None else on
+        wanted = self._wanted
+        if wanted and self._view.screen.has_class("-empty"):
+            self._drawer = False
+            self._view.notify("The sidebar opens with the first message.", timeout=3)
+        self.fit()
+        if wanted and self._drawer:
+            self._view.call_after_refresh(self.focus)
+
+    def close_drawer(self) -> bool:
+        """Close the drawer; whether there was one."""
+        was_open, self._drawer = self._drawer, False
+        self.fit()
+        return was_open and not self._is_wide
+
+    def _keep(self, on: bool) -> None:
+        self._workspace.use(self._workspace.profile.with_changes(sidebar=on))
+        self._workspace.keep(sidebar=on)
+
+    @property
+    def _wanted(self) -> bool:
+        return self._workspace.profile.sidebar if self._is_wide else self._drawer
+
+    def fit(self) -> None:
+        """Show or hide it as the screen and the settings are now."""
+        wide = self._is_wide
+        self._drawer = self._drawer and not wide
+        wanted = self._wanted and not self._view.screen.has_class("-empty")
+        if wanted and self._sidebar is None:
+            self._mount()
+        if self._sidebar is None:
+            return
+        self._sidebar.set_class(not wide, "-drawer")
+        if wanted != self._sidebar.display:
+            self._display(self._sidebar, wanted)
+
+    def _mount(self) -> None:
+        from oi_tui.widgets.sidebar.sidebar import Sidebar
+
+        self._sidebar = Sidebar()
+        self._sidebar.display = False
+        self._view.mount(self._sidebar)
+
+    def _display(self, sidebar: "Sidebar", wanted: bool) -> None:
+        focused = sidebar.has_focus
+        sidebar.display = wanted
+        if wanted:
+            self._update()
+        elif focused:
+            sidebar.post_message(sidebar.Left())
+        sidebar.post_message(sidebar.Moved())
+
+    # -- what it shows
+
+    def follow(self, event: Event) -> None:
+        """Learn anew what may be different after the event."""
+        match event:
+            case MessageRecorded(Message(type="code", state=state)) if state not in _UNFINISHED:
+                self._outdated = True
+                self._update()
+            case FilesChanged():
+                self._outdated = True
+                self._update()
+            case UsageReported() | TurnEnded():
+                self._update()
+
+    def forget(self) -> None:
+        """Show another conversation, or other languages."""
+        self._memories, self._steps = (), ()
+        self._outdated = True
+        self.fit()
+        self._update()
+
+    def mention(self, row: "SidebarRow") -> str:
+        """Write the variable of the row as the prompt mentions it."""
+        from oi_tui.screens.variables import mention
+
+        return mention(row.language, row.name, self._memories)
+
+    def _update(self) -> None:
+        """Show what is at hand, and ask for the rest where code has run."""
+        if not self.shown or self._sidebar is None:
+            return
+        self._sidebar.show(self._facts())
+        if not self._outdated:
+            return
+        self._again = self._asking
+        if not self._asking:
+            self._asking, self._outdated = True, False
+            self._view.run_worker(self._learn, thread=True, group="sidebar", exit_on_error=False)
+
+    def _learn(self) -> None:
+        """Ask the languages and the snapshots; in a thread."""
+        memories = tuple(self._workspace.computer.memories())
+        steps = tuple(steps_of(self._workspace))
+        self._view.app.call_later(self._take, memories, steps)
+
+    def _take(self, memories: tuple[Memory, ...], steps: tuple[tuple[int, Step], ...]) -> None:
+        """Take what was learnt; of a busy language, keep what it told before."""
+        busy = any(memory.state == "busy" for memory in memories)
+        self._memories = newer(self._memories, memories)
+        self._steps = steps
+        self._asking = False
+        self._outdated = self._outdated or busy
+        if self._again:
+            self._again = False
+            self._update()
+        elif self.shown and self._sidebar:
+            self._sidebar.show(self._facts())
+
+    def _facts(self) -> "SidebarFacts":
+        from oi_tui.widgets.sidebar.rows import SidebarFacts
+
+        session = self._workspace.session
+        ledger = session.ledger
+        known = SidebarFacts(self._memories, self._steps, self._tokens(), session.window)
+        return replace(known, requests=ledger.requests, price=ledger.price if ledger.requests else "")

@@ -1,0 +1,1 @@
+"""The sidebar: variables, changed files, context and cost."""

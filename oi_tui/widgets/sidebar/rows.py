@@ -1,0 +1,140 @@
+"""The rows of the sidebar, made of what is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from oi_tui.actions.restore_files import MARKS
+from oi_tui.engine.files.snapshots import Step
+from oi_tui.runtimes.variables import Memory, Variable, by_interest
+from oi_tui.text import one_line
+
+#: Rows that the variables of a language and the changed files have at least, also where room is short.
+_FEWEST = 5
+#: The width of the bar that shows how full the context window is, in cells.
+_BAR = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarFacts:
+    """What the sidebar shows."""
+
+    memories: tuple[Memory, ...] = ()
+    #: Steps that changed files, with the numbers of their cells, oldest first.
+    steps: tuple[tuple[int, Step], ...] = ()
+    #: Tokens of the last request and its reply.
+    tokens: int = 0
+    #: The context window in tokens; None where it is not known.
+    window: int | None = None
+    requests: int = 0
+    #: The cost as text, "" before the first request.
+    price: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarRow:
+    """A row: text at the left and at the right. One with an `action` can be selected."""
+
+    text: str = ""
+    note: str = ""
+    kind: Literal["heading", "entry", "facts", "warning"] = "facts"
+    action: Literal["", "variable", "restore", "more"] = ""
+    #: The variable's language and name, or the number of the cell.
+    language: str = ""
+    name: str = ""
+    type: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The identity of the row, by which it stays selected."""
+        return (self.action, self.language, self.name, self.text if self.action == "restore" else "")
+
+
+def sidebar_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
+    """List the rows; the longer sections are cut so that all of them fit, as far as that is possible."""
+    context = _context(facts)
+    told = [memory for memory in facts.memories if memory.state == "told" and memory.variables]
+    files = sum(len(step.changes) for _, step in facts.steps)
+    fixed = len(context) + 4 + 2 * max(len(told), 1)
+    room = max(height - fixed, 0)
+    for_files = min(files, max(_FEWEST, room // 3))
+    for_each = max(_FEWEST, (room - max(for_files, 1)) // max(len(told), 1))
+    variables = _variables(told, facts.memories, for_each)
+    return [*variables, *_files(facts.steps, for_files), SidebarRow(), *context]
+
+
+def _variables(told: Sequence[Memory], all_: Sequence[Memory], room: int) -> list[SidebarRow]:
+    if not told:
+        busy = any(memory.state in ("busy", "starting") for memory in all_)
+        words = "shown when the code is done" if busy else "none yet"
+        return [SidebarRow("Variables", kind="heading"), SidebarRow(words), SidebarRow()]
+    rows: list[SidebarRow] = []
+    for memory in told:
+        title = f"Variables · {memory.language}" if len(told) > 1 else "Variables"
+        rows += [SidebarRow(title, f"{memory.total:,}", "heading"), *_of_language(memory, room), SidebarRow()]
+    return rows
+
+
+def _of_language(memory: Memory, room: int) -> list[SidebarRow]:
+    """List the data; functions, classes and what has no room are only counted."""
+    data, code = by_interest(memory.variables)
+    hidden = memory.total - len(memory.variables) + max(0, len(data) - room)
+    counted = [
+        f"{hidden:,} more" if hidden else "",
+        _count(len(code), "function or class", "functions and classes"),
+    ]
+    rows = [_variable(memory.language, variable) for variable in data[:room]]
+    if words := ", ".join(filter(None, counted)):
+        rows.append(SidebarRow(f"… {words}", "f4", action="more", language=memory.language))
+    return rows
+
+
+def _variable(language: str, variable: Variable) -> SidebarRow:
+    name, summary = one_line(variable.name, 60), one_line(variable.summary, 80)
+    return SidebarRow(name, summary, "entry", "variable", language, variable.name, variable.type)
+
+
+def _files(steps: Sequence[tuple[int, Step]], room: int) -> list[SidebarRow]:
+    count = sum(len(step.changes) for _, step in steps)
+    rows = [SidebarRow("Files changed", f"{count:,}" if count else "", "heading")]
+    if not count:
+        return [*rows, SidebarRow("none")]
+    changes = [(cell, change) for cell, step in reversed(steps) for change in step.changes]
+    for cell, change in changes[:room]:
+        text = f"{MARKS[change.what]} {one_line(change.name, 120)}"
+        rows.append(SidebarRow(text, f"[{cell}] undo", "entry", "restore", name=str(cell)))
+    if hidden := count - room if count > room else 0:
+        rows.append(SidebarRow(f"… {hidden:,} more (%files)"))
+    return rows
+
+
+def _context(facts: SidebarFacts) -> list[SidebarRow]:
+    rows = [SidebarRow("Context and cost", kind="heading")]
+    if not facts.requests and not facts.tokens:
+        return [*rows, SidebarRow("no request yet")]
+    if not facts.tokens:
+        rows.append(SidebarRow("tokens not reported"))
+    elif facts.window:
+        share = facts.tokens / facts.window
+        full = min(_BAR, round(share * _BAR))
+        kind: Literal["facts", "warning"] = "warning" if share > 0.9 else "facts"
+        rows.append(SidebarRow("━" * full + "─" * (_BAR - full), f"{share:.0%}", kind))
+        rows.append(SidebarRow(f"{short_count(facts.tokens)} of {short_count(facts.window)} tokens"))
+    else:
+        rows.append(SidebarRow(f"{short_count(facts.tokens)} tokens", "limit unknown"))
+    requests = _count(facts.requests, "request", "requests") or "no request"
+    cost = "cost unknown" if facts.price in ("", "?") else facts.price
+    return [*rows, SidebarRow(requests, cost)]
+
+
+def _count(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}" if number else ""
+
+
+def short_count(number: int) -> str:
+    """A number in few characters: 950, 1.9k, 128k, 1.0M."""
+    if number < 1000:
+        return str(number)
+    if number < 1_000_000:
+        return f"{number / 1000:.1f}k" if number < 99_950 else f"{number / 1000:.0f}k"
+    return f"{number / 1_000_000:.1f}M"

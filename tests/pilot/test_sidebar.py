@@ -1,0 +1,259 @@
+"""The sidebar: when it is there, what it shows, and what its rows do."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from oi_tui.engine.files.snapshots import Change, Step
+from oi_tui.engine.llm.base import Text, Usage
+from oi_tui.runtimes.variables import Detail, Memory, Variable
+from oi_tui.screens.pager import PagerScreen
+from oi_tui.screens.variables import VariablesScreen
+from oi_tui.widgets.sidebar.rows import SidebarFacts, short_count, sidebar_rows
+from oi_tui.widgets.sidebar.sidebar import Sidebar
+from tests.fakes import call
+from tests.pilot.test_cells import screen_lines
+from tests.pilot.test_chat import Desk, sitting
+from tests.pilot.test_restore_files import answered, working
+
+DATA = Memory(
+    "python",
+    "told",
+    (
+        Variable("total", "float", "12.5"),
+        Variable("df", "DataFrame", "DataFrame 1200x8"),
+        Variable("load", "function", "function load"),
+    ),
+    3,
+)
+
+
+def sidebar(desk: Desk) -> Sidebar:
+    return desk.chat.query_one(Sidebar)
+
+
+def shown(desk: Desk) -> list[str]:
+    """The rows on the screen, "" as long as there is no sidebar."""
+    if not desk.bench.sidebar.shown:
+        return []
+    bar = sidebar(desk)
+    return [" ".join(bar.render_line(y).text.split()) for y in range(bar.size.height)]
+
+
+@asynccontextmanager
+async def wide(*replies: object, columns: int = 200, **settings: object) -> AsyncIterator[Desk]:
+    async with sitting(*replies, auto_run=True, **settings) as desk:
+        await desk.pilot.resize_terminal(columns, 50)
+        desk.computer.remembered = (DATA,)
+        yield desk
+
+
+async def test_it_shows_variables_and_cost_after_a_run() -> None:
+    async with wide([call("a"), Usage(1000, 50, 0.02)], [Text("Done."), Usage(1900, 50, 0.02)]) as desk:
+        assert not desk.bench.sidebar.shown, "there is nothing to show yet"
+        await desk.type("go")
+        await desk.until(lambda: "2 requests $0.0400" in shown(desk))
+        await desk.until(lambda: "df DataFrame 1200x8" in shown(desk))
+        rows = shown(desk)
+        assert rows[rows.index("Variables 3") + 1 :][:3] == [
+            "df DataFrame 1200x8",
+            "total 12.5",
+            "… 1 function or class f4",
+        ]
+        assert "Files changed" in rows
+        assert desk.chat.focused is desk.chat.prompt
+
+
+async def test_another_run_brings_it_up_to_date() -> None:
+    async with wide([call("a")], [Text("Done.")], [call("b")], [Text("Done.")]) as desk:
+        await desk.type("go")
+        await desk.until(lambda: "df DataFrame 1200x8" in shown(desk))
+        await desk.until(lambda: not desk.bench.busy)
+        desk.computer.remembered = (Memory("python", "told", (Variable("new", "int", "3"),), 1),)
+        await desk.type("go")
+        await desk.until(lambda: "new 3" in shown(desk))
+        assert "df DataFrame 1200x8" not in shown(desk)
+
+
+async def test_a_busy_language_keeps_what_it_told() -> None:
+    async with wide([call("a")], [Text("Done.")], [call("b")], [Text("Done.")]) as desk:
+        await desk.type("go")
+        await desk.until(lambda: "df DataFrame 1200x8" in shown(desk) and not desk.bench.busy)
+        desk.computer.remembered = (
+            Memory("python", "busy"),
+            Memory("shell", "told", (Variable("x", "string", "1"),), 1),
+        )
+        await desk.type("go")
+        await desk.until(lambda: "x 1" in shown(desk))
+        assert "df DataFrame 1200x8" in shown(desk)
+
+
+async def test_nothing_is_asked_while_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with wide([call("a")], [Text("Done.")], columns=139) as desk:
+        asked: list[int] = []
+
+        def memories() -> tuple[Memory, ...]:
+            asked.append(1)
+            return (DATA,)
+
+        monkeypatch.setattr(desk.computer, "memories", memories)
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
+        assert asked == []
+        assert not desk.chat.query(Sidebar)
+        await desk.pilot.press("ctrl+b")
+        await desk.until(lambda: "> df DataFrame 1200x8" in shown(desk))
+        assert asked == [1]
+
+
+async def test_the_key_hides_it_and_that_is_remembered(tmp_path: Path) -> None:
+    async with wide([Text("Hello.")]) as desk:
+        desk.workspace.profile_path = tmp_path / "profile.yaml"
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.sidebar.shown)
+        width = desk.bench.conversation.size.width
+        await desk.pilot.press("ctrl+b")
+        await desk.until(lambda: desk.bench.conversation.size.width > width)
+        assert not desk.bench.sidebar.shown
+        assert "sidebar: false" in (tmp_path / "profile.yaml").read_text()
+        await desk.type("%sidebar on")
+        await desk.until(lambda: desk.bench.conversation.size.width == width)
+        assert "sidebar" not in (tmp_path / "profile.yaml").read_text()
+
+
+async def test_it_follows_the_width_of_the_screen() -> None:
+    async with wide([Text("Hello.")]) as desk:
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.sidebar.shown)
+        await desk.pilot.resize_terminal(100, 40)
+        await desk.until(lambda: not desk.bench.sidebar.shown)
+        assert desk.bench.conversation.size.width == 100
+        await desk.pilot.resize_terminal(200, 50)
+        await desk.until(lambda: desk.bench.sidebar.shown)
+        assert desk.bench.conversation.size.width == 200 - sidebar(desk).outer_size.width
+
+
+async def test_a_narrow_screen_has_a_drawer_that_escape_closes() -> None:
+    async with wide([Text("Hello.")], columns=120) as desk:
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
+        await desk.pilot.press("ctrl+b")
+        await desk.until(lambda: desk.chat.focused is sidebar(desk))
+        assert desk.bench.conversation.size.width == 120, "it covers the conversation and moves nothing"
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.chat.focused is desk.chat.prompt)
+        assert not desk.bench.sidebar.shown
+        await desk.pilot.press("ctrl+b")
+        await desk.until(lambda: desk.chat.focused is sidebar(desk))
+        await desk.pilot.press("ctrl+b")
+        await desk.until(lambda: not desk.bench.sidebar.shown)
+        assert desk.workspace.profile.sidebar, "the drawer is not what is remembered"
+
+
+async def test_before_the_first_message_the_key_says_when_it_opens() -> None:
+    async with wide(columns=100) as desk:
+        await desk.pilot.press("ctrl+b")
+        await desk.until(lambda: desk.app._notifications)
+        assert not desk.bench.sidebar.shown
+
+
+async def test_tab_goes_there_and_enter_names_the_variable() -> None:
+    async with wide([call("a")], [Text("Done.")]) as desk:
+        await desk.type("go")
+        await desk.until(lambda: "df DataFrame 1200x8" in shown(desk) and not desk.bench.busy)
+        await desk.pilot.press("tab", "tab")
+        await desk.until(lambda: desk.chat.focused is sidebar(desk))
+        assert "> df DataFrame 1200x8" in shown(desk)
+        await desk.pilot.press("down", "enter")
+        await desk.until(lambda: desk.prompt == "@total ")
+        assert desk.bench.sidebar.shown
+        sidebar(desk).focus()
+        await desk.pilot.press("x", "y")
+        await desk.until(lambda: desk.prompt == "@total xy")
+
+
+async def test_values_open_and_the_last_row_lists_all_variables() -> None:
+    async with wide([call("a")], [Text("Done.")]) as desk:
+        desk.computer.details = {("python", "total"): Detail("float", "12.5")}
+        await desk.type("go")
+        await desk.until(lambda: "total 12.5" in shown(desk) and not desk.bench.busy)
+        sidebar(desk).focus()
+        await desk.pilot.press("down", "ctrl+o")
+        await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
+        await desk.pilot.press("escape")
+        await desk.until(lambda: desk.app.screen is desk.chat)
+        sidebar(desk).focus()
+        await desk.pilot.press("down", "enter")
+        await desk.until(lambda: isinstance(desk.app.screen, VariablesScreen))
+        assert desk.app.screen.query_one(Input).value == ""
+
+
+async def test_files_are_listed_and_a_click_on_undo_restores_them(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("before")
+    async with working(tmp_path, "data.csv after") as desk:
+        await desk.pilot.resize_terminal(200, 40)
+        await desk.until(lambda: "~ data.csv [1] undo" in shown(desk))
+        bar = sidebar(desk)
+        assert await desk.pilot.click(
+            Sidebar, offset=(bar.outer_size.width - 4, shown(desk).index("~ data.csv [1] undo"))
+        )
+        await answered(desk, "y")
+        await desk.until(lambda: (tmp_path / "data.csv").read_text() == "before")
+        assert "undo" in "\n".join(screen_lines(desk))
+
+
+def texts(facts: SidebarFacts, height: int = 40) -> list[str]:
+    return [f"{row.text} {row.note}".strip() for row in sidebar_rows(facts, height)]
+
+
+def test_the_rows_fit_however_many_variables_and_files_there_are() -> None:
+    many = Memory("python", "told", tuple(Variable(f"v{n}", "int", "1") for n in range(900)), 1000)
+    changes = tuple(Change(f"f{n}", "created") for n in range(80))
+    facts = SidebarFacts((many,), ((1, Step("a", "/", changes)),), 900, 1000, 3, "?")
+    for height in (24, 30, 50, 100):
+        rows = texts(facts, height)
+        assert len(rows) <= height, height
+        assert rows[-1] == "3 requests cost unknown"
+    hidden = next(row for row in rows if "more f4" in row)
+    listed = sum(row.startswith("v") for row in rows)
+    assert hidden == f"… {1000 - listed} more f4"
+
+
+def test_code_is_counted_and_a_text_about_code_is_data() -> None:
+    found = (
+        Variable("Shape", "ABCMeta", "class Shape"),
+        Variable("note", "string", "class starts at nine"),
+        Variable("draw", "function", "function draw"),
+    )
+    rows = texts(SidebarFacts((Memory("shell", "told", found, 3),)))
+    assert rows[:3] == ["Variables 3", "note class starts at nine", "… 2 functions and classes f4"]
+
+
+def test_the_newest_files_come_first() -> None:
+    steps = (
+        (1, Step("a", "/", (Change("old.txt", "created"),))),
+        (4, Step("b", "/", (Change("new.txt", "deleted"),))),
+    )
+    rows = texts(SidebarFacts(steps=steps))
+    assert rows[rows.index("Files changed 2") + 1 :][:2] == ["- new.txt [4] undo", "+ old.txt [1] undo"]
+
+
+def test_context_is_a_share_where_the_window_is_known() -> None:
+    rows = texts(SidebarFacts(tokens=29_400, window=128_000, requests=1, price="$0.0400"))
+    assert rows[-3:] == [
+        "━━━━━───────────────  23%".replace("  ", " "),
+        "29.4k of 128k tokens",
+        "1 request $0.0400",
+    ]
+    assert "tokens not reported" in texts(SidebarFacts(requests=1, price="?"))
+    assert "2.5k tokens limit unknown" in texts(SidebarFacts(tokens=2_480, requests=1, price="?"))
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, "0"), (999, "999"), (1000, "1.0k"), (99_960, "100k"), (1_048_576, "1.0M")]
+)
+def test_counts_are_short(number: int, words: str) -> None:
+    assert short_count(number) == words
