@@ -128,6 +128,13 @@ class ConversationActions(ABC):
         if codes := self.going_back.earlier(number):
             self.start(self._workspace.session.run_again(codes))
 
+    def run_blocks(self) -> None:
+        """Ask to run the code blocks in the text of the last reply."""
+        if self.busy:
+            self.tell("Stop the current activity first (escape).", warning=True)
+        else:
+            self.start(self._workspace.session.run_blocks())
+
     def fork(self) -> None:
         """Go on in a copy."""
         self.going_back.branch()

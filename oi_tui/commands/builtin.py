@@ -71,7 +71,7 @@ def _auto_run(target: CommandTarget, argument: str) -> None:
 
 @command(
     "sandbox",
-    "Turn the sandbox on or off (interpreters restart), or allow a host in this conversation",
+    "Turn the sandbox on or off (interpreters restart), or allow a host",
     usage="[on|off|allow HOST]",
 )
 def _sandbox(target: CommandTarget, argument: str) -> None:
@@ -117,6 +117,11 @@ def _fork(target: CommandTarget, _: str) -> None:
 @command("rerun", "Run earlier cells again, up to cell N; each needs approval", usage="[N]")
 def _rerun(target: CommandTarget, argument: str) -> None:
     target.run_again(number(argument, "Type a cell number: %rerun 3"))
+
+
+@command("offer", "Ask to run the code blocks in the text of the last reply")
+def _offer(target: CommandTarget, _: str) -> None:
+    target.run_blocks()
 
 
 @command("files", "List the files that cells changed, or only cell N", usage="[N]")

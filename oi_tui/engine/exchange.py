@@ -96,6 +96,8 @@ class Exchange:
         #: Models that refused tools, and models that have called one.
         self._without_tools: set[str] = set()
         self._with_tools: set[str] = set()
+        #: Whether code blocks in the text of the last reply were read as code to run.
+        self.reads_fences = True
         #: Calls in a row that could not be read.
         self._unreadable = 0
         self._windows = self.account.windows
@@ -127,9 +129,9 @@ class Exchange:
             if refused and written.tokens >= refused[0]:
                 raise LlmError(refused[1])
             yield from self.account.tell_left_out(written, assumed=facts.window_assumed)
-            _, fences = self._manner(profile, facts)
+            _, self.reads_fences = self._manner(profile, facts)
             writer = ReplyBuilder(self._resolve, profile.model)
-            parser = ReplyParser(self._resolve, fences=fences, foreign=by_function(self._offered))
+            parser = ReplyParser(self._resolve, fences=self.reads_fences, foreign=by_function(self._offered))
             sent = self._deltas(written.request, profile, facts)
             fault, began = yield from self._one_reply(profile.model, written.tokens, sent, parser, writer)
             if self._stopped.is_set():

@@ -25,6 +25,7 @@ from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.protocols import Computer, Recorder
+from oi_tui.engine.reply import code_in_text
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.settings.profile import Profile
@@ -128,9 +129,29 @@ class Session:
                 yield from self._log.record(
                     Message(role="user", type="image", format="path", content=str(path))
                 )
+        last = self.messages[-1:] if run_last else ()
+        yield from self._worked([code for code in last if rerun.has_not_run(code)])
+
+    def run_blocks(self) -> Iterator[Event]:
+        """Make the code blocks in the text of the last reply cells, ask for each, and go on with the results.
+
+        Models that call tools write code in their text to show it, so that it is not run by itself.
+        """
+        self._begin()
+        yield TurnStarted()
+        messages = code_in_text.find(self.messages, self._computer.resolve)
+        for message in messages:
+            yield from self._log.record(message)
+        if messages:
+            yield from self._worked([message for message in messages if message.type == "code"])
+        else:
+            yield Noticed("The last reply has no code block that could run.", "warning")
+            yield TurnEnded("done")
+
+    def _worked(self, first: list[Message]) -> Iterator[Event]:
+        """Work from the code `first` until there is nothing left to run."""
         try:
-            last = self.messages[-1:] if run_last else ()
-            yield (yield from self._rounds([code for code in last if rerun.has_not_run(code)]))
+            yield (yield from self._rounds(first))
         except LlmError as error:
             fault = error.fault
             yield TurnEnded("failed", fault.sentence, fault.setting)
@@ -362,6 +383,7 @@ class Session:
                 if self._goes_on():
                     unattended += 1
                     continue
+                yield from self._offer_blocks()
                 return TurnEnded("done")
             asked = False
             for position, code in enumerate(codes):
@@ -385,6 +407,17 @@ class Session:
         """The codes and their results, for comparison."""
         ids = {code.id for code in codes}
         return tuple(m.content for m in self.messages if m.id in ids or m.parent in ids)
+
+    def _offer_blocks(self) -> Iterator[Event]:
+        """Say how to run code that the reply has in its text, where that was not read as code."""
+        if self._exchange.reads_fences:
+            return
+        found = code_in_text.find(self.messages, self._computer.resolve)
+        if codes := [message for message in found if message.type == "code"]:
+            blocks, them = (
+                ("a code block", "it") if len(codes) == 1 else (f"{len(codes)} code blocks", "them")
+            )
+            yield Noticed(f"The reply contains {blocks} that did not run. %offer asks to run {them}.")
 
     def _goes_on(self) -> bool:
         """In loop mode, whether the model's last words call for another round."""

@@ -3,11 +3,13 @@
 import ast
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from oi_tui.api.interpreter import OpenInterpreter, TurnError
-from oi_tui.engine.events import TurnEnded
+from oi_tui.computer_api import RefusedError
+from oi_tui.engine.events import ApprovalRequested, Noticed, Reject, TurnEnded
 from oi_tui.engine.llm import endpoint, request_gate
 from oi_tui.engine.llm.base import LlmError, Request, Text
 from oi_tui.engine.llm.transport.client import ModelProcess
@@ -106,6 +108,25 @@ def through_the_api(space: Workspace) -> str:
     return "paused"
 
 
+def asked_by_code(space: Workspace) -> str:
+    try:
+        return f"done: {space.ask_model('2 + 2?')}"
+    except RefusedError as error:
+        return f"failed: {error}"
+
+
+def offered(space: Workspace) -> str:
+    """A block in the text of a reply, which is rejected so that the model would be asked next."""
+    block = Message(role="assistant", type="message", content="So:\n\n```python\n1\n```")
+    space.begin([*talk(), block])
+    events = []
+    for event in space.session.run_blocks():
+        events.append(event)
+        if isinstance(event, ApprovalRequested):
+            event.reply(Reject("no"))
+    return ended(events)
+
+
 def by_a_function(space: Workspace) -> str:
     session = Session(
         space.profile,
@@ -128,6 +149,8 @@ FEATURES: dict[str, Callable[[Workspace], str]] = {
     "test of a model": lambda space: f"failed: {[each.sentence for each in space.check(space.profile)]}",
     "Python API": through_the_api,
     "function": by_a_function,
+    "%offer": offered,
+    "computer.ai": asked_by_code,
 }
 
 
@@ -138,6 +161,26 @@ def space(served: ModelServer, models: ModelProcess, tmp_path: Path) -> Iterable
     made.begin(talk())
     yield made
     made.session.close()
+
+
+def test_every_way_to_the_gate_is_tried() -> None:
+    """A new caller of the gate needs a feature above."""
+    assert calls("send") & {(file, "request_gate") for file, _ in calls("send")} == {
+        ("engine/exchange.py", "request_gate"),
+        ("engine/llm/question.py", "request_gate"),
+        ("engine/llm/titles.py", "request_gate"),
+        ("engine/models/model_check.py", "request_gate"),
+    }
+
+
+@pytest.mark.parametrize("settings", [{}, {"offline": True, "local": True}, {"max_budget": 0.0}])
+def test_counting_tokens_asks_no_server(
+    settings: dict[str, Any], space: Workspace, served: ModelServer, models: ModelProcess
+) -> None:
+    space.use(space.profile.with_changes(**settings))
+    [told] = [e for e in space.session.count_tokens(models.count, "how many?") if isinstance(e, Noticed)]
+    assert "of which 3 for this message" in told.text
+    assert served.exchanges == []
 
 
 @pytest.mark.parametrize("setting", ["offline", "local"])

@@ -34,6 +34,7 @@ class Desk:
         ("%sandbox off", ("switch_sandbox", (False,))),
         ("%sandbox allow  Example.com ", ("allow_host", ("Example.com",))),
         ("%sandbox allow", ("allow_host", ("",))),
+        ("%offer", ("run_blocks", ())),
         ("%model  openai/x ", ("open_models", ("openai/x",))),
         ("%run python print(1)", ("run_by_hand", ("python", "print(1)"))),
         ("%% ls -l", ("run_by_hand", ("shell", "ls -l"))),

@@ -1,0 +1,42 @@
+"""Code blocks in the text of a reply that were read as text, because the model calls tools."""
+
+from collections.abc import Callable, Sequence
+
+from oi_tui.engine.events import MessageRecorded
+from oi_tui.engine.llm.base import Finish, Text
+from oi_tui.engine.reply.message_builders import ReplyBuilder
+from oi_tui.engine.reply.parser import ReplyParser
+from oi_tui.messages import Message, new_id
+
+
+def find(messages: Sequence[Message], resolve: Callable[[str], str | None]) -> list[Message]:
+    """Return the last reply's text as text and code, as if code blocks had been read as code.
+
+    The first of the messages replaces the one with the text. Empty where the last reply has no such block, or
+    where something came after it that the model knows of.
+    """
+    for message in reversed(messages):
+        if message.recipient == "user" or message.type == "reasoning":
+            continue
+        if message.role != "assistant" or message.type != "message":
+            return []
+        if split := _split(message, resolve):
+            return split
+    return []
+
+
+def _split(message: Message, resolve: Callable[[str], str | None]) -> list[Message]:
+    parser, builder = ReplyParser(resolve, fences=True), ReplyBuilder(resolve)
+    parts = [*parser.feed(Text(message.content)), *parser.feed(Finish("stop")), *parser.finish()]
+    events = [event for part in parts for event in builder.take(part)] + list(builder.finish(cut=False))
+    found = [event.message for event in events if isinstance(event, MessageRecorded)]
+    if not any(each.type == "code" and each.state == "queued" for each in found):
+        return []
+    reply = message.reply or new_id()
+    first, *rest = found
+    if first.type == "message":
+        first = message.but(content=first.content, reply=reply)
+    else:
+        # The text stays as it was shown; the model gets it as the code that follows.
+        first, rest = message.but(recipient="user", reply=reply), found
+    return [first, *(each.but(reply=reply) for each in rest)]
