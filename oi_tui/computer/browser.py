@@ -13,7 +13,7 @@ from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool, cannot
 
 if TYPE_CHECKING:
-    from oi_tui.computer.pictures import Picture  # noqa: F401
+    from oi_tui.computer.desktop.pictures import Picture  # noqa: F401
 
 _SYSTEM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
 _SEARCH = "https://duckduckgo.com/html/?q="

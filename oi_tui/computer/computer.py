@@ -9,18 +9,18 @@ from oi_tui.computer.tool import TOOLS, class_of
 if TYPE_CHECKING:
     from oi_tui.computer.ai import Ai
     from oi_tui.computer.browser import Browser
-    from oi_tui.computer.calendars import Calendar
-    from oi_tui.computer.clipboard import Clipboard
-    from oi_tui.computer.contacts import Contacts
-    from oi_tui.computer.display import Display
+    from oi_tui.computer.desktop.clipboard import Clipboard
+    from oi_tui.computer.desktop.display import Display
+    from oi_tui.computer.desktop.keyboard import Keyboard
+    from oi_tui.computer.desktop.mouse import Mouse
+    from oi_tui.computer.desktop.system import Os
     from oi_tui.computer.docs import Docs
     from oi_tui.computer.files import Files
-    from oi_tui.computer.keyboard import Keyboard
-    from oi_tui.computer.mail import Mail
-    from oi_tui.computer.mouse import Mouse
+    from oi_tui.computer.personal.calendars import Calendar
+    from oi_tui.computer.personal.contacts import Contacts
+    from oi_tui.computer.personal.mail import Mail
+    from oi_tui.computer.personal.sms import SMS
     from oi_tui.computer.skills import Skills
-    from oi_tui.computer.sms import SMS
-    from oi_tui.computer.system import Os
     from oi_tui.computer.terminal import Terminal
     from oi_tui.computer.vision import Vision
 
@@ -91,7 +91,7 @@ class Computer:
         The actions of Anthropic's computer_20250124 and computer_20251124 and of OpenAI's tool computer are
         known, with coordinates of the whole screen. Returns the picture that the last of them asked for.
         """
-        from oi_tui.computer import actions as known
+        from oi_tui.computer.desktop import actions as known
 
         return known.act(self, actions)
 

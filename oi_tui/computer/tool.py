@@ -9,11 +9,11 @@ from oi_tui.computer.errors import ComputerError
 
 #: The tools, with module and class; in the order in which they are documented.
 TOOLS = {
-    "display": ("display", "Display"),
-    "mouse": ("mouse", "Mouse"),
-    "keyboard": ("keyboard", "Keyboard"),
-    "clipboard": ("clipboard", "Clipboard"),
-    "os": ("system", "Os"),
+    "display": ("desktop.display", "Display"),
+    "mouse": ("desktop.mouse", "Mouse"),
+    "keyboard": ("desktop.keyboard", "Keyboard"),
+    "clipboard": ("desktop.clipboard", "Clipboard"),
+    "os": ("desktop.system", "Os"),
     "browser": ("browser", "Browser"),
     "files": ("files", "Files"),
     "docs": ("docs", "Docs"),
@@ -21,10 +21,10 @@ TOOLS = {
     "ai": ("ai", "Ai"),
     "vision": ("vision", "Vision"),
     "skills": ("skills", "Skills"),
-    "mail": ("mail", "Mail"),
-    "calendar": ("calendars", "Calendar"),
-    "contacts": ("contacts", "Contacts"),
-    "sms": ("sms", "SMS"),
+    "mail": ("personal.mail", "Mail"),
+    "calendar": ("personal.calendars", "Calendar"),
+    "contacts": ("personal.contacts", "Contacts"),
+    "sms": ("personal.sms", "SMS"),
 }
 
 

@@ -6,8 +6,9 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from oi_tui.computer import bridge, ocr
+from oi_tui.computer import bridge
 from oi_tui.computer.ai import data_url
+from oi_tui.computer.desktop import ocr
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.files import existing
 from oi_tui.computer.tool import Tool

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from oi_tui.computer.actions import act
+from oi_tui.computer.desktop.actions import act
 
 
 class Recorder:

@@ -223,7 +223,8 @@ DRAG = "computer.mouse.drag(({0}, {1}), ({2}, {1}))"
 
 def test_a_movement_by_hand_stops_the_code_and_nothing_stays_pressed(desk: Desk) -> None:
     x, y = desk.form.canvas
-    slowly = f"import oi_tui.computer.mouse as m\nm._STEP_SECONDS = 0.2\n{DRAG.format(x + 1, y + 1, x + 200)}"
+    slowly = "import oi_tui.computer.desktop.mouse as m\nm._STEP_SECONDS = 0.2\n"
+    slowly += DRAG.format(x + 1, y + 1, x + 200)
     said = ""
     for report in desk.computer.run("python", slowly):
         if isinstance(report, Printed):

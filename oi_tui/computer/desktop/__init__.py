@@ -1,1 +1,1 @@
-"""Screen, mouse and keyboard of this machine, behind one interface."""
+"""Screen, mouse, keyboard and clipboard: the tools, and the desktop that they use behind one interface."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from oi_tui.computer.pictures import Picture
+from oi_tui.computer.desktop.pictures import Picture
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_long, c_ubyte, c_uint, c_u
 from typing import Any
 
 from oi_tui.computer.desktop.base import Region, Window
+from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.errors import ComputerError
-from oi_tui.computer.pictures import Picture
 
 _Z_PIXMAP = 2
 _ALL_PLANES = c_ulong(-1).value

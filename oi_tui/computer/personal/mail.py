@@ -14,9 +14,9 @@ from email.message import EmailMessage
 from typing import Any
 
 from oi_tui.computer import applescript
-from oi_tui.computer.accounts import Account, account, is_set_up
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.files import existing
+from oi_tui.computer.personal.accounts import Account, account, is_set_up
 from oi_tui.computer.tool import Tool
 
 _PATIENCE = 30

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from oi_tui.computer import applescript
-from oi_tui.computer.accounts import account, is_set_up
-from oi_tui.computer.dav import Collection, properties
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.personal.accounts import account, is_set_up
+from oi_tui.computer.personal.dav import Collection, properties
 from oi_tui.computer.tool import Tool
 
 _DATA = "{urn:ietf:params:xml:ns:carddav}address-data"

@@ -7,10 +7,10 @@ import zlib
 from typing import Any
 
 from oi_tui.computer.desktop.base import Region, Window
+from oi_tui.computer.desktop.ocr import Word, words_of
+from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import session
 from oi_tui.computer.errors import ComputerError
-from oi_tui.computer.ocr import Word, words_of
-from oi_tui.computer.pictures import Picture
 from oi_tui.computer.tool import Tool
 
 #: The parts of the screen, by number: the left upper, right upper, left lower and right lower quarter.

@@ -10,8 +10,8 @@ import urllib.request
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from oi_tui.computer.accounts import Account
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.personal.accounts import Account
 
 _PATIENCE = 30
 _DAV = "{DAV:}"

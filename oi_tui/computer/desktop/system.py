@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 
-from oi_tui.computer import applescript, clipboard
+from oi_tui.computer import applescript
+from oi_tui.computer.desktop import clipboard
 from oi_tui.computer.desktop.base import Window
 from oi_tui.computer.desktop.session import session
 from oi_tui.computer.errors import ComputerError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import Session, session
 from oi_tui.computer.errors import ComputerError
-from oi_tui.computer.pictures import Picture
 from oi_tui.computer.tool import Tool
 
 _BUTTONS = {"left": 1, "middle": 2, "right": 3}

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import session
 from oi_tui.computer.errors import ComputerError
-from oi_tui.computer.pictures import Picture
 
 Action = dict[str, Any]
 _LONGEST_WAIT = 60.0

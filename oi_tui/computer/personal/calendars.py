@@ -8,9 +8,9 @@ import uuid
 from typing import Any
 
 from oi_tui.computer import applescript
-from oi_tui.computer.accounts import account, is_set_up
-from oi_tui.computer.dav import Collection, Item, escaped, properties
 from oi_tui.computer.errors import ComputerError
+from oi_tui.computer.personal.accounts import account, is_set_up
+from oi_tui.computer.personal.dav import Collection, Item, escaped, properties
 from oi_tui.computer.tool import Tool
 
 _DATA = "{urn:ietf:params:xml:ns:caldav}calendar-data"
