@@ -83,6 +83,8 @@ class Message:
     signed: Mapping[str, Any] | None = None
     #: Of output: what the model is told in place of `content`, such as a table in words.
     view: str | None = None
+    #: Of output: the table that `content` shows as text, with its first and last rows, as JSON.
+    table: str | None = None
     #: Fields of a stored record that this version does not know; kept so that saving loses nothing.
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
@@ -115,12 +117,13 @@ class Started:
 class Printed:
     """The program wrote `text` to its terminal, including escape sequences.
 
-    `view` is what the model is told in its place, where that is something else. Pieces of the same text have
-    the same `view`.
+    `view` is what the model is told in its place, where that is something else. `table` is the table that the
+    text shows, as JSON. Pieces of the same text have the same `view` and `table`.
     """
 
     text: str
     view: str | None = None
+    table: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ class Run:
         self._waiting: Literal["", "told", "seen"] = ""
         #: What the model is told in place of what is printed now.
         self._view: str | None = None
+        #: The table that is shown in place of what is printed now.
+        self._table: str | None = None
         self._masked = False
         #: Whether what the program waited for when it was last seen was answered.
         self._answered = False
@@ -206,6 +208,8 @@ class Run:
             self._flush()
             content = event.get("content")
             self._view = content if isinstance(content, str) else None
+            table = event.get("table")
+            self._table = table if isinstance(table, str) else None
         elif kind == "input":
             self._flush()
             self._process.terminal.take_any_line(False)
@@ -249,7 +253,7 @@ class Run:
         if text:
             tail = (self._last_line + text[-1000:]) if len(text) < 1000 else text[-1000:]
             self._last_line = re.split(r"[\r\n]", tail)[-1][-1000:]
-            self._report(Printed(text, self._view))
+            self._report(Printed(text, self._view, self._table))
 
     # -- input
 

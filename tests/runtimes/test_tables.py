@@ -1,10 +1,13 @@
 """Tables that Python remembers, read page by page."""
 
+import json
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.tables import TableError, View
 from tests.runtimes.playing import play
@@ -147,3 +150,80 @@ def test_the_language_stays_usable(python: Computer) -> None:
     played = play(python, "python", "print(len(df))")
     assert played.state == "finished"
     assert "1000" in str(played.reports)
+
+
+def tables(computer: Computer, code: str) -> list[dict[str, Any]]:
+    """The tables that a cell shows, once each."""
+    found: list[str] = []
+    for _, report in play(computer, "python", code).reports:
+        if isinstance(report, Printed) and report.table and report.table not in found:
+            found.append(report.table)
+    return [json.loads(each) for each in found]
+
+
+def test_a_shown_frame_comes_with_its_first_and_last_rows_and_can_be_opened(python: Computer) -> None:
+    (shown,) = tables(python, "df")
+    assert (shown["name"], shown["total"], shown["width"], shown["head"]) == ("df", 1000, 61, 8)
+    assert [label for label, _ in shown["rows"]] == [*map(str, range(8)), "996", "997", "998", "999"]
+    assert shown["columns"][0] == ["c0", "float64", True]
+    assert len(shown["columns"]) == len(shown["rows"][0][1]) == 60
+    assert shown["rows"][2][1][0] is None
+    assert python.table("python", shown["key"]).shape(View()).total == 1000
+
+
+def test_a_frame_is_shown_as_it_was_after_its_name_means_something_else(python: Computer) -> None:
+    (shown,) = tables(python, "old = pandas.DataFrame({'a': [1]})\nold")
+    assert play(python, "python", "old = 3").state == "finished"
+    assert python.table("python", shown["key"]).page(View(), 0, 1, 0, 1)[0].cells == ("1",)
+
+
+def test_a_large_frame_that_the_program_let_go_is_not_kept_in_memory(python: Computer) -> None:
+    (shown,) = tables(python, "display(pandas.concat([df] * 10))")
+    with pytest.raises(TableError, match="Run its cell again"):
+        python.table("python", shown["key"]).shape(View())
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ("[1.0, 2.5, None]", ["1.0", "2.5", None]),
+        ("[0.123456789, 100.0]", ["0.1235", "100.0000"]),
+        ("[1e-9, 1.0]", ["1e-09", "1"]),
+        ("[1e15, 1.0]", ["1e+15", "1"]),
+        ("[float('inf'), 1.0]", ["inf", "1"]),
+        ("[True, False]", ["True", "False"]),
+        ("['x' * 500, '\\n']", ["x" * 79 + "…", "\\n"]),
+    ],
+)
+def test_numbers_of_a_column_have_the_same_decimals(
+    python: Computer, values: str, texts: list[str | None]
+) -> None:
+    (shown,) = tables(python, f"pandas.DataFrame({{'a': {values}}})")
+    assert [row[0] for _, row in shown["rows"]] == texts
+
+
+def test_a_class_of_the_program_derived_from_a_frame_is_a_table(python: Computer) -> None:
+    (shown,) = tables(python, "class Mine(pandas.DataFrame): pass\nMine({'a': [1]})")
+    assert python.table("python", shown["key"]).shape(View()).kind == "Mine"
+
+
+def test_frames_with_odd_labels_are_shown(python: Computer) -> None:
+    code = "pandas.DataFrame([[1, 2]], columns=[('x', 1), ('x', 1)], index=[('a', 2)])"
+    (shown,) = tables(python, code)
+    assert [name for name, _, _ in shown["columns"]] == ["x, 1", "x, 1"]
+    (empty,) = tables(python, "pandas.DataFrame()")
+    assert (empty["columns"], empty["rows"], empty["total"]) == ([], [], 0)
+
+
+def test_other_values_are_shown_as_they_print_themselves(python: Computer) -> None:
+    assert tables(python, "class DataFrame: pass\nDataFrame()") == []
+    assert tables(python, "[{'a': 1}] * 500") == []
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_shown_frames_of_other_libraries(python: Computer, library: str) -> None:
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    make = {"polars": "polars.DataFrame", "pyarrow": "pyarrow.table"}[library]
+    (shown,) = tables(python, f"import {library}\n{make}({{'a': [3.5, None], 'b': ['x', '東京']}})")
+    assert [row for _, row in shown["rows"]] == [["3.5", "x"], [None, "東京"]]
+    assert python.table("python", shown["key"]).shape(View()).total == 2

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import threading
 from collections.abc import Callable, Iterator
 
@@ -425,3 +426,29 @@ def test_it_can_be_read_without_colours(
     monkeypatch.setenv("NO_COLOR", "1")
     make, steps = {**test_screens.STATES, **STATES}[state]
     assert snap_compare(make(), terminal_size=size, run_before=steps)
+
+
+def table_of_sales() -> str:
+    """A table of 5,000 rows and 25 columns, as Python sends it."""
+    columns = [("customer", "str", False), ("amount", "float64", True), ("paid", "bool", False)]
+    columns += [(f"month {n}", "int64", True) for n in range(1, 23)]
+    names = ["Lovelace & Co.", "株式会社", None, "Hopper GmbH " * 5]
+    numbers = [*range(8), *range(4996, 5000)]
+    rows = [
+        (
+            str(n),
+            [names[n % 4], None if n == 4 else f"{n * 1.25:.2f}", "True", *(str(n * m) for m in range(22))],
+        )
+        for n in numbers
+    ]
+    sizes = {"index": "", "total": 5000, "width": 25, "head": 8}
+    return json.dumps({"key": "table:1", "name": "sales", "columns": columns, "rows": rows, **sizes})
+
+
+@pytest.mark.parametrize("size", [*SIZES, (200, 50)], ids=by_size)
+def test_a_table_in_the_conversation_looks_as_it_did(
+    snap_compare: Callable[..., bool], size: tuple[int, int]
+) -> None:
+    text = Printed("   customer ...\r\n[5000 rows x 25 columns]\r\n", "in words", table_of_sales())
+    app = played("print('Sales')\nsales", Printed("Sales\r\n"), text, RunEnded("finished", 0.5))
+    assert snap_compare(app, terminal_size=size, run_before=ended)

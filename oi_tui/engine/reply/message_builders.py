@@ -185,7 +185,7 @@ class RunBuilder:
             yield from self._close()
             self._view = report.view
         if self._open is None:
-            self._open = self._new("console", "output", "").but(view=report.view)
+            self._open = self._new("console", "output", "").but(view=report.view, table=report.table)
             self._text = ConsoleText(self._open.id, self._folder)
             yield MessageStarted(self._open)
         self._text.write(self._line_ends.write(report.text))

@@ -297,6 +297,7 @@ def message_from(stored: Mapping[str, Any]) -> Message | None:
         model=_text(stored.get("model")),
         signed=entries_from(stored.get("signed")),
         view=_text(stored.get("view")),
+        table=_text(stored.get("table")),
         unknown={key: value for key, value in stored.items() if key not in _KNOWN_FIELDS},
     )
 

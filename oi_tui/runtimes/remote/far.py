@@ -346,7 +346,7 @@ def _pieces(report: Report) -> Iterator[Report]:
         yield report
         return
     for at in range(0, len(report.text), _PIECE):
-        yield Printed(report.text[at : at + _PIECE], report.view)
+        yield Printed(report.text[at : at + _PIECE], report.view, report.table)
 
 
 def _whole(report: Report) -> Report:

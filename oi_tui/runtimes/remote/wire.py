@@ -65,6 +65,7 @@ _TEXT, _MAYBE_TEXT = (str,), (str, type(None))
 #: What a field may hold, by its name; what is not here is a text.
 _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("Printed", "view"): _MAYBE_TEXT,
+    ("Printed", "table"): _MAYBE_TEXT,
     ("Displayed", "view"): _MAYBE_TEXT,
     ("LineReached", "line"): (int, type(None)),
     ("InputRequested", "masked"): (bool,),

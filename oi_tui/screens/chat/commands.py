@@ -141,6 +141,13 @@ class ChatCommands(ConversationActions):
         """Open a table on a screen of its own."""
         self._show_table(name, lambda: self.load_table(name))
 
+    def open_shown_table(self, key: str, name: str) -> None:
+        """Open a table that a cell showed; `name` is the variable that it was then, "" for none."""
+        if key:
+            self._show_table(name or "result", lambda: self._workspace.computer.table("python", key))
+        else:
+            self.tell("This table cannot be opened: Python cannot keep it. Give it a name.", warning=True)
+
     def _open_variable(self, language: str, name: str) -> None:
         self._show_table(name, lambda: self._workspace.computer.table(language, name))
 

@@ -222,6 +222,11 @@ class ChatScreen(Screen[None]):
         if not approval.has_focus_within:
             approval.wait_for_quiet()
 
+    @on(Conversation.TableWanted)
+    def handle_table_wanted(self, event: "Conversation.TableWanted") -> None:
+        """Open a table of the conversation."""
+        self.commands.open_shown_table(event.table.key, event.table.name)
+
     @on(Conversation.Wanted)
     def handle_wanted(self, event: "Conversation.Wanted") -> None:
         """Do what was wanted of a cell."""

@@ -339,11 +339,12 @@ class CellBlock(Block):
     @property
     @override
     def keys(self) -> str:
+        table = " · enter open the table" if self.output.tables else ""
         output = " · v view output · o open · C copy output"
         files = " · u restore files" if self.files and self.files.changes else ""
         diff = " · d your changes" if self.message.proposed is not None else ""
         picture = " · p show image" if self.pictures else ""
-        output = output if self.output else ""
+        output = table + output if self.output else ""
         whole = " · m whole block · w what the model saw"
         return (
             f"c copy · r run · e edit{picture}{diff}{files}{output}{whole} · s save · f fold · b back to here"

@@ -17,6 +17,7 @@ from oi_tui.widgets.conversation.activity import FRAME, Activity
 from oi_tui.widgets.conversation.blocks import Block, ImageBlock, OutputBlock, UserBlock
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.conversation.event_handler import EventHandler
+from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.line_follower import LineFollower
 from oi_tui.widgets.conversation.output import lines
 from oi_tui.widgets.conversation.search import Match, place, unfold
@@ -34,6 +35,7 @@ _WHY_NOT = {
     "copy_output": "This block has no output to copy.",
     "open": "This block has no output to open.",
     "fold": "This block cannot be folded.",
+    "enter": "This block has no table and cannot be folded.",
     "view": "This block has no output.",
     "edit": "Only code and your own messages can be edited.",
 }
@@ -77,6 +79,13 @@ class Conversation(Widget):
             super().__init__()
             self.key = key
             self.what = what
+
+    class TableWanted(Notification):
+        """The person wants to see all of a table."""
+
+        def __init__(self, table: InlineTable) -> None:
+            super().__init__()
+            self.table = table
 
     def __init__(self, id: str | None = None, *, saved_as: Callable[[Message], str] | None = None) -> None:
         """`saved_as` tells under which path the picture of an image message is found, "" for none."""
@@ -375,18 +384,26 @@ class Conversation(Widget):
         self.call_after_refresh(self._fit_editor)
         self.call_after_refresh(self._follower.look)
 
+    @on(Transcript.TableChosen)
+    def _open_table(self, event: Transcript.TableChosen) -> None:
+        event.stop()
+        if isinstance(event.table, InlineTable):
+            self.post_message(self.TableWanted(event.table))
+
     @on(Transcript.Acted)
     def _act(self, event: Transcript.Acted) -> None:
         event.stop()
         block = event.block
         match event.what:
+            case "enter" if isinstance(block, CellBlock | OutputBlock) and (tables := block.output.tables):
+                self.post_message(self.TableWanted(tables[-1]))
+            case "enter" | "fold" if block.fold():
+                self.transcript.changed(block.key)
             case "copy" if text := block.source():
                 self.post_message(self.Copied(text, block.name))
             case "copy_output" if isinstance(block, CellBlock | OutputBlock) and block.output:
                 self.post_message(self.Copied(block.output.text.plain(), "the output"))
             case "open" if isinstance(block, CellBlock) and block.open_output():
-                self.transcript.changed(block.key)
-            case "fold" if block.fold():
                 self.transcript.changed(block.key)
             case "view" if isinstance(block, CellBlock | OutputBlock):
                 self.post_message(self.Wanted(block.key, event.what))

@@ -39,6 +39,8 @@ from oi_tui.widgets.conversation.blocks import (
     UserBlock,
 )
 from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.inline_table import InlineTable
+from oi_tui.widgets.conversation.output import Output
 from oi_tui.widgets.images.image import ImageRow
 
 #: A turn that took less is not timed, in seconds.
@@ -135,10 +137,18 @@ class EventHandler:
             case "assistant", "reasoning":
                 self._say(ReasoningBlock(message.id, message.content, live=True))
             case "computer", "console":
-                self._outputs[message.id] = self._output_for(message)
-                self._grow(message.id, message.content)
+                self._begin_output(message)
             case _:
                 self._record(message)
+
+    def _begin_output(self, message: Message) -> Output:
+        self._outputs[message.id] = target = self._output_for(message)
+        target.output.end_table()
+        if message.table and (table := InlineTable.read(message.table)):
+            target.output.begin_table(table)
+        target.output.feed(_page_text(message))
+        self._surface.changed(target.key)
+        return target.output
 
     def _output_for(self, message: Message) -> CellBlock | OutputBlock:
         """The cell whose run printed the message; of stored conversations that do not tell, the one above."""
@@ -190,12 +200,13 @@ class EventHandler:
             self._surface.changed(message.id)
 
     def _record_output(self, message: Message) -> None:
-        if message.id in self._outputs or message.format == "active_line":
+        if message.format == "active_line":
+            return
+        if known := self._outputs.get(message.id):
+            known.output.end_table()
             return
         if message.type != "image":
-            self._outputs[message.id] = target = self._output_for(message)
-            target.output.feed(message.content)
-            self._surface.changed(target.key)
+            self._begin_output(message).end_table()
             return
         owner = self.cell(message.parent) if message.parent else self._last_cell
         if owner is None:
@@ -256,3 +267,10 @@ class EventHandler:
                 self._say(NoticeBlock(key, reason or "The turn failed.", "error"))
             case _:
                 pass
+
+
+def _page_text(message: Message) -> str:
+    """What is shown of a page: its words, or nothing where the text above it says the same."""
+    if message.type == "code" and message.recipient == "user":
+        return ""
+    return f"{message.view.rstrip()}\n" if message.type == "code" and message.view else message.content

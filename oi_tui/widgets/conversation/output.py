@@ -1,8 +1,11 @@
 """Program output as rows: the end while it runs, then beginning and end, or all of it."""
 
+from dataclasses import dataclass
+
 from rich.segment import Segment
 from rich.style import Style
 
+from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.rows import Row, wrap_cells
 from oi_tui.widgets.conversation.styles import Styles, program_style
 from oi_tui.widgets.emulator.ansi_text import AnsiText
@@ -16,6 +19,25 @@ _FOLDED_ROWS = 6
 _OPENS = "ctrl+up, o opens"
 #: Of about how many lines the rows are kept.
 _CACHED_LINES = 4_000
+#: Of more tables than twice this, the first and the last are shown while the output is folded.
+_FOLDED_TABLES = 4
+
+
+@dataclass(slots=True)
+class _Shown:
+    """A table in place of lines `start` to before `end`, counted in all that was printed."""
+
+    table: InlineTable
+    start: int
+    end: int
+    drawn: tuple[tuple[int, Styles], list[Row]] | None = None
+
+    def rows(self, width: int, look: Styles) -> list[Row]:
+        """The rows, each behind the rule."""
+        if self.drawn is None or self.drawn[0] != (width, look):
+            rows = [ruled(row, look) for row in self.table.rows(width - 2, look)]
+            self.drawn = ((width, look), rows)
+        return self.drawn[1]
 
 
 class Output:
@@ -31,6 +53,9 @@ class Output:
         #: The rows of lines, by the line's number in all that was printed.
         self._line_rows: dict[int, list[Row]] = {}
         self._line_rows_for: tuple[int, Styles] | None = None
+        self._tables: list[_Shown] = []
+        #: Whether the last table's text is still being printed.
+        self._in_table = False
 
     def __bool__(self) -> bool:
         return bool(self.text) or self.text.aside
@@ -42,10 +67,40 @@ class Output:
         if drawing or self.text.drawing:
             self._line_rows.clear()
         self._version += 1
+        if self._tables:
+            self._follow_tables()
+
+    def begin_table(self, table: InlineTable) -> None:
+        """Show the table in place of what is printed from now on, until `end_table`."""
+        if self.text.open_line:
+            self.text.feed("\r\n")
+        self._tables.append(_Shown(table, self._line_total, self._line_total))
+        self._in_table = True
+
+    def end_table(self) -> None:
+        """What is printed from now on is shown as it is."""
+        self._in_table = False
+
+    @property
+    def tables(self) -> list[InlineTable]:
+        """The tables that it shows."""
+        return [shown.table for shown in self._tables]
+
+    def _follow_tables(self) -> None:
+        """Count the lines of the last table's text; forget tables whose text was removed from the screen."""
+        total = self._line_total
+        if self._in_table:
+            self._tables[-1].end = total
+        self._tables = [shown for shown in self._tables if shown.end <= total]
+        self._in_table = self._in_table and bool(self._tables)
 
     @property
     def foldable(self) -> bool:
         """Whether there is more than is shown folded."""
+        if self._tables:
+            parts = [part for part in self._parts() if not isinstance(part, _Shown)]
+            longest = max((end - start for start, end in parts), default=0)
+            return len(self._tables) > 2 * _FOLDED_TABLES or longest > FOLDED_HEAD + FOLDED_TAIL + 2
         return self.text.line_count > FOLDED_HEAD + FOLDED_TAIL + 2 or self.text.lines_not_kept > 0
 
     def toggle(self, *, live: bool) -> bool:
@@ -60,12 +115,16 @@ class Output:
     def estimate(self) -> int:
         """About how many rows it takes."""
         count = self.text.line_count
+        if self._tables:
+            return sum(len(shown.table.labels.cells) + 4 for shown in self._tables)
         return count if self.open or not self.foldable else FOLDED_HEAD + FOLDED_TAIL + 1
 
     def forget(self) -> None:
         """Let go of what can be drawn again."""
         self._drawn = None
         self._line_rows.clear()
+        for shown in self._tables:
+            shown.drawn = None
 
     def freeze(self) -> None:
         """Keep showing what is shown now, whatever else is printed, until `thaw`."""
@@ -96,6 +155,8 @@ class Output:
         if self._line_rows_for != (width, look) or len(self._line_rows) > 2 * _CACHED_LINES:
             self._line_rows_for = (width, look)
             self._line_rows.clear()
+        if self._tables:
+            return self._with_tables(width, look, live=live)
         count, lost = self.text.line_count, self.text.lines_not_kept
         if self.open:
             head = self.text.head_count
@@ -111,14 +172,76 @@ class Output:
                 text = f"… {lines(above)} above" if above else "… more above"
                 shown.insert(0, note(f"{text} — {_OPENS}", look))
             return shown
-        if not self.foldable:
-            return self._folded(0, count, width, look)
-        hidden = count - FOLDED_HEAD - FOLDED_TAIL + lost
+        return self._folded_part(0, count, width, look)
+
+    def _folded_part(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
+        """Some kept lines; of many the first and the last."""
+        lost = self.text.lines_not_kept if start <= self.text.head_count < end else 0
+        if end - start <= FOLDED_HEAD + FOLDED_TAIL + 2 and not lost:
+            return self._folded(start, end, width, look)
+        first, last = min(start + FOLDED_HEAD, end), max(end - FOLDED_TAIL, start)
+        last = max(first, last)
         return [
-            *self._folded(0, FOLDED_HEAD, width, look),
-            note(f"… {lines(hidden)} not shown — {_OPENS}", look),
-            *self._folded(count - FOLDED_TAIL, count, width, look),
+            *self._folded(start, first, width, look),
+            note(f"… {lines(last - first + lost)} not shown — {_OPENS}", look),
+            *self._folded(last, end, width, look),
         ]
+
+    def _with_tables(self, width: int, look: Styles, *, live: bool) -> list[Row]:
+        """The tables, and the lines between them."""
+        if live and self.text.aside:
+            return [note("a full-screen program has the terminal — ctrl+o shows it", look)]
+        parts = self._parts()
+        if live and not self.open:
+            return self._last_parts(parts, width, look)
+        hidden = len(self._tables) - 2 * _FOLDED_TABLES
+        if hidden <= 0 or self.open:
+            return [row for part in parts for row in self._part(part, width, look)]
+        places = [at for at, part in enumerate(parts) if isinstance(part, _Shown)]
+        first, last = places[_FOLDED_TABLES], places[-_FOLDED_TABLES]
+        return [
+            *(row for part in parts[:first] for row in self._part(part, width, look)),
+            note(f"… {hidden:,} more table{'s' * (hidden > 1)} not shown — {_OPENS}", look),
+            *(row for part in parts[last:] for row in self._part(part, width, look)),
+        ]
+
+    def _parts(self) -> list[_Shown | tuple[int, int]]:
+        """Tables, and first and last numbers of the kept lines between them."""
+        parts: list[_Shown | tuple[int, int]] = []
+        done = 0
+        for shown in self._tables:
+            parts += [(self._kept(done), self._kept(shown.start)), shown]
+            done = shown.end
+        parts.append((self._kept(done), self.text.line_count))
+        return [part for part in parts if isinstance(part, _Shown) or part[0] < part[1]]
+
+    def _kept(self, number: int) -> int:
+        """The number among the kept lines of a line that is counted in all that was printed."""
+        head = self.text.head_count
+        return number if number <= head else max(number - self.text.lines_not_kept, head)
+
+    def _part(self, part: "_Shown | tuple[int, int]", width: int, look: Styles) -> list[Row]:
+        if isinstance(part, _Shown):
+            return part.rows(width, look)
+        if self.open:
+            return self._lines(*part, width, look)
+        return self._folded_part(*part, width, look)
+
+    def _last_parts(self, parts: "list[_Shown | tuple[int, int]]", width: int, look: Styles) -> list[Row]:
+        """The last lines, and the tables among them, of a program that runs."""
+        rows: list[Row] = []
+        left = list(parts)
+        while left and len(rows) < LIVE_LINES:
+            part = left.pop()
+            if isinstance(part, _Shown):
+                rows = [*part.rows(width, look), *rows]
+                continue
+            start = max(part[0], part[1] - LIVE_LINES)
+            rows = [*self._lines(start, part[1], width, look), *rows]
+            if start > part[0]:
+                left.append((part[0], start))
+                break
+        return [note(f"… more above — {_OPENS}", look), *rows] if left else rows
 
     def _folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
         rows: list[Row] = []
@@ -153,7 +276,12 @@ class Output:
 def ruled(row: Row, look: Styles) -> Row:
     """The row behind the thin rule that marks what a program gave."""
     return Row(
-        [Segment("│ ", look.rule), *row.segments], row.text, row.indent + 2, row.joint, picture=row.picture
+        [Segment("│ ", look.rule), *row.segments],
+        row.text,
+        row.indent + 2,
+        row.joint,
+        picture=row.picture,
+        table=row.table,
     )
 
 

@@ -31,6 +31,12 @@ class RowImage(Protocol):
         """Note that it is in view."""
 
 
+class RowTable:
+    """A table that can be opened from the conversation."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True, eq=False)
 class Row:
     """One line on the screen, without the conversation's left margin.
@@ -48,6 +54,8 @@ class Row:
     fill: Style | None = None
     #: The picture that it is a line of, and which.
     picture: tuple[RowImage, int] | None = field(default=None, repr=False)
+    #: The table that a click on it opens.
+    table: RowTable | None = field(default=None, repr=False)
     #: Painted strips, by what they depend on; only the newest is kept.
     painted: tuple[object, Strip] | None = field(default=None, repr=False)
 

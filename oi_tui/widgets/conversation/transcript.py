@@ -7,6 +7,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
+from textual.events import Click
 from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
@@ -15,7 +16,7 @@ from oi_tui.widgets.conversation.block_keys import KEYS, hint
 from oi_tui.widgets.conversation.block_view import BlockView
 from oi_tui.widgets.conversation.blocks import Block, UserBlock
 from oi_tui.widgets.conversation.layout import FoundRow
-from oi_tui.widgets.conversation.rows import Row
+from oi_tui.widgets.conversation.rows import Row, RowTable
 from oi_tui.widgets.conversation.selection import MARGIN, copied, selected
 from oi_tui.widgets.idle import remapped
 from oi_tui.widgets.truncate import width_of
@@ -41,6 +42,13 @@ class Transcript(BlockView, can_focus=True):
             super().__init__()
             self.block = block
             self.what = what
+
+    class TableChosen(Message):
+        """A table was clicked."""
+
+        def __init__(self, table: RowTable) -> None:
+            super().__init__()
+            self.table = table
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -97,6 +105,13 @@ class Transcript(BlockView, can_focus=True):
     def on_blur(self) -> None:
         """Without the focus no block takes letters."""
         self.set_cursor(None)
+
+    def on_click(self, event: Click) -> None:
+        """Open the table whose last line was clicked."""
+        found = self.found(round(self.scroll_y) + event.y)
+        if found is not None and found.row.table is not None and self.text_selection is None:
+            event.stop()
+            self.post_message(self.TableChosen(found.row.table))
 
     def action_block(self, what: str) -> None:
         """Do something with the block that has the cursor."""

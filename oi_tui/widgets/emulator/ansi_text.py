@@ -97,6 +97,11 @@ class AnsiText:
         return len(self._head) + len(self._tail) + len(self._last)
 
     @property
+    def open_line(self) -> bool:
+        """Whether something was printed since the last line ended."""
+        return bool(self._last and self._last[-1])
+
+    @property
     def drawing(self) -> bool:
         """Whether lines above the last one may change."""
         return self._drawing is not None

@@ -20,6 +20,8 @@ _CELL, _STRING, _MOST = 80, 400, 12_000
 _SHORT = 1_500
 #: Missing values are counted in tables of up to so many cells.
 _COUNTED = 20_000_000
+#: Classes of tables.
+_KINDS = ("DataFrame", "Series", "Table", "RecordBatch")
 #: Columns beyond this are only counted.
 _COLUMNS = 500
 
@@ -68,10 +70,17 @@ def text_of_html(html):
 # -- tables
 
 
+def kind_of(value):
+    """The library of a table and its kind there, also of a class derived from it; two times "" for others."""
+    for each in type(value).__mro__:
+        library = each.__module__.partition(".")[0]
+        if library in ("pandas", "polars", "pyarrow") and each.__name__ in _KINDS:
+            return library, each.__name__
+    return "", ""
+
+
 def _table_of(value):
-    kind = type(value)
-    library = kind.__module__.partition(".")[0]
-    name = kind.__name__
+    library, name = kind_of(value)
     if library == "pandas" and name == "DataFrame":
         return _of_pandas(value)
     if library == "pandas" and name == "Series":

@@ -16,6 +16,8 @@ import types
 import weakref
 
 _FIGURES = "_oi_tui_figures"
+#: Names of classes that may be tables.
+_FRAMES = ("DataFrame", "Table", "RecordBatch")
 
 
 class Shows:
@@ -48,7 +50,7 @@ class Shows:
         view = self._view(value, text, rich if nondescript else None)
         if view is not None:
             self._flush()
-            self._channel.send("view", placed=True, content=view)
+            self._channel.send("view", placed=True, content=view, table=self._table(value))
         if not nondescript:
             print(text)
         if rich:
@@ -146,6 +148,13 @@ class Shows:
                     return found
             view = views.text_of_html(html[1])
         return view
+
+    def _table(self, value):
+        """The first and last rows of a frame, as JSON; None for other values."""
+        if not any(each.__name__ in _FRAMES for each in type(value).__mro__):
+            return None
+        names = vars(sys.modules["__main__"])
+        return self._import_quietly("python_tables").inline(value, names)
 
     def _rich(self, value):
         """The richest form of a value: (format, content), or None when text is all there is."""

@@ -8,9 +8,14 @@ import builtins
 __builtins__ = dict(vars(builtins))
 
 import collections
+import itertools
 import json
+import os
 import statistics
 import sys
+import weakref
+
+from python_model_view import kind_of
 
 #: A text in a cell is cut to so many characters, unless it is wanted whole.
 _LONGEST = 200
@@ -30,6 +35,17 @@ _WRITTEN = (
     "polars",
     "pyarrow",
 )
+#: Of a table in the conversation: shown whole up to so many rows, else so many of the first and the last.
+_WHOLE, _HEAD, _TAIL = 16, 8, 4
+#: Columns that are sent of it, and the longest text of a cell.
+_SENT, _CELL = 60, 80
+#: A shown table of up to so many cells stays in memory, so that it can be opened; of so many tables.
+_KEPT_CELLS, _KEPT = 200_000, 200
+#: Tables that were shown, by their keys: functions that return them, or None once they are gone.
+_shown = {}
+_numbers = itertools.count(1)
+#: Tells the keys of this process from those of any other.
+_PROCESS = os.urandom(6).hex()
 #: The row numbers of the view that was last asked for, with what they belong to.
 _order = [None, None]
 
@@ -42,17 +58,109 @@ def answer(names, words):
     """The answer to a question about one table, written as hexadecimal JSON."""
     query = json.loads(bytes.fromhex(words).decode())
     try:
-        if query["name"] not in names:
-            raise Trouble("There is no variable {}.".format(query["name"]))
-        table = _table_of(names[query["name"]])
+        value = _named(names, query["name"])
+        table = _table_of(value)
         if table is None:
-            kind = type(names[query["name"]]).__name__
+            kind = type(value).__name__
             raise Trouble("{} is not a table: it is of type {}.".format(query["name"], kind))
         return {"shape": _shape, "page": _page, "statistics": _statistics}[query["do"]](table, query)
     except Trouble as trouble:
         return {"error": str(trouble)}
     except Exception as error:
         return {"error": "The table cannot be read: {}: {}".format(type(error).__name__, error)}
+
+
+def _named(names, name):
+    """The value of a variable, or the shown table with this key."""
+    if name.startswith("table:"):
+        value = _shown.get(name, _nothing)()
+        if value is None:
+            raise Trouble("This table is no longer in memory. Run its cell again to open it.")
+        return value
+    if name not in names:
+        raise Trouble("There is no variable {}.".format(name))
+    return names[name]
+
+
+def _nothing():
+    return None
+
+
+# -- tables in the conversation
+
+
+def inline(value, names):
+    """A frame as JSON, with its first and last rows and the key that opens it; None for other values."""
+    if not is_frame(value):
+        return None
+    try:
+        table = _table_of(value)
+        return json.dumps(_inline(table, value, names))
+    except Exception:
+        # A strange frame is shown as it prints itself.
+        return None
+
+
+def _inline(table, value, names):
+    columns = [[_line(name)[:_CELL], of, numeric] for name, of, numeric in table.columns[:_SENT]]
+    head = table.rows if table.rows <= _WHOLE else _HEAD
+    rows = list(table.read(range(head), 0, len(columns)))
+    if head < table.rows:
+        rows += table.read(range(table.rows - _TAIL, table.rows), 0, len(columns))
+    cells = [_aligned([row[at] for _, row in rows]) for at in range(len(columns))]
+    return {
+        "key": _keep(value, table),
+        "name": _name_of(value, names),
+        "kind": table.kind,
+        "index": table.index,
+        "total": table.rows,
+        "width": len(table.columns),
+        "columns": columns,
+        "head": head,
+        "rows": [
+            [_cut(_text(label, False)) or "", list(row)]
+            for (label, _), row in zip(rows, zip(*cells) if cells else [])
+        ],
+    }
+
+
+def _keep(value, table):
+    """Remember a table that is shown, a large one only as long as the program does; return its key."""
+    small = table.rows * len(table.columns) <= _KEPT_CELLS
+    key = "table:{}:{}".format(_PROCESS, next(_numbers))
+    try:
+        _shown[key] = (lambda: value) if small else weakref.ref(value)
+    except TypeError:
+        return ""
+    while len(_shown) > _KEPT:
+        del _shown[next(iter(_shown))]
+    return key
+
+
+def _name_of(value, names):
+    found = (name for name, each in list(names.items()) if each is value and type(name) is str)
+    return next((name for name in found if not name.startswith("_")), "")
+
+
+def _aligned(values):
+    """The texts of a column; numbers with as many decimals as the most exact of them needs, up to four."""
+    there = [value for value in values if not _is_missing(value)]
+    if not there or not all(_is_float(value) for value in there):
+        return [_cut(_text(value, False)) for value in values]
+    sizes = [abs(float(value)) for value in there]
+    if max(sizes) >= 1e12 or any(0 < size < 1e-3 for size in sizes):
+        return [None if _is_missing(value) else "{:.6g}".format(float(value)) for value in values]
+    parts = ["{:.4f}".format(size).partition(".")[2].rstrip("0") for size in sizes]
+    digits = max(1, *map(len, parts))
+    return [None if _is_missing(value) else "{:.{}f}".format(float(value), digits) for value in values]
+
+
+def _is_float(value):
+    return isinstance(value, float) or getattr(getattr(value, "dtype", None), "kind", "") == "f"
+
+
+def _cut(text):
+    return text if text is None or len(text) <= _CELL else text[: _CELL - 1] + "…"
 
 
 def _shape(table, query):
@@ -169,9 +277,14 @@ def _line(text):
 # -- kinds of tables
 
 
+def is_frame(value):
+    """Whether it is a data frame, as notebooks show in the form of a table."""
+    return kind_of(value)[1] in ("DataFrame", "Table", "RecordBatch")
+
+
 def _table_of(value):
     kind = type(value)
-    library, name = kind.__module__.partition(".")[0], kind.__name__
+    library, name = kind_of(value)
     if library == "pandas" and name in ("DataFrame", "Series"):
         return _Pandas(value)
     if library == "polars" and name in ("DataFrame", "Series"):
@@ -215,7 +328,7 @@ class _Pandas(_Lists):
     def __init__(self, value):
         self.value = value
         self.kind = type(value).__name__
-        self.frame = value if self.kind == "DataFrame" else value.to_frame()
+        self.frame = value if value.ndim == 2 else value.to_frame()
         self.rows = self.frame.shape[0]
         self.columns = [
             (_name(label), str(of), getattr(of, "kind", "") in tuple("iuf"))
@@ -248,7 +361,7 @@ class _Polars(_Lists):
     def __init__(self, value):
         self.value = value
         self.kind = "polars " + type(value).__name__
-        self.frame = value if type(value).__name__ == "DataFrame" else value.to_frame()
+        self.frame = value if hasattr(value, "schema") else value.to_frame()
         self.rows = self.frame.height
         self.columns = [(name, str(of), of.is_numeric()) for name, of in self.frame.schema.items()]
 

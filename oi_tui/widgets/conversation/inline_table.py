@@ -1,0 +1,183 @@
+"""A table in the conversation: its first and last rows, with as many columns as there is room for."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.segment import Segment
+from rich.style import Style
+
+from oi_tui.text import one_line
+from oi_tui.widgets.conversation.rows import Row, RowTable
+from oi_tui.widgets.conversation.styles import Styles
+from oi_tui.widgets.truncate import beginning, width_of
+
+#: The width of a column in cells; a wider one only where all columns have room.
+_USUAL, _LABELS, _SHORTEST, _NARROWEST = 28, 20, 12, 4
+_GAP = 2
+#: Rows above the first one: the names and the types.
+_HEADER = 2
+_MISSING = "NaN"
+#: Tables that other programs wrote into a conversation have no more rows and columns than these.
+_MOST_ROWS, _MOST_COLUMNS = 40, 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column: its name, its type, whether it holds numbers, and its texts (None where one is missing)."""
+
+    name: str
+    type: str
+    numeric: bool
+    cells: tuple[str | None, ...]
+
+    @property
+    def width(self) -> int:
+        """The cells that its longest text takes."""
+        return max(map(width_of, (self.name, self.type, *(_text(cell) for cell in self.cells))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InlineTable(RowTable):
+    """A table, as far as the conversation has it. `key` opens it on a screen; `total` counts all its rows.
+
+    The rows before number `head` are its first ones, the others its last ones; `width` counts all columns.
+    """
+
+    key: str
+    name: str
+    labels: _Column
+    columns: tuple[_Column, ...]
+    total: int
+    width: int
+    head: int
+
+    @staticmethod
+    def read(text: str) -> "InlineTable | None":
+        """The table that was written as JSON; None where that is none, as after other programs changed it."""
+        try:
+            return _read(json.loads(text))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return None
+
+    def rows(self, width: int, look: Styles) -> list[Row]:
+        """The table at `width` cells, and a line with its size below it, which a click opens."""
+        labels = [beginning(text or "", _LABELS) for text in self.labels.cells]
+        label_name = beginning(self.labels.name, _LABELS)
+        label_width = min(max(map(width_of, (label_name, *labels))), width)
+        widths = [label_width, *self._widths(width - label_width - _GAP)]
+        shown = self.columns[: len(widths) - 1]
+        hidden = self.width - len(shown)
+        right = self.labels.numeric
+        heads = [_Cell(label_name, look.muted, right)]
+        heads += [_Cell(column.name, look.strong, column.numeric) for column in shown]
+        kinds = [_Cell("", look.muted)]
+        kinds += [_Cell(column.type, look.muted, column.numeric) for column in shown]
+        lines = [
+            [_Cell(label, look.muted, right), *(_cell(column, at, look) for column in shown)]
+            for at, label in enumerate(labels)
+        ]
+        rows = [_row(cells, widths, look) for cells in (heads, kinds, *lines)]
+        if hidden:
+            more = f"{' ' * _GAP}… {hidden:,} more"
+            used = sum(widths) + _GAP * (len(widths) - 1)
+            rows[0].segments.append(Segment(beginning(more, max(width - used, 0)), look.muted))
+        if self.head < self.total:
+            rows.insert(_HEADER + self.head, _gap_row(self.total - len(labels), width, look))
+        return [*rows, self._footer(width, look)]
+
+    def _footer(self, width: int, look: Styles) -> Row:
+        opens = " · enter opens" if self.key else ""
+        words = f"{_count(self.total, 'row')} x {_count(self.width, 'column')}{opens}"
+        return Row([Segment(beginning(words, width), look.muted)], table=self)
+
+    def _widths(self, room: int) -> list[int]:
+        """The widths of the columns that are shown: from the first on, as many as there is room for."""
+        wanted = [column.width for column in self.columns]
+        usual = [min(width, _USUAL) for width in wanted]
+        if len(usual) == self.width and sum(usual) + _GAP * (len(usual) - 1) <= room:
+            return _widened(usual, wanted, room - sum(usual) - _GAP * (len(usual) - 1))
+        room -= _GAP + width_of(f"… {self.width:,} more")
+        widths: list[int] = []
+        for column, width in zip(self.columns, usual, strict=True):
+            # A number that is cut would be another number.
+            least = width if widths and column.numeric else min(width, _SHORTEST if widths else _NARROWEST)
+            if room < least:
+                break
+            widths.append(min(width, room))
+            room -= width + _GAP
+        return widths
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    text: str
+    style: Style
+    right: bool = False
+
+    def segment(self, width: int) -> Segment:
+        """The text, shortened or filled to the width."""
+        text = beginning(self.text, width)
+        fill = " " * (width - width_of(text))
+        return Segment(fill + text if self.right else text + fill, self.style)
+
+
+def _cell(column: _Column, at: int, look: Styles) -> _Cell:
+    text = column.cells[at]
+    return _Cell(_text(text), look.muted if text is None else look.base, column.numeric)
+
+
+def _row(cells: Sequence[_Cell], widths: Sequence[int], look: Styles) -> Row:
+    """One line of the table; what is shown of it is what a selection copies."""
+    segments: list[Segment] = []
+    for cell, width in zip(cells, widths, strict=True):
+        if segments:
+            segments.append(Segment(" " * _GAP, look.base))
+        segments.append(cell.segment(width))
+    # The spaces at the end stay out of what is copied.
+    return Row(segments, "".join(segment.text for segment in segments).rstrip())
+
+
+def _gap_row(count: int, width: int, look: Styles) -> Row:
+    return Row([Segment(beginning(f"… {_count(count, 'row')} not shown", width), look.muted)])
+
+
+def _widened(widths: list[int], wanted: list[int], left: int) -> list[int]:
+    """Give the room that is left to the columns whose texts are cut, from the first on."""
+    found = []
+    for width, full in zip(widths, wanted, strict=True):
+        more = min(full - width, left)
+        left -= more
+        found.append(width + more)
+    return found
+
+
+def _text(cell: str | None) -> str:
+    return _MISSING if cell is None else cell
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _line(value: object) -> str:
+    return one_line(str(value), 200)
+
+
+def _read(found: Any) -> InlineTable | None:
+    columns, rows = found["columns"], found["rows"]
+    total, width, head = int(found["total"]), int(found["width"]), int(found["head"])
+    if len(rows) > _MOST_ROWS or not len(columns) <= min(width, _MOST_COLUMNS) or len(rows) > total:
+        return None
+    cells = [[None if cell is None else _line(cell) for cell in row] for _, row in rows]
+    if any(len(row) != len(columns) for row in cells):
+        return None
+    read = tuple(
+        _Column(_line(name), _line(kind), bool(numeric), tuple(row[at] for row in cells))
+        for at, (name, kind, numeric) in enumerate(columns)
+    )
+    labels = tuple(_line(label) for label, _ in rows)
+    numbers = all(label.lstrip("-").isdecimal() for label in labels)
+    index = _Column(_line(found["index"]), "", numbers, labels)
+    return InlineTable(_line(found["key"]), _line(found["name"]), index, read, total, width, head)

@@ -1,0 +1,174 @@
+"""Tables as results of cells, in the chat and with a real Python."""
+
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from oi_tui import paths
+from oi_tui.app import OiTui
+from oi_tui.engine.session import Session
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.store import Store
+from oi_tui.runtimes import Computer
+from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.screens.table import TableScreen
+from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.workspace import Workspace
+from tests.fakes import Llm
+from tests.pilot.waiting import until
+
+SETUP = """import numpy, pandas
+wide = pandas.DataFrame({f"column_{n}": numpy.arange(5000) * 1.5 for n in range(60)})
+odd = pandas.DataFrame([[1, 2.5, "東京", "x" * 500], [2, None, "Ulm", "line\\nbreak\\x1b[2J"]],
+                       columns=["a", "a", "city", "long"])
+empty = pandas.DataFrame({"a": [], "b": []})
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer with the Python of the tests, which has pandas."""
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    computer = Computer(cwd=tmp_path_factory.mktemp("inline"), python=sys.executable)
+    for _ in computer.run("python", SETUP):
+        pass
+    yield computer
+    computer.close()
+
+
+class Chat:
+    """The chat, and what is seen of it."""
+
+    def __init__(self, app: OiTui, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def lines(self) -> list[str]:
+        strips = self.app.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip).rstrip() for strip in strips]
+
+    def shows(self, *words: str) -> bool:
+        text = "\n".join(self.lines)
+        return all(word in text for word in words)
+
+    async def reached(self, condition: Callable[[], object]) -> None:
+        await until(self.pilot, condition)
+
+    async def run(self, code: str) -> None:
+        screen = self.app.screen
+        assert isinstance(screen, ChatScreen)
+        screen.prompt.insert(f"%run python {code}")
+        await self.pilot.press("enter")
+
+    @property
+    def session(self) -> Session:
+        screen = self.app.screen
+        assert isinstance(screen, ChatScreen)
+        return screen.chat_view.session
+
+    @property
+    def conversation(self) -> str:
+        screen = self.app.screen
+        assert isinstance(screen, ChatScreen)
+        return screen.chat_view.workspace.conversation_id
+
+    @property
+    def cells(self) -> list[CellBlock]:
+        screen = self.app.screen
+        assert isinstance(screen, ChatScreen)
+        found = screen.chat_view.conversation.printing
+        return [block for block in found if isinstance(block, CellBlock)]
+
+    @property
+    def head(self) -> str:
+        return str(self.app.screen.query_one("#table-head", Static).render())
+
+
+@asynccontextmanager
+async def chatting(computer: Computer, conversation: str = "") -> AsyncIterator[Chat]:
+    profile = Profile(model="openai/test")
+    found = Store(paths.conversations()).open(conversation) if conversation else None
+    workspace = Workspace(profile, llm=Llm(), computer=computer, lent=True, conversation=found)
+    app = OiTui(lambda: workspace)
+    async with app.run_test(size=(100, 40)) as pilot:
+        chat = Chat(app, pilot)
+        await chat.reached(lambda: isinstance(app.screen, ChatScreen) and app.screen.is_ready)
+        yield chat
+    workspace.close()
+
+
+async def test_a_wide_table_is_shown_opened_and_fits_any_width(python: Computer) -> None:
+    async with chatting(python) as chat:
+        await chat.run("wide")
+        await chat.reached(lambda: chat.shows("5,000 rows x 60 columns · enter opens"))
+        assert chat.shows("column_0", "float64", "more", "… 4,988 rows not shown", "7498.5")
+        assert not chat.shows("[5000 rows x 60 columns]", "<div>")
+        before = "\n".join(chat.lines).count("column_")
+        await chat.pilot.resize_terminal(60, 40)
+        await chat.reached(lambda: "\n".join(chat.lines).count("column_") < before)
+        assert chat.cells[-1].output.text.plain().endswith("[5000 rows x 60 columns]")
+        await chat.pilot.press("ctrl+up", "enter")
+        await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and chat.shows("column_0", "1.5"))
+        assert "wide DataFrame 5,000 rows, 60 columns" in chat.head
+        await chat.pilot.press("escape")
+        await chat.reached(lambda: isinstance(chat.app.screen, ChatScreen))
+
+
+async def test_odd_tables(python: Computer) -> None:
+    async with chatting(python) as chat:
+        await chat.run("print('before')\ndisplay(odd)\ndisplay(empty)\nprint('after')")
+        await chat.reached(lambda: chat.shows("0 rows x 2 columns", "2 rows x 4 columns", "after"))
+        lines = [line.removeprefix("  │ ") for line in chat.lines]
+        head = next(at for at, line in enumerate(lines) if "city" in line)
+        assert lines[head].split()[:4] == ["a", "a", "city", "long"]
+        assert lines[head + 2].split()[:4] == ["0", "1", "2.5", "東京"]
+        assert lines[head + 2].endswith("…")
+        assert "NaN" in lines[head + 3]
+        assert "line\\nbreak" in lines[head + 3]
+        assert lines[head - 1].startswith("before")
+
+
+async def test_a_click_on_the_last_line_opens_the_table(python: Computer) -> None:
+    async with chatting(python) as chat:
+        await chat.run("display(odd)\nwide.head(3)")
+        await chat.reached(lambda: chat.shows("3 rows x 60 columns"))
+        row = next(at for at, line in enumerate(chat.lines) if "2 rows x 4 columns" in line)
+        await chat.pilot.click(offset=(12, row))
+        await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "odd" in chat.head)
+
+
+async def test_a_table_without_a_name_stays_open_to_sorting(python: Computer) -> None:
+    async with chatting(python) as chat:
+        await chat.run("wide.describe()")
+        await chat.reached(lambda: chat.shows("8 rows x 60 columns"))
+        await chat.run("wide.head(2)")
+        await chat.reached(lambda: chat.shows("2 rows x 60 columns"))
+        await chat.pilot.press("ctrl+up", "up", "enter")
+        await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "8 rows" in chat.head)
+        assert chat.head.startswith("result")
+
+
+async def test_a_saved_conversation_shows_its_tables_again(python: Computer) -> None:
+    async with chatting(python) as chat:
+        await chat.run("wide")
+        await chat.reached(lambda: chat.shows("5,000 rows x 60 columns"))
+        session, conversation = chat.session, chat.conversation
+        await chat.reached(lambda: any(message.table for message in session.messages))
+        (shown,) = [message for message in session.messages if message.table]
+        assert shown.content.rstrip().endswith("[5000 rows x 60 columns]")
+    async with chatting(python, conversation) as chat:
+        await chat.reached(lambda: chat.shows("5,000 rows x 60 columns · enter opens", "column_0"))
+        assert not chat.shows("[5000 rows x 60 columns]")
+
+
+async def test_a_table_that_python_has_no_more_says_so(python: Computer) -> None:
+    async with chatting(python) as chat:
+        await chat.run("display(pandas.concat([wide] * 2))")
+        await chat.reached(lambda: chat.shows("10,000 rows x 60 columns"))
+        await chat.pilot.press("ctrl+up", "enter")
+        await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "Run its cell" in chat.head)
