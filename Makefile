@@ -28,7 +28,7 @@ test-twice: $(VENV)/.installed-dev
 
 # What runs in a minute, on any machine: the unit tests and a few of the screens.
 test-quick: $(VENV)/.installed-dev
-	$(BIN)/pytest -m "not slow" tests/unit tests/pilot/test_prompt.py tests/pilot/test_titles.py $(ARGS)
+	$(BIN)/pytest -m "not slow" tests/unit tests/pilot/prompt/test_prompt.py tests/pilot/prompt/test_titles.py $(ARGS)
 
 # Accept the screens as they look now; look at the changed pictures before you commit them.
 snapshots: $(VENV)/.installed-dev

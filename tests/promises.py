@@ -8,8 +8,8 @@ from typing import NamedTuple
 _CLI = "unit/program/test_cli.py"
 _API = "unit/program/test_api.py"
 _PACKAGE = "unit/program/test_python_package.py"
-_E2E = "e2e/test_api.py"
-_PLAIN = "e2e/test_plain.py"
+_E2E = "e2e/doors/test_api.py"
+_PLAIN = "e2e/doors/test_plain.py"
 _COMMANDS = "unit/program/test_commands.py"
 _PROFILES = "unit/settings/test_profiles.py"
 _PROFILE = "unit/settings/test_profile.py"
@@ -29,7 +29,7 @@ _CELLS = "computer/test_cells.py"
 _ACCOUNTS = "computer/test_accounts.py"
 _FILES = "computer/test_files_and_docs.py"
 _CONTRACT = "runtimes/test_contract.py"
-_CLASSES = "runtimes/test_class_languages.py"
+_CLASSES = "runtimes/languages/test_class_languages.py"
 _FUNCTION = "unit/models/test_function_model.py"
 _WORKS = "test_every_flag_in_every_spelling_sets_its_setting"
 _SETS = "test_every_documented_attribute_acts_or_says_why_not"
@@ -95,7 +95,7 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
     "Commands and input": (
         Promise("%% COMMAND runs a shell command", _COMMANDS, "test_a_command_acts"),
         Promise("%help, %auto_run, %tokens", _COMMANDS, "test_a_command_acts"),
-        Promise("%verbose", "pilot/test_log_panel.py",
+        Promise("%verbose", "pilot/screens/test_log_panel.py",
                 "test_verbose_shows_steps_and_times_and_no_words_of_the_conversation"),
         Promise("%undo", _SESSION, "test_undo_takes_the_last_message_back"),
         Promise("an unknown command is answered with the nearest one", _COMMANDS,
@@ -233,7 +233,7 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
         Promise("Python profiles, shown and trusted first", _PROFILES,
                 "test_a_program_is_run_only_after_it_was_trusted"),
         Promise("Python profiles: computer.run", _PYTHON, "test_code_that_a_program_runs_is_startup_code"),
-        Promise("startup code runs before the first code", "runtimes/test_startup_code.py",
+        Promise("startup code runs before the first code", "runtimes/python/test_startup_code.py",
                 "test_it_runs_once_before_the_first_code_and_silently"),
         Promise("Python profiles: display_message, local_setup", _PYTHON,
                 "test_what_a_program_displays_is_told_and_loading_needs_nothing"),
@@ -284,7 +284,8 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
                 "test_an_interrupt_stops_the_run_and_keeps_the_memory"),
         Promise("programs may ask for input", _CONTRACT,
                 "test_a_question_is_reported_and_can_be_answered"),
-        Promise("plots are shown and sent", "runtimes/test_pictures.py", "test_a_figure_is_shown_once"),
+        Promise("plots are shown and sent", "runtimes/values/test_pictures.py",
+                "test_a_figure_is_shown_once"),
         Promise("old messages that do not fit are left out", _REQUEST,
                 "test_the_oldest_turns_are_left_out_and_counted"),
         Promise("{{ }} in a system message is text, not code", _REQUEST,

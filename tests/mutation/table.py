@@ -40,7 +40,7 @@ STORAGE = (
 )
 KEY_GUARD = ("tests/unit/widgets/test_key_guard.py",)
 APPROVAL = ("tests/pilot/test_approval.py",)
-RUNNING = ("tests/runtimes/test_stopping.py", "tests/runtimes/test_python_line.py")
+RUNNING = ("tests/runtimes/test_stopping.py", "tests/runtimes/python/test_python_line.py")
 
 
 def _modules(folder: str, names: str, tests: Sequence[str]) -> dict[str, Sequence[str]]:

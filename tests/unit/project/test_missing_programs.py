@@ -36,9 +36,9 @@ def test_all_tests_are_collected_without_any_program(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_needs_a_missing_program_is_skipped_by_its_name(tmp_path: Path) -> None:
     tests = [
-        "tests/runtimes/test_shells.py",
-        "tests/runtimes/test_variables.py",
-        "tests/runtimes/test_r.py",
+        "tests/runtimes/languages/test_shells.py",
+        "tests/runtimes/values/test_variables.py",
+        "tests/runtimes/languages/test_r.py",
         "tests/unit/input/test_file_index.py",
         "tests/unit/project/test_missing_programs.py::test_a_language_that_needs_no_program_runs",
         "tests/runtimes/test_contract.py::test_output_is_printed",

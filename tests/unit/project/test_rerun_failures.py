@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import wait_until
 from tests.twice import MOST, Results, run_twice
 
 FAILED = pytest.ExitCode.TESTS_FAILED
@@ -109,28 +110,43 @@ def test_a_clean_up_without_end_fails_one_test_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_without_end_names_the_tests_that_did_not_end(tmp_path: Path) -> None:
+def test_a_run_that_is_ended_names_the_tests_that_did_not_end(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
+    (tmp_path / "test_it.py").write_text(
+        "import pathlib, threading\n"
+        "def test_stuck():\n"
+        "    pathlib.Path(__file__).with_name('begun').touch()\n"
+        "    threading.Event().wait()\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "tests.twice", "-n", "1"]
+    environment = _environment(OI_TUI_TEST_RESULTS=str(tmp_path / "results"))
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE) as inner:
+        assert wait_until((tmp_path / "begun").exists, 120)
+        inner.terminate()
+        written = inner.communicate(timeout=60)[0].decode()
+    assert "NOT ENDED\n  test_it.py::test_stuck" in written
+    assert inner.returncode == 1
+
+
+@pytest.mark.slow
+def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider\n")
     (tmp_path / "test_it.py").write_text(HANGS)
-    arguments = [str(tmp_path), "-k", "stuck", "-n", "1"]
-    program = f"from tests.twice import run_pytest; print(run_pytest({arguments}, 4))"
+    program = f"from tests.twice import run_pytest; print(run_pytest([{str(tmp_path)!r}, '-n', '0'], 2))"
     done = _run_inner("-c", program, folder=tmp_path)
-    assert "NOT ENDED\n  test_it.py::test_stuck" in done.stdout, done.stdout + done.stderr
-    assert "Results(status=1" in done.stdout
+    assert "Results(status=" in done.stdout, done.stdout + done.stderr
+    assert "Results(status=0" not in done.stdout
 
 
 def _run_inner(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run Python or one of its modules beside this run of pytest."""
-    how = [] if arguments[0] == "-c" else ["-m"]
-    # The inner run would delete the folder of this run's snapshots at its end.
-    environment = {name: value for name, value in os.environ.items() if name != "TEXTUAL_SNAPSHOT_TEMPDIR"}
-    environment |= variables
-    environment["PYTHONPATH"] = str(Path(__file__).parents[3])
+    command = [sys.executable, *([] if arguments[0] == "-c" else ["-m"]), *arguments]
     return subprocess.run(
-        [sys.executable, *how, *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        command, cwd=folder, env=_environment(**variables), capture_output=True, text=True, check=False
     )
+
+
+def _environment(**variables: str) -> dict[str, str]:
+    # The inner run would delete the folder of this run's snapshots at its end.
+    inherited = {name: value for name, value in os.environ.items() if name != "TEXTUAL_SNAPSHOT_TEMPDIR"}
+    return {**inherited, "PYTHONPATH": str(Path(__file__).parents[3]), **variables}

@@ -10,7 +10,16 @@ from oi_tui.messages import Message
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.transcript import Transcript
-from tests.pilot.test_conversation import Screen, code, long_story, png, printed, said, screen_lines, show
+from tests.pilot.conversation.test_conversation import (
+    Screen,
+    code,
+    long_story,
+    png,
+    printed,
+    said,
+    screen_lines,
+    show,
+)
 from tests.pilot.waiting import until
 
 

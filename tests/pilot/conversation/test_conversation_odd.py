@@ -20,7 +20,7 @@ from oi_tui.engine.events import (
 )
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Message, Printed, RunEnded, Stopping
 from oi_tui.text import prose
-from tests.pilot.test_conversation import conversation, png, screen_lines
+from tests.pilot.conversation.test_conversation import conversation, png, screen_lines
 
 TEXTS = [
     "",

@@ -165,7 +165,7 @@ async def test_the_settings_of_a_folder_are_those_of_its_own_sessions(
 
 async def test_the_editor_brings_its_mcp_servers_and_is_asked_for_each_call(workplace: Path) -> None:
     pytest.importorskip("mcp", reason="mcp is not installed here")
-    script = Path(__file__).parents[1] / "servers" / "mcp_tools.py"
+    script = Path(__file__).parents[2] / "servers" / "mcp_tools.py"
     variable = schema.EnvVariable(name="DESCRIPTION", value="Adds it's numbers.")
     tools = schema.McpServerStdio(
         name="My Tools!", command=sys.executable, args=[str(script)], env=[variable]

@@ -15,9 +15,9 @@ from oi_tui.screens.variables import VariablesScreen
 from oi_tui.widgets.sidebar.rows import SidebarFacts, short_count, sidebar_rows
 from oi_tui.widgets.sidebar.sidebar import Sidebar
 from tests.fakes import call
-from tests.pilot.test_cells import screen_lines
+from tests.pilot.conversation.test_cells import screen_lines
+from tests.pilot.conversation.test_restore_files import answered, working
 from tests.pilot.test_chat import Desk, sitting
-from tests.pilot.test_restore_files import answered, working
 
 DATA = Memory(
     "python",

@@ -24,7 +24,7 @@ from oi_tui.runtimes.remote.target import TargetError
 from tests.runtimes.playing import alive, children, marked, play, until
 from tests.servers.sshd import HOST
 
-RELAY = Path(__file__).with_name("relay.py")
+RELAY = Path(__file__).parents[1] / "relay.py"
 Make = Callable[..., Computer]
 
 

@@ -11,7 +11,7 @@ from tests.e2e.conftest import Start
 from tests.servers.openai_server import Call, ModelServer, Say, spoken
 
 pytest.importorskip("mcp", reason="mcp is not installed here")
-SERVER = Path(__file__).parents[1] / "servers" / "mcp_tools.py"
+SERVER = Path(__file__).parents[2] / "servers" / "mcp_tools.py"
 
 
 def test_the_model_calls_a_tool_after_a_yes(start: Start, workplace: Path) -> None:

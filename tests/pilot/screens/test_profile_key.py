@@ -10,7 +10,7 @@ from oi_tui import paths
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.screens.confirm import ConfirmDialog
-from tests.pilot.test_profile_editor import Shell, chosen, go_to, opened
+from tests.pilot.screens.test_profile_editor import Shell, chosen, go_to, opened
 from tests.pilot.waiting import until
 
 KEY = next(each for each in settings() if each.name == "api_key")

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported
 from oi_tui.messages import InputReceived, InputRequested, LineReached, Message
 from oi_tui.widgets.conversation.conversation import Conversation
-from tests.pilot.test_conversation import code, conversation, has, printed, screen_lines, show
+from tests.pilot.conversation.test_conversation import code, conversation, has, printed, screen_lines, show
 from tests.pilot.waiting import until
 
 LINES = 120

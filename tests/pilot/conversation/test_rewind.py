@@ -11,7 +11,7 @@ from oi_tui.engine.storage import journal
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.widgets.conversation.blocks import NoticeBlock, UserBlock
 from tests.fakes import call
-from tests.pilot.test_cells import marked
+from tests.pilot.conversation.test_cells import marked
 from tests.pilot.test_chat import Desk, sitting
 
 

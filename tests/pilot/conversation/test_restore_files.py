@@ -13,9 +13,9 @@ from oi_tui.messages import Report, RunEnded
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.widgets.approval import key_guard
 from tests.fakes import Computer, call
-from tests.pilot.test_cells import screen_lines
+from tests.pilot.conversation.test_cells import screen_lines
+from tests.pilot.conversation.test_rewind import notes
 from tests.pilot.test_chat import Desk, sitting
-from tests.pilot.test_rewind import notes
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,1 @@
+"""Every way in beside the screen."""

@@ -1,0 +1,1 @@
+"""Odd input, bad disks, kills and robots."""

@@ -1,0 +1,1 @@
+"""Screens by their keys, with Textual's pilot."""

@@ -1,0 +1,1 @@
+"""Languages on another machine."""

@@ -1,0 +1,1 @@
+"""What the sandbox lets through, and what it does not."""

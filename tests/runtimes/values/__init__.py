@@ -1,0 +1,1 @@
+"""Tables, variables and pictures."""
