@@ -284,6 +284,50 @@ function main(folder, typed) {
     Object.assign(state, { buffered: [], bufferedIndex: 0 });
   };
 
+  // Says so when a cell has put something in the place of the output, since later cells would be silent. What only
+  // hands on what it is given, such as a counter, is left alone.
+  const bare = { stream: process.stdout, write: process.stdout.write };
+  let place = '';
+  let since = 0;
+  const elsewhere = () => {
+    const { stdout } = process;
+    if (stdout !== bare.stream) {
+      if (stdout instanceof tty.WriteStream || !stdout) {
+        Object.assign(bare, { stream: stdout, write: stdout && stdout.write });
+        return ['', ''];
+      }
+      const name = typeof stdout.path === 'string' ? util.inspect(stdout.path) : 'another stream';
+      // The console keeps the stream that it used first.
+      return [name, "Object.defineProperty(process, 'stdout', { value: (console._stdout = new (require('tty').WriteStream)(1)) })"];
+    }
+    if (stdout.write === bare.write || hasHandedOn(stdout)) return ['', ''];
+    return ['a function of its own', 'delete process.stdout.write'];
+  };
+  const hasHandedOn = (stream) => {
+    const state = stream._writableState;
+    if (state.writing || state.corked || state.length) return true;
+    const was = Object.getOwnPropertyDescriptor(stream, '_write');
+    let reached = false;
+    stream._write = (chunk, encoding, done) => {
+      reached = true;
+      done();
+    };
+    try {
+      stream.write('');
+    } finally {
+      if (was) Object.defineProperty(stream, '_write', was);
+      else delete stream._write;
+    }
+    return reached;
+  };
+  const tellWhereOutputGoes = (url) => {
+    const [now, wayBack] = elsewhere();
+    if (now !== place) since = Number(/\d+/.exec(url)[0]);
+    place = now;
+    if (!now) return;
+    fs.writeSync(terminal, `(${typed ? 'TypeScript' : 'JavaScript'}'s output goes to ${now} since cell ${since}; ${wayBack} brings it back.)\n`);
+  };
+
   // A question that an interrupted run left open is nobody's: it would take the next one's answer and end its wait.
   const abandon = () => {
     for (const handle of process._getActiveHandles()) {
@@ -421,6 +465,11 @@ function main(folder, typed) {
       outcome = outcome || ['failed', explain(error)];
     }
     if (current !== run) return;
+    try {
+      tellWhereOutputGoes(run.url);
+    } catch {
+      // What stands there now cannot be asked.
+    }
     current = null;
     worker.postMessage({ nonce: run.nonce, state: outcome[0], reason: outcome[1] });
   }

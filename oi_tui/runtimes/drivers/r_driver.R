@@ -130,7 +130,47 @@ local({
     if (Sys.getpid() != owner || !running) leave("no", status, FALSE)
     invokeRestart("oi_tui_leave", status)
   }
+  # Which of the diversions let the output be seen here, too; R itself does not say.
+  splits <- logical()
+  divert <- local({
+    # By its own name, which warnings tell.
+    sink <- base::sink
+    function(file = NULL, append = FALSE, type = c("output", "message"), split = FALSE) {
+      before <- sink.number()
+      sink(file, append, type, split)
+      now <- sink.number()
+      splits <<- c(splits, rep(isTRUE(split), max(now - before, 0L)))[seq_len(now)]
+      invisible()
+    }
+  })
   running <- FALSE
+
+  # -- where the output goes
+
+  away <- list(output = "", message = "")
+  since <- list()
+  destination <- function(type) {
+    if (type == "output" && all(splits[seq_len(sink.number())])) return("")
+    if (type == "message" && sink.number(type = "message") == 2L) return("")
+    found <- summary(if (type == "output") stdout() else getConnection(sink.number(type = "message")))
+    if (found$class == "textConnection") "memory" else found$description
+  }
+  # Says so when a cell has sent the output elsewhere for good, since later cells would be silent.
+  tell_where_output_goes <- function() {
+    for (type in c("output", "message")) {
+      now <- destination(type)
+      if (!identical(now, away[[type]])) since[[type]] <<- cell
+      away[[type]] <<- now
+      if (!nzchar(now)) next
+      back <- if (type == "message") "sink(type = \"message\")"
+        else if (sink.number() > 1L) "while (sink.number() > 0) sink()" else "sink()"
+      said <- if (type == "message") "R's messages and errors go" else "R's output goes"
+      now <- encodeString(now)
+      terminal <- pipe("terminal")
+      writeLines(sprintf("(%s to %s since cell %s; %s brings it back.)", said, now, since[[type]], back), terminal, useBytes = TRUE)
+      flush(terminal)
+    }
+  }
 
   # -- a cell
 
@@ -306,6 +346,7 @@ local({
     setTimeLimit()
     reach(0L)
     flush(stdout())
+    tryCatch(tell_where_output_goes(), error = function(e) NULL)
     tell("finished", nonce = spell(nonce), state = spell(outcome[[1]]), reason = spell(outcome[[2]]), mark = paste0(nonce, ".end"))
   }
   serve <- function() {
@@ -377,6 +418,7 @@ local({
       setHook("grid.newpage", function(...) show_pages(), "append")
     }
     replace("readline", readline)
+    replace("sink", divert)
     replace("warnings", warnings)
     for (name in c("quit", "q")) replace(name, quit)
     tell("ready")

@@ -254,3 +254,32 @@ def test_what_fills_the_memory_is_ended_and_the_variables_stay(
         assert play(computer, "javascript", "console.log(String(memory + 1))").text == "42\n"
     limit = "require('v8').getHeapStatistics().heap_size_limit < 150e6 ? 'bounded' : 'grown'"
     assert play(computer, "javascript", f"console.log({limit})").text == "bounded\n"
+
+
+@pytest.mark.parametrize(
+    ("redirect", "place", "way_back"),
+    [
+        ("process.stdout.write = () => true;", "a function of its own", "delete process.stdout.write"),
+        (
+            "const sent = require('fs').createWriteStream('sent.txt'); Object.defineProperty(process, 'stdout', { value: sent, configurable: true });",
+            "'sent.txt'",
+            "Object.defineProperty(process, 'stdout', { value: (console._stdout = new (require('tty').WriteStream)(1)) })",
+        ),
+    ],
+)
+def test_where_the_output_goes_is_said_until_it_is_back(
+    computer: Computer, redirect: str, place: str, way_back: str
+) -> None:
+    told = f"(JavaScript's output goes to {place} since cell 1; {way_back} brings it back.)\n"
+    assert play(computer, "javascript", redirect).text.endswith(told)
+    assert play(computer, "javascript", "process.stdout.write('unseen\\n')").text == told
+    assert play(computer, "javascript", f"{way_back}; process.stdout.write('seen\\n')").text.startswith(
+        "seen\n"
+    )
+    assert play(computer, "javascript", "console.log('seen')").text == "seen\n"
+
+
+def test_output_that_is_handed_on_is_no_news(computer: Computer) -> None:
+    count = "let count = 0; const write = process.stdout.write; process.stdout.write = function (...all) { count++; return write.apply(this, all) };"
+    assert "brings it back" not in play(computer, "javascript", count).text
+    assert play(computer, "javascript", "console.log('seen')").text == "seen\n"

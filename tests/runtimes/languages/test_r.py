@@ -268,3 +268,36 @@ def test_what_the_program_wants_done_at_an_error_is_done(computer: Computer) -> 
 
 def test_warnings_at_once_name_nothing_of_the_driver(computer: Computer) -> None:
     assert play(computer, "r", "options(warn = 1); warning('now'); 5").text == "Warning: now\n[1] 5\n"
+
+
+@pytest.mark.parametrize(
+    ("redirect", "place", "way_back"),
+    [
+        ("sink('written')", "written", "sink()"),
+        ("kept <- textConnection('lines', 'w'); sink(kept)", "memory", "sink()"),
+        ("sink('one'); sink('two')", "two", "while (sink.number() > 0) sink()"),
+        ("sink('shown', split = TRUE); sink('two')", "two", "while (sink.number() > 0) sink()"),
+    ],
+)
+def test_where_the_output_goes_is_said_until_it_is_back(
+    r: Computer, redirect: str, place: str, way_back: str
+) -> None:
+    told = play(r, "r", redirect).text
+    assert told.startswith(f"(R's output goes to {place} since cell ")
+    assert told.endswith(f"; {way_back} brings it back.)\n")
+    assert play(r, "r", "cat('unseen\\n')").text == told
+    assert play(r, "r", f"{way_back}; cat('seen\\n')").text == "seen\n"
+    assert play(r, "r", "cat('seen\\n')").text == "seen\n"
+
+
+def test_messages_that_go_elsewhere_are_said_too(r: Computer) -> None:
+    told = play(r, "r", "notes <- file('notes', 'w'); sink(notes, type = 'message')").text
+    assert told.startswith("(R's messages and errors go to notes since cell ")
+    assert play(r, "r", "sink(type = 'message'); message('seen')").text == "seen\n"
+
+
+def test_output_that_is_seen_here_too_is_no_news(r: Computer) -> None:
+    assert play(r, "r", "sink('both', split = TRUE); cat('seen\\n')").text == "seen\n"
+    assert play(r, "r", "sink(); cat(readLines('both'))").text == "seen"
+    assert play(r, "r", "length(capture.output(print(1)))").text == "[1] 1\n"
+    assert "In sink(" in play(r, "r", "sink()").text
