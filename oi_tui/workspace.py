@@ -244,7 +244,7 @@ class Workspace:
                 # Loaded where there are such servers only.
                 from oi_tui.mcp_client.servers import McpServers
 
-                self._mcp = McpServers(self.profile, self._folder, self._say_of_servers)
+                self._mcp = McpServers(self.profile, self._folder, self._say_of_servers, secrets=self.secrets)
             return self._mcp
 
     def _say_of_servers(self, text: str) -> None:

@@ -1,23 +1,25 @@
 """Lists, tests, adds and removes MCP servers, and has their changed tools reviewed."""
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from oi_tui.commands.registry import CommandError
+from oi_tui.engine.credentials.keys import SecretError
 from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.mcp_servers import McpServerError
 from oi_tui.engine.settings.profile import Profile, ProfileError, save
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import Status
-from oi_tui.text import one_line
+from oi_tui.opener import opener, view
+from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
 T = TypeVar("T")
 _USAGE = (
-    "Type %mcp, %mcp test NAME, %mcp add NAME COMMAND, %mcp add NAME URL, %mcp remove NAME "
-    "%mcp prompt NAME PROMPT or %mcp trust NAME."
+    "Type %mcp, %mcp test NAME, %mcp add NAME COMMAND, %mcp add NAME URL, %mcp remove NAME, "
+    "%mcp login NAME, %mcp logout NAME, %mcp prompt NAME PROMPT or %mcp trust NAME."
 )
 _NONE = "There are no MCP servers. Add one: %mcp add NAME COMMAND, or %mcp add NAME URL."
 #: Names of tools that are listed for each server.
@@ -49,10 +51,20 @@ class ServerManager:
             self._add(name, rest)
         elif action == "prompt" and name and rest:
             self._prompt(self._find(name), rest)
-        elif action in ("test", "remove", "trust") and name and not rest:
-            {"test": self._test, "remove": self._remove, "trust": self._trust}[action](self._find(name))
+        elif action in (actions := self._actions()) and name and not rest:
+            actions[action](self._find(name))
         else:
             raise CommandError(_USAGE)
+
+    def _actions(self) -> Mapping[str, Callable[[Status], None]]:
+        """What is done with one server."""
+        return {
+            "test": self._test,
+            "remove": self._remove,
+            "trust": self._trust,
+            "login": self._log_in,
+            "logout": self._log_out,
+        }
 
     def _find(self, name: str) -> Status:
         found = self._workspace.mcp.find(name)
@@ -87,6 +99,51 @@ class ServerManager:
             self._place.tell("MCP servers run outside of the sandbox, which is on.", warning=True)
         else:
             self._place.aside(work, then)
+
+    def _log_in(self, status: Status) -> None:
+        """Sign in to a server: the person does that in a browser, which comes back to this machine."""
+        name, servers = status.server.name, self._workspace.mcp
+
+        def then(found: tuple[str, str]) -> None:
+            address, problem = found
+            if problem or not address:
+                ended(problem)
+                return
+            words = opener()
+            shown = bool(words) and view(words or (), address) is None
+            how = "In the browser" if shown else "Open this address in a browser on this machine, and"
+            self._place.tell(f"{how} sign in to the MCP server {name}: {visible(address)}")
+            self._place.aside(lambda: _problem(lambda: servers.finish_sign_in(status)), ended)
+
+        def ended(problem: str) -> None:
+            if problem:
+                self._place.tell(f"Not signed in to {name}: {one_line(problem, 500)}", warning=True)
+            else:
+                self._place.tell("\n".join([f"Signed in to {name}.", *_described(status)]))
+
+        def begin() -> tuple[str, str]:
+            try:
+                return servers.sign_in(status), ""
+            except CallError as error:
+                return "", str(error)
+
+        self._place.aside(begin, then)
+
+    def _log_out(self, status: Status) -> None:
+        name = status.server.name
+
+        def work() -> tuple[bool, str]:
+            try:
+                return self._workspace.mcp.sign_out(status), ""
+            except SecretError as error:
+                return False, str(error)
+
+        def then(done: tuple[bool, str]) -> None:
+            found, problem = done
+            said = f"Signed out of {name}." if found else f"You were not signed in to {name}."
+            self._place.tell(problem or said, warning=bool(problem))
+
+        self._place.aside(work, then)
 
     def _prompt(self, status: Status, rest: str) -> None:
         """Put a prompt of a server where the person types; nothing is sent."""
@@ -159,6 +216,15 @@ class ServerManager:
 
         about = ["The model gets these descriptions.", "", *self._workspace.mcp.changes(status)]
         self._place.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)
+
+
+def _problem(work: Callable[[], None]) -> str:
+    """Do the work; return why that failed, or ""."""
+    try:
+        work()
+    except CallError as error:
+        return str(error)
+    return ""
 
 
 def _offered(resources: Resources, name: str) -> list[str]:

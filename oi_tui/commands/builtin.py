@@ -222,7 +222,7 @@ def _skills(target: CommandTarget, argument: str) -> None:
 @command(
     "mcp",
     "List MCP servers; test, add or remove one; use a prompt; review changed tools",
-    usage="[test|add|remove|prompt|trust NAME]",
+    usage="[test|add|remove|login|logout|prompt|trust NAME]",
 )
 def _mcp(target: CommandTarget, argument: str) -> None:
     action, rest = parted(argument)

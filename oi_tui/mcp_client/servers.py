@@ -1,6 +1,7 @@
 """The MCP servers of a profile: started when they are needed, with the tools that may be used."""
 
 import os
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from oi_tui.engine.credentials.keys import SecretError, Secrets
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.llm.hosts import is_near, is_this_machine
 from oi_tui.engine.settings import mcp_servers
@@ -19,6 +21,7 @@ from oi_tui.mcp_client import definitions
 from oi_tui.mcp_client.connection import CallError, Connection
 from oi_tui.mcp_client.definitions import Definition, Pins
 from oi_tui.mcp_client.runtime import language_of
+from oi_tui.mcp_client.sign_ins import SignIns, may_sign_in
 from oi_tui.runtimes.language import Language
 from oi_tui.text import one_line
 
@@ -40,6 +43,8 @@ class Status:
     offered: Sequence[Definition] = ()
     used: Sequence[Definition] = ()
     settled: threading.Event = field(default_factory=threading.Event)
+    #: The addresses that a person is to open in a browser.
+    addresses: "queue.SimpleQueue[str]" = field(default_factory=queue.SimpleQueue)
 
 
 class McpServers:
@@ -49,12 +54,18 @@ class McpServers:
     """
 
     def __init__(
-        self, profile: Profile, cwd: str, say: Callable[[str], None], pins: Pins | None = None
+        self,
+        profile: Profile,
+        cwd: str,
+        say: Callable[[str], None],
+        pins: Pins | None = None,
+        secrets: Secrets | None = None,
     ) -> None:
         self._profile = profile
         self._cwd = cwd
         self._say = say
         self._pins = pins or Pins()
+        self._sign_ins = SignIns(secrets or Secrets())
         self._lock = threading.RLock()
         self._connection = Connection(self._told)
         self._servers: dict[str, Status] = {}
@@ -167,6 +178,45 @@ class McpServers:
         if status.problem:
             raise CallError(status.problem)
 
+    def sign_in(self, status: Status) -> str:
+        """Begin to sign in; return the address that the person opens, "" where that is not needed.
+
+        Blocks while the server answers. Raises CallError.
+        """
+        if self._profile.sandbox:
+            raise CallError("MCP servers run outside of the sandbox, which is on")
+        if not may_sign_in(status.server):
+            raise CallError("it takes no sign-in: it is a program, or the profile has a key for it")
+        with self._lock:
+            status.settled.clear()
+            status.state = "starting"
+            status.addresses = queue.SimpleQueue()
+        threading.Thread(target=self._connect, args=(status, True), daemon=True).start()
+        while True:
+            try:
+                return status.addresses.get(timeout=0.05)
+            except queue.Empty:
+                if status.settled.is_set():
+                    self.finish_sign_in(status)
+                    return ""
+
+    def finish_sign_in(self, status: Status) -> None:
+        """Wait until the person has signed in. Raises CallError."""
+        status.settled.wait()
+        if status.problem:
+            raise CallError(status.problem)
+
+    def sign_out(self, status: Status) -> bool:
+        """Forget what a server gave at a sign-in; return whether there was something. Raises SecretError."""
+        try:
+            found = self._sign_ins.forget(status.server.filled(os.environ))
+        except McpServerError as error:
+            raise SecretError(str(error)) from None
+        self._end(status.server.name)
+        with self._lock:
+            status.state = "not started"
+        return found
+
     def accept(self, status: Status) -> None:
         """Use the tools as the server offers them now. Raises OSError."""
         self._pins.keep(status.server, status.offered)
@@ -204,14 +254,20 @@ class McpServers:
         if status.state == "failed":
             raise CallError(status.problem)
 
-    def _connect(self, status: Status) -> None:
+    def _connect(self, status: Status, sign_in: bool = False) -> None:
         try:
             server = self._allowed(status.server)
+            may = may_sign_in(server)
             spec = {
+                "name": server.name,
                 "command": list(server.command),
                 "url": server.url,
                 "values": dict(server.values),
                 "cwd": self._cwd,
+                "reach": "local" if self._profile.local else "offline" if self._profile.offline else "",
+                "may_sign_in": may,
+                "sign_in": sign_in,
+                "signed_in": self._sign_ins.of(server) if may else None,
             }
             offered = self._connection.ask({"do": "connect", "server": server.name, "spec": spec})
             self._take(status, offered["tools"])
@@ -287,6 +343,13 @@ class McpServers:
             return
         if "lost" in record:
             self._fail(about, one_line(record["lost"], 500))
+        elif "open" in record:
+            about.addresses.put(str(record["open"]))
+        elif "signed_in" in record:
+            try:
+                self._sign_ins.keep(self._allowed(about.server), record["signed_in"])
+            except (SecretError, McpServerError) as error:
+                self._say(str(error))
         elif "offered" in record:
             try:
                 self._take(about, record["offered"]["tools"])

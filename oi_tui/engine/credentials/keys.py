@@ -141,10 +141,10 @@ class Secrets:
         found = self.find(name) if name else None
         return found.value if found and found.origin != "environment" else None
 
-    def keep(self, name: str, value: str) -> Origin:
+    def keep(self, name: str, value: str, longest: int = _LONGEST) -> Origin:
         """Keep a key for good. Returns where it lies now. Raises SecretError when it cannot be kept."""
         value = value.strip()
-        if not value or not value.isprintable() or len(value) > _LONGEST:
+        if not value or not value.isprintable() or len(value) > longest:
             raise SecretError("An API key is one line of text without control characters.")
         learn(value)
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from oi_tui.mcp_client.child.owner import Owner, ServerError
+from oi_tui.mcp_client.child.errors import ServerError
+from oi_tui.mcp_client.child.owner import Owner
 
 
 class Child:

@@ -10,12 +10,17 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CONNECTION_CLOSED, Implementation
 
+from oi_tui.engine.llm.hosts import is_near, is_this_machine
 from oi_tui.mcp_client.child.bounded import limit
+from oi_tui.mcp_client.child.errors import ServerError
+from oi_tui.mcp_client.child.sign_in import needed, signed_in
 from oi_tui.mcp_client.child.stdio import LONGEST_LINE, Program, program
 from oi_tui.version import __version__
 
 #: Seconds that a server has to say what it offers.
 PATIENCE = 30.0
+#: Seconds that a person has to sign in.
+SIGN_IN = 300.0
 #: Seconds that a server which closed the connection has to end.
 _ENDING = 5.0
 #: Pages of a list, and entries in all, that are read.
@@ -41,11 +46,12 @@ class Owner:
 
     async def ready(self) -> dict[str, Any]:
         """Wait for the connection; return what the server offers. Raises ServerError."""
+        patience = PATIENCE + SIGN_IN if self._spec["sign_in"] else PATIENCE
         try:
-            return await asyncio.wait_for(asyncio.shield(self._ready), PATIENCE)
+            return await asyncio.wait_for(asyncio.shield(self._ready), patience)
         except TimeoutError:
             await self.close()
-            raise ServerError(f"it did not answer within {PATIENCE:.0f} s") from None
+            raise ServerError(f"it did not answer within {patience:.0f} s") from None
 
     async def close(self) -> None:
         """End the connection, and the server where it is a program."""
@@ -94,7 +100,7 @@ class Owner:
         spec = self._spec
         if not spec["url"]:
             return program(spec["command"], spec["values"], spec["cwd"], self._lost)
-        return _remote(spec["url"], spec["values"])
+        return _remote(spec, lambda told: self._told(told))
 
     def _lost(self, running: Program) -> None:
         self._end = running.end
@@ -112,18 +118,35 @@ class Owner:
 
 
 @asynccontextmanager
-async def _remote(url: str, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+async def _remote(spec: Order, told: Callable[[dict[str, Any]], None]) -> AsyncIterator[Any]:
+    async def reachable(request: httpx2.Request) -> None:
+        # Signing in leads to other hosts than the server's.
+        if not _REACH[spec["reach"]](request.url.host):
+            raise ServerError(f"{spec['reach']} is on, and {request.url.host} is elsewhere")
+
+    async def authorised(response: httpx2.Response) -> None:
+        if response.status_code == 401 and spec["may_sign_in"] and not (spec["sign_in"] or spec["signed_in"]):
+            raise needed(spec["name"])
+
+    hooks: Any = {"request": [reachable], "response": [authorised, limit]}
     # How long an answer may take is for the person to say, who can stop it.
     timeout = httpx2.Timeout(PATIENCE, read=None)
     async with (
-        httpx2.AsyncClient(headers=dict(headers), timeout=timeout, event_hooks={"response": [limit]}) as http,
-        streamable_http_client(url, http_client=http, max_sse_event_size=LONGEST_LINE) as streams,
+        signed_in(spec, told) as auth,
+        httpx2.AsyncClient(
+            headers=dict(spec["values"]), timeout=timeout, event_hooks=hooks, auth=auth
+        ) as http,
+        streamable_http_client(spec["url"], http_client=http, max_sse_event_size=LONGEST_LINE) as streams,
     ):
         yield streams
 
 
-class ServerError(Exception):
-    """What a server did not do, in words that follow its name."""
+#: The hosts that may be reached, by the setting that says so.
+_REACH: Mapping[str, Callable[[str], bool]] = {
+    "": lambda _: True,
+    "offline": is_near,
+    "local": is_this_machine,
+}
 
 
 def _sentence(error: BaseException) -> str:

@@ -1,0 +1,5 @@
+"""What goes wrong with a server."""
+
+
+class ServerError(Exception):
+    """What a server did not do, in words that follow its name."""

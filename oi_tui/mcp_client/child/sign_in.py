@@ -1,0 +1,214 @@
+"""Signing in to a server over HTTP by OAuth: a browser comes back to a port of this machine."""
+
+import asyncio
+import html
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider
+from mcp.shared.auth import (
+    AuthorizationCodeResult,
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+
+from oi_tui.mcp_client.child.errors import ServerError
+
+_PATH = "/callback"
+#: The longest request line of a browser that comes back, in bytes, and the seconds that it may take.
+_LONGEST = 16_000
+_PATIENCE = 10.0
+Told = Callable[[dict[str, Any]], None]
+
+
+@asynccontextmanager
+async def signed_in(spec: Mapping[str, Any], told: Told) -> AsyncIterator[httpx2.Auth | None]:
+    """Give what authorises requests to the server; None where nobody has signed in.
+
+    `spec["signed_in"]` is what was kept of an earlier time. With `spec["sign_in"]`, a person signs in now:
+    `told` gets the address for the browser as `open`. What is to be kept is told as `signed_in`.
+    """
+    kept = spec["signed_in"]
+    if spec["sign_in"]:
+        browser = _Browser(told)
+        # A server that knows this program already may insist on the same address.
+        same = await browser.listen(_port_of(kept))
+        kept = {"client": kept["client"]} if same else None
+        try:
+            yield _provider(spec["url"], _Storage(kept, told, browser.close), browser)
+        finally:
+            browser.close()
+    elif kept:
+        yield _provider(spec["url"], _Storage(kept, told), None)
+    else:
+        yield None
+
+
+def needed(name: str) -> ServerError:
+    """Return the error for a server that nobody has signed in to."""
+    return ServerError(f"it needs you to sign in: %mcp login {name}")
+
+
+def _provider(url: str, storage: "_Storage", browser: "_Browser | None") -> OAuthClientProvider:
+    address = browser.address if browser else storage.address
+    provider = OAuthClientProvider(
+        url,
+        OAuthClientMetadata.model_validate({"redirect_uris": [address], "client_name": "oi-tui"}),
+        storage,
+        browser.open if browser else _refuse,
+        browser.come_back if browser else None,
+    )
+    storage.context = provider.context
+    return provider
+
+
+async def _refuse(_: str) -> None:
+    raise ServerError("the sign-in has ended; sign in again")
+
+
+def _port_of(kept: Mapping[str, Any] | None) -> int:
+    addresses = (kept or {}).get("client", {}).get("redirect_uris") or [""]
+    return urlsplit(str(addresses[0])).port or 0
+
+
+class _Storage:
+    """What is kept of a sign-in; the application stores it where keys are."""
+
+    #: Set before the first request.
+    context: Any = None
+
+    def __init__(
+        self, kept: Mapping[str, Any] | None, told: Told, done: Callable[[], None] = lambda: None
+    ) -> None:
+        """`done` is called once there are tokens."""
+        self._kept = dict(kept or {})
+        self._told = told
+        self._done = done
+
+    @property
+    def address(self) -> str:
+        """Where the browser came back to."""
+        return str((self._kept.get("client") or {}).get("redirect_uris", [f"http://127.0.0.1{_PATH}"])[0])
+
+    async def get_tokens(self) -> OAuthToken | None:
+        """The tokens; with them, where they are renewed and when."""
+        context, kept = self.context, self._kept
+        if "metadata" in kept:
+            context.oauth_metadata = OAuthMetadata.model_validate(kept["metadata"])
+        if "resource" in kept:
+            context.protected_resource_metadata = ProtectedResourceMetadata.model_validate(kept["resource"])
+        context.token_expiry_time = kept.get("expires")
+        return OAuthToken.model_validate(kept["tokens"]) if "tokens" in kept else None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        """Have the tokens kept."""
+        context = self.context
+        self._kept["tokens"] = _plain(tokens)
+        self._kept["expires"] = time.time() + tokens.expires_in if tokens.expires_in is not None else None
+        for name, value in (
+            ("metadata", context.oauth_metadata),
+            ("resource", context.protected_resource_metadata),
+        ):
+            if value is not None:
+                self._kept[name] = _plain(value)
+        self._told({"signed_in": self._kept})
+        self._done()
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        """How the server knows this program."""
+        client = self._kept.get("client")
+        return OAuthClientInformationFull.model_validate(client) if client else None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        """Have that kept, once there are tokens."""
+        self._kept["client"] = _plain(client_info)
+
+
+def _plain(model: Any) -> dict[str, Any]:
+    return dict(model.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+class _Browser:
+    """Waits for the person's browser to come back from signing in."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+        self._server: asyncio.Server | None = None
+        self._state = ""
+        self._closed = False
+        #: For the newest address; a server may ask again, for more rights.
+        self._answer: asyncio.Future[AuthorizationCodeResult] = asyncio.get_running_loop().create_future()
+
+    async def listen(self, port: int) -> bool:
+        """Listen at this port of the machine, or at a free one. Return whether it is the one wanted."""
+        for number in dict.fromkeys((port, 0)):
+            try:
+                self._server = await asyncio.start_server(self._serve, "127.0.0.1", number, limit=_LONGEST)
+            except OSError:
+                continue
+            return bool(port) and number == port
+        raise ServerError("no port of this machine is free for the sign-in")
+
+    @property
+    def address(self) -> str:
+        """Where the browser comes back to."""
+        assert self._server
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}{_PATH}"
+
+    async def open(self, address: str) -> None:
+        """Have the person open the address. Raises ServerError once somebody has signed in."""
+        if self._closed:
+            await _refuse(address)
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https"):
+            raise ServerError("its address for signing in is not one of the web")
+        self._state = parse_qs(parts.query).get("state", [""])[0]
+        self._answer = asyncio.get_running_loop().create_future()
+        self._told({"open": address})
+
+    async def come_back(self) -> AuthorizationCodeResult:
+        """Wait for the browser."""
+        return await self._answer
+
+    def close(self) -> None:
+        """Listen no longer."""
+        if self._server:
+            self._server.close()
+        self._closed = True
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                words = (await reader.readuntil(b"\n")).decode("ascii", "replace").split()
+            status, said = self._take(words[1] if len(words) == 3 and words[0] == "GET" else "")
+            page = f"<!doctype html><title>oi-tui</title><p>{html.escape(said)}</p>".encode()
+            head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n"
+            writer.write(f"{head}Connection: close\r\n\r\n".encode() + page)
+            await writer.drain()
+        except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            writer.close()
+
+    def _take(self, target: str) -> tuple[str, str]:
+        """Take what the browser brings, unless it belongs to another sign-in."""
+        parts = urlsplit(target)
+        values = {name: found[0] for name, found in parse_qs(parts.query).items()}
+        if parts.path != _PATH or not self._state or values.get("state") != self._state:
+            return "404 Not Found", "There is nothing here."
+        if self._answer.done():
+            return "200 OK", "You can close this page."
+        if code := values.get("code"):
+            result = AuthorizationCodeResult(code=code, state=values["state"], iss=values.get("iss"))
+            self._answer.set_result(result)
+            return "200 OK", "You are signed in. You can close this page."
+        reason = values.get("error_description") or values.get("error") or "no reason was given"
+        self._answer.set_exception(ServerError(f"it refused the sign-in: {reason[:200]}"))
+        return "200 OK", "You are not signed in. You can close this page."

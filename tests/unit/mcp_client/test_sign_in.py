@@ -1,0 +1,212 @@
+"""Signing in to an MCP server by OAuth: the real library on both sides; the test is the browser."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+pytest.importorskip("mcp", reason="mcp is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed here")
+
+from oi_tui.actions import manage_servers
+from oi_tui.actions.manage_servers import ServerManager
+from oi_tui.engine.credentials import redaction
+from oi_tui.engine.credentials.keys import Secrets
+from oi_tui.engine.settings.mcp_servers import read
+from oi_tui.mcp_client.connection import CallError
+from oi_tui.mcp_client.sign_ins import SignIns, may_sign_in
+from oi_tui.workspace import Workspace
+from tests.processes import wait_until
+from tests.unit.mcp_client.conftest import Open
+from tests.unit.mcp_client.test_command import Place
+
+SERVER = Path(__file__).parents[2] / "servers" / "mcp_oauth.py"
+Start = Callable[..., str]
+_BOUND = 60
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start a server that wants a sign-in; returns its address."""
+    with ExitStack() as stack:
+
+        def started(**variables: str) -> str:
+            with closing(socket.create_server(("127.0.0.1", 0))) as free:
+                port = free.getsockname()[1]
+            process = subprocess.Popen(
+                [sys.executable, str(SERVER), str(port)], env={**os.environ, **variables}
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            assert wait_until(lambda: _answers(port), _BOUND)
+            return f"http://127.0.0.1:{port}/mcp"
+
+        yield started
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def browse(address: str) -> str:
+    """Open the address as a browser does; return what the last page says."""
+    return httpx.get(address, follow_redirects=True, timeout=_BOUND).text
+
+
+def sign_in(workspace: Workspace) -> str:
+    status = workspace.mcp.status[0]
+    page = browse(workspace.mcp.sign_in(status))
+    workspace.mcp.finish_sign_in(status)
+    return page
+
+
+def counts(workspace: Workspace) -> str:
+    (tool,) = workspace._tools()
+    result = workspace.mcp.call(tool, {})
+    return str(result["content"][0]["text"])
+
+
+def kept(address: str) -> dict[str, object]:
+    return SignIns(Secrets()).of(read(f"t = {address}")) or {}
+
+
+def test_a_person_signs_in_once_and_stays_signed_in(open_workspace: Open, start: Start) -> None:
+    address = start()
+    workspace = open_workspace(servers=[f"t = {address}"])
+    assert workspace._tools() == []
+    assert workspace.mcp.status[0].problem == "it needs you to sign in: %mcp login t"
+    assert "You are signed in." in sign_in(workspace)
+    assert counts(workspace) == "registered=1 signed_in=1 refreshed=0"
+    tokens = kept(address)["tokens"]
+    assert isinstance(tokens, dict)
+    assert tokens["access_token"] not in redaction.redact(f"Bearer {tokens['access_token']}")
+    # Another start needs nobody, and signing in again needs no new registration.
+    again = open_workspace(servers=[f"t = {address}"])
+    assert counts(again) == "registered=1 signed_in=1 refreshed=0"
+    sign_in(again)
+    assert counts(again) == "registered=1 signed_in=2 refreshed=0"
+    # Another server gets nothing of it.
+    other = start()
+    assert not kept(other)
+    # Signed out, everything is as before.
+    assert again.mcp.sign_out(again.mcp.status[0])
+    assert not kept(address)
+    with pytest.raises(CallError, match="needs you to sign in"):
+        again.mcp.test(again.mcp.status[0])
+
+
+def test_a_token_that_is_over_is_renewed_without_anybody(open_workspace: Open, start: Start) -> None:
+    address = start()
+    workspace = open_workspace(servers=[f"t = {address}"])
+    sign_in(workspace)
+    workspace.close()
+    before = kept(address)
+    SignIns(Secrets()).keep(read(f"t = {address}"), {**before, "expires": 1.0})
+    later = open_workspace(servers=[f"t = {address}"])
+    assert counts(later) == "registered=1 signed_in=1 refreshed=1"
+    assert kept(address)["tokens"] != before["tokens"]
+
+
+def test_a_refused_sign_in_is_said_and_nothing_is_kept(open_workspace: Open, start: Start) -> None:
+    address = start(REFUSE="1")
+    workspace = open_workspace(servers=[f"t = {address}"])
+    with pytest.raises(CallError, match=r"refused the sign-in: Not today\."):
+        sign_in(workspace)
+    assert not kept(address)
+
+
+def test_another_page_cannot_answer_for_the_person(open_workspace: Open, start: Start) -> None:
+    workspace = open_workspace(servers=[f"t = {start()}"])
+    status = workspace.mcp.status[0]
+    address = workspace.mcp.sign_in(status)
+    back = parse_qs(urlsplit(address).query)["redirect_uri"][0]
+    with httpx.Client(timeout=_BOUND) as client:
+        for query in ("", "?code=x", "?code=x&state=guessed", "?error=access_denied&state="):
+            assert client.get(back + query).status_code == 404
+        assert client.get(back.replace("/callback", "/")).status_code == 404
+    parts = urlsplit(back)
+    assert parts.hostname == "127.0.0.1"
+    for garbage in (b"", b"\xff\xfe\n", b"x" * 50_000, b"POST /callback HTTP/1.1\r\n\r\n", b"GET\n"):
+        with socket.create_connection(("127.0.0.1", parts.port or 0), timeout=_BOUND) as connection:
+            connection.sendall(garbage)
+            connection.shutdown(socket.SHUT_WR)
+    assert "You are signed in." in browse(address)
+    workspace.mcp.finish_sign_in(status)
+    # The port is open only meanwhile.
+    assert wait_until(lambda: not _answers(parts.port or 0), _BOUND)
+
+
+def test_the_command_signs_in_and_out(
+    open_workspace: Open, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manage_servers, "opener", lambda: None)
+    workspace = open_workspace(servers=[f"t = {start()}", "here = program"])
+    place = Place(workspace)
+    manager = ServerManager(place, workspace)
+    browser = threading.Thread(
+        target=lambda: (
+            wait_until(lambda: bool(place.said), _BOUND) and browse(place.said[0].partition(": ")[2])
+        )
+    )
+    browser.start()
+    manager.do("login", "t", "")
+    browser.join()
+    assert place.said[0].startswith("Open this address in a browser on this machine, and sign in to the MCP")
+    assert place.said[1].startswith("Signed in to t.\n")
+    assert "tools: counts" in place.said[1]
+    manager.do("logout", "t", "")
+    manager.do("logout", "t", "")
+    assert place.said[2:] == ["Signed out of t.", "You were not signed in to t."]
+    manager.do("login", "here", "")
+    assert "Not signed in to here: it takes no sign-in" in place.said[-1]
+
+
+@pytest.mark.parametrize("setting", ["offline", "local"])
+def test_a_sign_in_leads_to_no_host_that_the_profile_forbids(
+    open_workspace: Open, start: Start, setting: str
+) -> None:
+    """The server names the authority that signs in; here one on the internet."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = {"resource": f"{base}/mcp", "authorization_servers": ["http://auth.example.com"]}
+            body = json.dumps(found).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(401)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as listening:
+        base = f"http://127.0.0.1:{listening.server_port}"
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        workspace = open_workspace(servers=[f"t = {base}/mcp"], **{setting: True})
+        with pytest.raises(CallError, match=f"{setting} is on, and auth.example.com is elsewhere"):
+            workspace.mcp.sign_in(workspace.mcp.status[0])
+        listening.shutdown()
+
+
+def test_only_servers_over_http_without_a_key_take_a_sign_in() -> None:
+    assert may_sign_in(read("t = http://127.0.0.1:1/mcp X-Team=a"))
+    assert not may_sign_in(read("t = http://127.0.0.1:1/mcp authorization=x"))
+    assert not may_sign_in(read("t = program"))
