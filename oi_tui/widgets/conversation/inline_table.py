@@ -88,7 +88,7 @@ class InlineTable(RowTable):
         return [*rows, self._footer(width, look)]
 
     def _footer(self, width: int, look: Styles) -> Row:
-        opens = " · enter opens" if self.key else ""
+        opens = " · ctrl+up, enter opens" if self.key else ""
         words = f"{_count(self.total, 'row')} x {_count(self.width, 'column')}{opens}"
         return Row([Segment(beginning(words, width), look.muted)], table=self)
 
