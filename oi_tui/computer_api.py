@@ -42,6 +42,8 @@ class ComputerApi:
         self._ask = ask
         self._stop = stop
         self._os_mode = os_mode
+        #: Whether running code uses mouse and keyboard at this moment.
+        self.in_control = False
         self._socket = CellSocket("computer", self._answer)
 
     def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
@@ -77,6 +79,8 @@ class ComputerApi:
             line = file.readline(_LONGEST)
             if guarded := _guarded(line):
                 _start_guard(connection, *guarded)
+                # The language ended, and cannot say itself that it has the pointer no more.
+                self.in_control = False
                 return
             file.write(json.dumps(self._reply(line)).encode() + b"\n")
 
@@ -85,6 +89,9 @@ class ComputerApi:
             request = json.loads(line)
             if "stop" in request:
                 self._stop()
+                return {"text": ""}
+            if "control" in request:
+                self.in_control = bool(request["control"])
                 return {"text": ""}
             text, images = str(request["text"]), [str(image) for image in request["images"]]
         except (ValueError, KeyError, TypeError):

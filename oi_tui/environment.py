@@ -6,6 +6,8 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 
+from oi_tui.secret_shapes import SECRET
+
 #: Words in the names of variables that hold a key or a password.
 _WORDS = frozenset(
     {
@@ -27,18 +29,6 @@ _HARMLESS = frozenset({"SSH_AUTH_SOCK", "PASSWORD_STORE_DIR"})
 _WORD_ENDS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])")
 #: A switch or a quantity, as in MAX_TOKENS=4096 and DISABLE_AUTH=true.
 _NO_SECRET = re.compile(r"\d{0,6}|true|false|yes|no|on|off|none|null", re.IGNORECASE)
-_SECRET_VALUE = re.compile(
-    # https://name:password@host, and a token in place of the name
-    r"://[^/\s@:]*:[^/\s@]+@|://[^/\s@:]{16,}@"
-    # the connection strings of databases and of Azure
-    r"|\b(?i:password|pwd|accountkey|sharedaccesskey|accesskey|secret)=[^\s;&]"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY"
-    r"|hooks\.slack\.com/services/"
-    # keys that are known by how they begin, and signed tokens
-    r"|^(?:sk-|[sr]k_live_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|hf_|npm_|pypi-|gsk_|xai-|AKIA|ASIA|AIza)"
-    r"[A-Za-z0-9_-]{12,}$"
-    r"|^eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\."
-)
 _PASSWORD_IN_URL = re.compile(r"://(?:[^/\s@:]*:([^/\s@]+)|([^/\s@:]{16,}))@")
 #: From linux/prctl.h.
 _PR_SET_DUMPABLE = 4
@@ -72,7 +62,7 @@ def is_secret(name: str, value: str) -> bool:
     """Whether a variable looks like a key or a password."""
     if name in _HARMLESS or not value:
         return False
-    if _SECRET_VALUE.search(value):
+    if SECRET.search(value):
         return True
     words = [word.upper() for word in _WORD_ENDS.split(name) if word]
     found = [word for word in words if word in _WORDS or word.endswith(_ENDINGS)]

@@ -299,6 +299,11 @@ class Workspace:
         except (LlmError, OverBudget) as error:
             raise computer_api.RefusedError(str(error)) from None
 
+    @property
+    def code_has_pointer(self) -> bool:
+        """Whether running code uses mouse and keyboard at this moment."""
+        return self._computer_api is not None and self._computer_api.in_control
+
     def _stop_turn(self) -> None:
         """End the turn, because the person took mouse and keyboard back."""
         self.session.interrupt()

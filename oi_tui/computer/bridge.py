@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -39,6 +40,12 @@ def stop() -> bool:
     except (KeyError, ComputerError):
         return False
     return True
+
+
+def say_control(taken: bool) -> None:
+    """Have oi-tui show that code uses mouse and keyboard now, or that it does so no more."""
+    with contextlib.suppress(KeyError, ComputerError):
+        _exchange(os.environ[VARIABLE], {"control": taken})
 
 
 def guard() -> BinaryIO | io.BufferedRWPair | None:

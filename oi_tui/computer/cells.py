@@ -6,12 +6,19 @@ from collections.abc import Callable
 
 #: What is done when a cell ends in another way than by coming to its end.
 _when_stopped: list[Callable[[], None]] = []
-_number: Callable[[], int] = lambda: 0  # noqa: E731
+#: What is done whenever a cell ends.
+_when_ended: list[Callable[[], None]] = []
+_number: Callable[[], int] | None = None
 
 
 def number() -> int:
     """The number of the cell that runs; always 0 outside of oi-tui."""
-    return _number()
+    return _number() if _number else 0
+
+
+def are_counted() -> bool:
+    """Whether oi-tui runs this code, and says when a cell ends."""
+    return _number is not None
 
 
 def count_with(counter: Callable[[], int]) -> None:
@@ -25,7 +32,12 @@ def when_stopped(act: Callable[[], None]) -> None:
     _when_stopped.append(act)
 
 
-def stopped() -> None:
-    """A cell failed or was interrupted."""
-    for act in _when_stopped:
+def when_ended(act: Callable[[], None]) -> None:
+    """Have this done whenever a cell ends, however it ends."""
+    _when_ended.append(act)
+
+
+def ended(*, finished: bool) -> None:
+    """Do what is to be done at the end of a cell; more where it failed or was interrupted."""
+    for act in (*([] if finished else _when_stopped), *_when_ended):
         act()

@@ -3,13 +3,16 @@
 import os
 import signal
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from oi_tui.computer import Computer as ComputerObject
-from oi_tui.computer import ComputerError
+from oi_tui.computer import ComputerError, bridge
+from oi_tui.computer.desktop.guard import Guard
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer_api import ComputerApi
 from oi_tui.engine.events import TurnEnded
@@ -29,7 +32,9 @@ pytestmark = pytest.mark.needs("Xvfb", "openbox", "xdotool")
 class Desk:
     """A screen with a form, and Python with the computer object."""
 
-    def __init__(self, computer: Computer, form: Form, display: str) -> None:
+    def __init__(self, computer: Computer, form: Form, display: str, api: ComputerApi) -> None:
+        self.api = api
+        self.display = display
         self.computer = computer
         self.form = form
         self.eyes = X11(display)
@@ -74,7 +79,7 @@ def desk(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
         computer = Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES))
         form = Form(tmp_path / "log", X11(display))
         try:
-            yield Desk(computer, form, display)
+            yield Desk(computer, form, display, api)
         finally:
             computer.close()
             api.close()
@@ -211,6 +216,30 @@ def test_clipboard_and_selection_are_read_and_set(desk: Desk) -> None:
     subprocess.run(["xclip", "-selection", "clipboard", "-i", "/dev/null"], check=True)
 
 
+def test_passwords_and_keys_on_the_clipboard_are_not_given_to_code(desk: Desk) -> None:
+    programs.need("xclip")
+    refused = "so its text is not given to code"
+    secrets = ("sk-abcdefgh12345678", "mine:\nghp_abcdefgh12345678", "https://ann:pa55word@host/x")
+    for secret in secrets:
+        desk.run(f"computer.clipboard.copy({secret!r})")
+        text, ended = desk.tried("print(computer.clipboard.view())")
+        assert ended.state == "failed"
+        assert refused in text
+        assert "looks like a password or a key" in text
+        assert secret not in text
+    # Code can still paste what it cannot read.
+    desk.run(f"computer.mouse.click{desk.form.entry}\ncomputer.clipboard.paste()")
+    desk.run("computer.keyboard.hotkey('shift', 'home')")
+    until(lambda: refused in desk.tried("print(computer.os.get_selected_text())")[0], "the selection")
+    hint = ["xclip", "-selection", "clipboard", "-t", "x-kde-passwordManagerHint", "-i"]
+    subprocess.run(hint, input=b"secret", check=True)
+    text, _ = desk.tried("print(computer.clipboard.view())")
+    assert "holds what a password manager copied" in text
+    desk.run("computer.clipboard.copy('my key is on the table')")
+    assert desk.run("print(computer.clipboard.view())") == "my key is on the table"
+    subprocess.run(["xclip", "-selection", "clipboard", "-i", "/dev/null"], check=True)
+
+
 @pytest.mark.parametrize("code", ["computer.mouse.move(5000, 1)", "computer.mouse.click('left', 'x', 1)"])
 def test_what_is_not_on_the_screen_is_refused(desk: Desk, code: str) -> None:
     text, ended = desk.tried(code)
@@ -250,6 +279,65 @@ def test_escape_twice_interrupts_the_code(desk: Desk) -> None:
     assert isinstance(report, RunEnded)
     assert report.state == "interrupted"
     desk.form.says("ButtonRelease 1 3 3")
+
+
+def test_a_movement_by_hand_stops_code_that_only_waits(desk: Desk) -> None:
+    x, y = desk.form.canvas
+    cell = f"computer.mouse.move({x + 3}, {y + 3})\ncomputer.mouse.down()\nimport time\n"
+    for report in desk.computer.run("python", cell + "print('waiting', flush=True)\ntime.sleep(60)"):
+        if isinstance(report, Printed) and "waiting" in report.text:
+            desk.form.says("ButtonPress 1 3 3")
+            assert desk.api.in_control
+            desk.eyes.move(x + 40, y + 40)
+    assert isinstance(report, RunEnded)
+    assert report.state == "interrupted"
+    until(lambda: desk.pressed() == [], "the release")
+    assert not desk.api.in_control
+
+
+def test_the_mouse_is_the_persons_between_cells(desk: Desk) -> None:
+    desk.run("computer.mouse.move(50, 50)")
+    assert not desk.api.in_control
+    desk.eyes.move(900, 700)
+    # Code that does not use mouse and keyboard is not stopped by a movement.
+    desk.run("import time\nprint('waiting')\ntime.sleep(0.1)")
+    assert desk.run("computer.mouse.move(60, 60)\nprint(computer.mouse.position())") == "(60, 60)"
+
+
+def test_the_pointer_of_a_killed_interpreter_is_given_back(desk: Desk) -> None:
+    desk.tried("import os, signal\ncomputer.mouse.move(50, 50)\nos.kill(os.getpid(), signal.SIGKILL)")
+    until(lambda: not desk.api.in_control, "the pointer")
+
+
+def test_a_movement_and_escape_twice_stop_within_20_ms(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    stops: list[float] = []
+    monkeypatch.setattr(bridge, "stop", lambda: stops.append(time.monotonic()) or True)
+    monkeypatch.delenv(bridge.VARIABLE, raising=False)
+    read, write = os.pipe()
+    guard = threading.Thread(target=Guard(X11(desk.display), os.getpid()).serve, args=[read])
+    guard.start()
+    hand, taken = X11(desk.display), []
+    try:
+        # The machine may be busy once, but not each time.
+        for place in range(100, 150, 10):
+            hand.move(place, place)
+            os.write(write, b"button 1 down\npointer %d %d\n" % (place, place))
+            begun, before = time.monotonic(), len(stops)
+            hand.move(place + 5, place)
+            until(lambda: len(stops) > before, "the stop")  # noqa: B023
+            taken.append(stops[-1] - begun)
+        escape = hand.key_code("Escape")[0]
+        before = len(stops)
+        for down in (True, False, True):
+            hand.key(escape, down)
+            time.sleep(0.05)
+        until(lambda: len(stops) > before, "the stop by escape")
+        hand.key(escape, False)
+    finally:
+        os.close(write)
+        guard.join()
+        os.close(read)
+    assert min(taken) < 0.02, taken
 
 
 def test_escape_that_the_code_presses_is_no_stop(desk: Desk) -> None:

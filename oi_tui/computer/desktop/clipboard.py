@@ -9,6 +9,7 @@ import sys
 
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool, cannot
+from oi_tui.secret_shapes import SECRET
 
 #: Programs that read and write: their names, what they need, and their arguments for each.
 _PROGRAMS = (
@@ -18,13 +19,24 @@ _PROGRAMS = (
     ("xsel", "DISPLAY", ["xsel", "--{0}", "-o"], ["xsel", "--{0}", "-i"]),
 )
 _PATIENCE = 5
+#: How to list the formats of what is on the clipboard, by the program that reads it.
+_FORMATS = {
+    "wl-paste": ["wl-paste", "--list-types"],
+    "xclip": ["xclip", "-selection", "{0}", "-t", "TARGETS", "-o"],
+}
+#: Password managers mark with this format what they copy.
+_PASSWORD_FORMAT = "x-kde-passwordManagerHint"
+_SECRET = (
+    "The {0} holds {1}, so its text is not given to code. Ask the user to copy something else, or to enter "
+    "the password themselves. clipboard.paste() pastes it without reading it."
+)
 
 
 class Clipboard(Tool):
     """Read and set the clipboard."""
 
     def view(self) -> str:
-        """Return the text on the clipboard; "" where there is none."""
+        """Return the text on the clipboard; "" where there is none. Passwords and keys are not returned."""
         return read("clipboard")
 
     def copy(self, text: str | None = None) -> None:
@@ -40,8 +52,19 @@ class Clipboard(Tool):
 
 
 def read(selection: str) -> str:
-    """Return the text of the selection `clipboard` or `primary`."""
-    return _run(_program()[0], selection)
+    """Return the text of the selection `clipboard` or `primary`.
+
+    Raises ComputerError for a password or a key: what code reads, the model may get.
+    """
+    reading = _program()[0]
+    place = "clipboard" if selection == "clipboard" else "selection"
+    formats = _FORMATS.get(reading[0])
+    if formats and _PASSWORD_FORMAT in _run(formats, selection).split():
+        raise ComputerError(_SECRET.format(place, "what a password manager copied"))
+    text = _run(reading, selection)
+    if SECRET.search(text.strip()):
+        raise ComputerError(_SECRET.format(place, "what looks like a password or a key"))
+    return text
 
 
 def _program() -> tuple[list[str], list[str]]:

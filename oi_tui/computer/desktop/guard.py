@@ -1,11 +1,15 @@
 """A small process beside the one that uses mouse and keyboard.
 
 It lets go of every key and button when that process ends, however it ends, and interrupts it when the person
-presses escape twice. It is started as a script, with the number of that process.
+presses escape twice or moves the mouse. It is started as a script, with the number of that process.
+
+Each line that it reads is a kind with two values: `key 38 down`, `button 1 up`, `pointer 300 200` for the
+place where the pointer must stay, and `unwatched 0 0` while it may move.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import sys
@@ -17,10 +21,10 @@ if __name__ == "__main__":
 
 from oi_tui.computer import bridge
 from oi_tui.computer.desktop.base import Desktop
-from oi_tui.computer.desktop.session import interrupt, open_desktop
+from oi_tui.computer.desktop.session import interrupt, is_near, open_desktop
 
-#: How often the keyboard is looked at, in seconds.
-_INTERVAL = 0.01
+#: How often keyboard and pointer are looked at, in seconds.
+_INTERVAL = 0.005
 #: The longest time between two presses of escape that belong together.
 _TWICE = 0.6
 
@@ -32,6 +36,8 @@ class Guard:
         self._desktop = desktop
         self._process = process
         self._held: dict[tuple[str, int], None] = {}
+        self._place: tuple[int, int] | None = None
+        self._rest = b""
         self._down = False
         self._pressed = -_TWICE
         self._own_escape = 0.0
@@ -39,18 +45,39 @@ class Guard:
 
     def serve(self, source: int) -> None:
         """Read what is pressed and released until the other process ends."""
-        rest = b""
-        while True:
-            ready, _, _ = select.select([source], [], [], _INTERVAL)
-            if ready:
-                data = os.read(source, 4096)
-                if not data:
-                    break
-                *lines, rest = (rest + data).split(b"\n")
-                for line in lines:
-                    self._note(line.decode())
-            self._look()
+        with contextlib.suppress(EOFError):
+            while True:
+                # The code announces each movement before it moves. Without news, a pointer that is elsewhere
+                # was moved by hand.
+                if self._has_moved() and not self._read(source, 0):
+                    self._stop()
+                self._look()
+                self._read(source, _INTERVAL)
         self.release()
+
+    def _read(self, source: int, seconds: float) -> bool:
+        """Wait for news, at most for so long; False where there are none. Raises EOFError at the end."""
+        ready, _, _ = select.select([source], [], [], seconds)
+        if not ready:
+            return False
+        data = os.read(source, 4096)
+        if not data:
+            raise EOFError
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            self._note(line.decode())
+        return True
+
+    def _has_moved(self) -> bool:
+        return self._place is not None and not is_near(self._place, self._desktop.position())
+
+    def _stop(self) -> None:
+        """Let go of everything and stop the code."""
+        self._place = None
+        self.release()
+        # oi-tui stops the whole turn; without it only the code can be interrupted.
+        if not bridge.stop():
+            interrupt(self._process)
 
     def release(self) -> None:
         """Let go of everything."""
@@ -60,6 +87,9 @@ class Guard:
 
     def _note(self, line: str) -> None:
         kind, number, state = line.split()
+        if kind in ("pointer", "unwatched"):
+            self._place = (int(number), int(state)) if kind == "pointer" else None
+            return
         key = kind, int(number)
         if key == ("key", self._escape):
             self._own_escape = time.monotonic()
@@ -76,10 +106,7 @@ class Guard:
         if not down or before or now - self._own_escape < _TWICE:
             return
         if now - self._pressed <= _TWICE:
-            self.release()
-            # oi-tui stops the whole turn; without it only the code can be interrupted.
-            if not bridge.stop():
-                interrupt(self._process)
+            self._stop()
             self._pressed = -_TWICE
         else:
             self._pressed = now

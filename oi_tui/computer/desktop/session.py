@@ -52,17 +52,22 @@ class Session:
     def __init__(self, desktop: Desktop) -> None:
         self.desktop = desktop
         self._held: dict[tuple[str, int], None] = {}
-        self._put: tuple[int, tuple[int, int]] | None = None
+        #: The cell that uses mouse and keyboard, and where the pointer was put or found by it.
+        self._cell: int | None = None
+        self._put = 0, 0
         self._guard: Pipe | None = None
         self._lock = threading.RLock()
-        cells.when_stopped(self.release)
+        cells.when_stopped(self._stop)
+        cells.when_ended(self._give_back)
 
     def move(self, x: int, y: int) -> None:
         """Put the pointer somewhere. Raises Paused when the person moves the mouse."""
         self.check()
-        self._watch()
+        # The guard must not take this movement for one of the person.
+        self._tell("unwatched", 0, 0)
         self.desktop.move(x, y)
-        self._put = cells.number(), self._arrived(x, y)
+        self._put = self._arrived(x, y)
+        self._have_watched()
 
     def _arrived(self, x: int, y: int) -> tuple[int, int]:
         """Where the pointer is once it has moved: the server may take a moment for that, or confine it."""
@@ -82,18 +87,45 @@ class Session:
         self._change("key", code, down)
 
     def check(self) -> None:
-        """Raise Paused when the pointer is not where this cell put it."""
-        if self._put is None or self._put[0] != cells.number():
-            self._put = None
-            return
-        (x, y), (now_x, now_y) = self._put[1], self.desktop.position()
-        if abs(x - now_x) > _NEAR or abs(y - now_y) > _NEAR:
-            self._put = None
+        """Raise Paused when the pointer is not where this cell put or found it."""
+        if self._cell != cells.number():
+            self._take()
+        elif self._has_moved():
             self.release()
+            self._give_back()
             # The stop may interrupt this code before anything is raised.
             print(_MOVED, flush=True)
             bridge.stop()
             raise Paused(_MOVED)
+
+    def _take(self) -> None:
+        """Begin to use mouse and keyboard in this cell: from now on a movement by hand stops it."""
+        self._cell, self._put = cells.number(), self.desktop.position()
+        self._have_watched()
+        bridge.say_control(True)
+
+    def _give_back(self) -> None:
+        """Leave mouse and keyboard to the person, because the cell ended."""
+        if self._cell is None:
+            return
+        self._cell = None
+        with contextlib.suppress(ComputerError):
+            self._tell("unwatched", 0, 0)
+        bridge.say_control(False)
+
+    def _stop(self) -> None:
+        """Let go of everything after a cell that failed or was interrupted; say so if the mouse was moved."""
+        if self._cell is not None and self._has_moved():
+            print(_MOVED, flush=True)
+        self.release()
+
+    def _has_moved(self) -> bool:
+        return not is_near(self._put, self.desktop.position())
+
+    def _have_watched(self) -> None:
+        """Have the guard stop the code when the pointer leaves its place; outside of oi-tui no cell ends."""
+        if cells.are_counted():
+            self._tell("pointer", *self._put)
 
     def release(self) -> None:
         """Let go of every key and button that is held down."""
@@ -106,12 +138,12 @@ class Session:
         with self._lock:
             if down:
                 self._held[kind, number] = None
-                self._tell(kind, number, down=True)
+                self._tell(kind, number, "down")
             act = self.desktop.button if kind == "button" else self.desktop.key
             act(number, down)
             if not down:
                 self._held.pop((kind, number), None)
-                self._tell(kind, number, down=False)
+                self._tell(kind, number, "up")
 
     def _watch(self) -> Pipe:
         with self._lock:
@@ -120,14 +152,20 @@ class Session:
                 self._guard = bridge.guard() or _start_guard()
             return self._guard
 
-    def _tell(self, kind: str, number: int, down: bool) -> None:
-        guard = self._watch()
+    def _tell(self, kind: str, number: int, more: str | int) -> None:
         try:
-            guard.write(f"{kind} {number} {'down' if down else 'up'}\n".encode())
-            guard.flush()
+            with self._lock:
+                guard = self._watch()
+                guard.write(f"{kind} {number} {more}\n".encode())
+                guard.flush()
         except OSError:
             self._guard = None
             raise ComputerError(_NO_GUARD) from None
+
+
+def is_near(place: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two places of the pointer are the same, but for what programs may move it."""
+    return abs(place[0] - other[0]) <= _NEAR and abs(place[1] - other[1]) <= _NEAR
 
 
 def _start_guard() -> Pipe:

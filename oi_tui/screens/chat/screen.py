@@ -452,5 +452,10 @@ class ChatScreen(Screen[None]):
             now = time.monotonic()
             left = None if progress.until is None else progress.until - now
             self._status.left, self._status.right = status.status(
-                doing, now - progress.since, left, progress.choice, self._place
+                doing,
+                now - progress.since,
+                left,
+                progress.choice,
+                self._place,
+                pointer=bench.workspace.code_has_pointer,
             )

@@ -57,6 +57,8 @@ def _price(session: "Session") -> str:
     return f"${ledger.cost:.2f}" + (" + ?" if ledger.unpriced else "")
 
 
+#: What stands in the last line while running code uses mouse and keyboard.
+POINTER = "the model has the mouse: move it to stop"
 #: The keys that matter while something other than the prompt has the keyboard.
 _HINTS = {
     "editing": ("f5 done", "esc cancel", "f8 changes", "ctrl+f replace"),
@@ -65,12 +67,18 @@ _HINTS = {
 
 
 def status(
-    doing: str, seconds: float, left: float | None = None, choice: str = "", place: str = ""
+    doing: str,
+    seconds: float,
+    left: float | None = None,
+    choice: str = "",
+    place: str = "",
+    *,
+    pointer: bool = False,
 ) -> tuple[Facts, Facts]:
     """The current activity, its time or the seconds `left`; and the keys that matter now.
 
     `choice` says what escape does now, where it does something else than to stop. `place` is what has the
-    keyboard: "editing", "blocks" or "".
+    keyboard: "editing", "blocks" or "". `pointer` says that running code uses mouse and keyboard.
     """
     shown = [f"{command.keys} {command.name}" for command in COMMANDS.values() if command.shown]
     keys = tuple((hint, "$text-muted") for hint in _HINTS.get(place, shown))
@@ -79,7 +87,9 @@ def status(
     timed = elapsed(seconds) if seconds >= 1 else ""
     if left is not None:
         doing, timed = f"{doing} in {max(ceil(left), 0)} s", ""
-    now = (doing, "$text-accent bold"), (timed, "$text-muted")
+    now: Facts = ((doing, "$text-accent bold"), (timed, "$text-muted"))
+    if pointer:
+        now = ((POINTER, "$text-warning bold"), *now)
     if choice:
         return (*now, (choice, "$text-warning")), keys
     # While code is edited escape cancels that, and stops nothing.

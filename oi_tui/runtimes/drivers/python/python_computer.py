@@ -51,8 +51,8 @@ class TooOld:
         raise AttributeError(text.format(name, *_OBJECT, *sys.version_info[:2]))
 
 
-def cell_stopped():
-    """Let go of keys and buttons after a cell that did not come to its end."""
+def cell_ended(finished):
+    """Give mouse and keyboard back; let go of what is pressed after a cell that did not come to its end."""
     cells = sys.modules.get("oi_tui.computer.cells")
     if cells is not None:
-        cells.stopped()
+        cells.ended(finished=finished)

@@ -176,8 +176,8 @@ class Driver:
             self._signals.tidy(state == "finished")
             self.channel.line(0)
             self._mend_builtins()
-            if state != "finished" and "oi_tui.computer" in sys.modules:
-                import_quietly("python_computer").cell_stopped()
+            if "oi_tui.computer" in sys.modules:
+                import_quietly("python_computer").cell_ended(state == "finished")
             for step in (self.shows.finish, self.flush):
                 try:
                     step()
