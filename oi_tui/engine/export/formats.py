@@ -114,14 +114,22 @@ def _word(text: str) -> str:
 
 
 def markdown(title: str, messages: Sequence[Message]) -> str:
-    """The conversation to read: a heading for each speaker, code and output in fences."""
+    """The conversation to read: a heading for each speaker and each cell, code and output in fences.
+
+    Headings of the first three levels are the program's own; what anybody said has none of them.
+    """
     parts = [f"# {one_line(title, 300)}"]
-    speaker = ""
+    speaker, cells, after_cell = "", 0, False
     for message in messages:
-        name = {"user": "You", "assistant": "Assistant", "computer": "Output"}[message.role]
-        if name != speaker and message.role != "computer":
+        name = {"user": "You", "assistant": "Assistant", "computer": ""}[message.role]
+        # What is said after a cell has a heading of its own, so that it is no part of the cell.
+        if name and (name != speaker or (after_cell and not message.is_cell)):
             parts.append(f"## {name}")
-        speaker = name if message.role != "computer" else speaker
+        if name:
+            speaker, after_cell = name, message.is_cell
+        if message.is_cell:
+            cells += 1
+            parts.append(f"### Cell {cells}: {_escaped(one_line(message.format or 'code', 30))}")
         parts += _paragraphs(message)
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -137,7 +145,37 @@ def _paragraphs(message: Message) -> list[str]:
         return [f"![image]({_image_source(message)})"]
     if message.type == "reasoning":
         return ["\n".join(f"> {line}".rstrip() for line in text.split("\n"))]
-    return [closed(text)]
+    return [_without_headings(closed(text))]
+
+
+#: How many levels of headings are the program's own, and the lowest one that there is.
+_OWN_LEVELS, _LOWEST = 3, 6
+_HTML_HEADING = re.compile(r"<(?=/?h[1-6]\b)", re.IGNORECASE)
+
+
+def _without_headings(text: str) -> str:
+    """The Markdown with its headings below those of the program, so that it cannot imitate a speaker."""
+    if not re.search(r"^ {0,3}(?:#|=|-)|<\s*/?h[1-6]", text, re.MULTILINE | re.IGNORECASE):
+        return text
+    from markdown_it import MarkdownIt
+
+    lines: list[str | None] = list(text.split("\n"))
+    tokens = MarkdownIt("commonmark").parse(text)
+    for token, content in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.map is None:
+            continue
+        start, end = token.map
+        if token.type == "heading_open" and token.level == 0 and content is not None:
+            mark = "#" * min(int(token.tag[1:]) + _OWN_LEVELS, _LOWEST)
+            heading = f"{mark} {' '.join(content.content.split())}"
+            lines[start:end] = [heading, *[None] * (end - start - 1)]
+        elif token.type == "html_block" or any(each.type == "html_inline" for each in token.children or ()):
+            lines[start:end] = [line and _HTML_HEADING.sub("&lt;", line) for line in lines[start:end]]
+    return "\n".join(line for line in lines if line is not None)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"[^\w .+#-]", "", text)
 
 
 def fenced(text: str, language: str) -> str:
