@@ -16,12 +16,14 @@ import pytest
 
 from oi_tui import profiles
 from oi_tui.engine.credentials.trust import Trust
+from tests.processes import descendants
 from tests.servers.openai_server import Call, ModelServer, Say, spoken
 
 acp = pytest.importorskip("acp", reason="agent-client-protocol is not installed here")
 from acp import schema  # noqa: E402
 
 _BOUND = 60
+SOAK = bool(os.environ.get("OI_TUI_SOAK"))
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAIAAAADCAIAAAA2iEnWAAAAC0lEQVR4nGNgwAQAABUAAWxYp1gAAAAASUVORK5CYII="
 )
@@ -404,6 +406,64 @@ async def test_an_editor_may_leave_at_every_step(workplace: Path) -> None:
         ended = await asyncio.gather(*(each.communicate(whole[:end]) for each, end in pairs))
     assert [each.returncode for each in processes] == [0] * len(ends)
     assert not any(b"Traceback" in err for _, err in ended)
+
+
+def in_use(pid: int) -> tuple[int, int]:
+    """The open files and the threads of a process."""
+    return len(list(Path(f"/proc/{pid}/fd").iterdir())), len(list(Path(f"/proc/{pid}/task").iterdir()))
+
+
+async def test_sessions_that_come_and_go_leave_nothing_behind(workplace: Path) -> None:
+    """Each with a turn that runs code, and a fork; OI_TUI_SOAK=1 takes many."""
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("/proc is not here: open files cannot be counted")
+    rounds = 100 if SOAK else 2
+    replies = (spoken(call("print(1)")), spoken(Say("Done."))) * (rounds + 2)
+    with ModelServer(*replies) as server:
+        async with agent(Editor(), server) as (connection, process):
+
+            async def once() -> None:
+                session = (await connection.new_session(cwd=str(workplace))).session_id
+                await connection.prompt(session_id=session, prompt=words("print"))
+                copy = (await connection.fork_session(cwd=str(workplace), session_id=session)).session_id
+                await connection.close_session(session_id=session)
+                await connection.close_session(session_id=copy)
+
+            await once()
+            await once()
+            files, threads = in_use(process.pid)
+            children = len(descendants(process.pid))
+            for _ in range(rounds):
+                await once()
+
+            def left() -> bool:
+                now = in_use(process.pid)
+                # The pool of threads may still grow to its size, whatever the number of rounds.
+                more = now[0] > files + 1 or now[1] > threads + 8
+                return more or len(descendants(process.pid)) > children
+
+            async with asyncio.timeout(_BOUND):
+                while left():
+                    await asyncio.sleep(0.1)
+
+
+async def test_a_question_of_an_editor_that_vanished_is_saved_as_not_run(workplace: Path) -> None:
+    editor = Editor(None)
+    with ModelServer(spoken(call("open('made', 'w')"))) as server:
+        async with agent(editor, server) as (connection, process):
+            session = (await connection.new_session(cwd=str(workplace))).session_id
+            turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=words("make")))
+            await editor.until(lambda: bool(editor.questions))
+            process.stdin.close()
+            async with asyncio.timeout(_BOUND):
+                assert await process.wait() == 0
+            turn.cancel()
+        later = Editor()
+        async with agent(later, server) as (connection, _):
+            await connection.load_session(cwd=str(workplace), session_id=session)
+            await later.until(lambda: any(hasattr(u, "raw_input") for u in later.updates))
+            assert {u.status for u in later.updates if hasattr(u, "raw_input")} == {"failed"}
+    assert not (workplace / "made").exists()
 
 
 def test_an_editor_that_never_reads_can_still_leave(workplace: Path) -> None:
