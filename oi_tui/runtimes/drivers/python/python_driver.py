@@ -26,6 +26,7 @@ import types
 from os import _exit, dup2, fstat, getpid
 
 import python_cells
+import python_history
 from python_channel import Channel
 from python_sampler import Sampler
 from python_signals import Signals
@@ -45,6 +46,7 @@ class Driver:
         self.module.__dict__["__builtins__"] = builtins
         self.file_name = ""
         self.coroutine = None
+        self.history = python_history.History()
         self.reloader = self.magics = self.shell = None
         self._cells = 0
         #: The number of the running cell, as the application counts cells.
@@ -83,6 +85,8 @@ class Driver:
             exit=builtins.exit,
             quit=builtins.quit,
             display=builtins.display,
+            In=builtins.In,
+            Out=builtins.Out,
             get_ipython=builtins.get_ipython,
         )
         if self._stdout.errors in ("strict", "surrogateescape"):
@@ -189,6 +193,11 @@ class Driver:
             self.channel.send("finished", placed=True, nonce=nonce, state=state, reason=reason, names=names)
 
     @property
+    def number(self):
+        """The number of the cell that runs, as the conversation counts them."""
+        return self._number
+
+    @property
     def cells(self):
         """How many cells have begun."""
         return self._cells
@@ -281,6 +290,7 @@ class Driver:
             raise
         self.futures = futures
         python_cells.ran.append((name, source))
+        self.history.begin(self._number, source)
         try:
             if self._trace is not None:
                 sys.settrace(self._trace)
@@ -349,6 +359,7 @@ class Driver:
         builtins._ = None
         self.shows.result(value)
         builtins._, builtins.__, builtins.___ = value, *earlier
+        self.history.keep(self._number, value)
 
     def _print_error(self, error):
         self.flush()

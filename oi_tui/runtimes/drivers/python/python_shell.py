@@ -73,7 +73,7 @@ class InteractiveShell:
     @property
     def execution_count(self):
         """The number of the cell that runs."""
-        return self._driver.cells
+        return self._driver.number
 
     def run_line_magic(self, magic_name, line, _stack_depth=1):
         """Run `%magic_name line` and return its value."""

@@ -59,13 +59,27 @@ class Shows:
             self._flush()
             self._channel.send("view_end", placed=True)
 
-    def display(self, *values, **_options):
-        """Show each of the values as well as it can be shown."""
+    def display(self, *values, display_id=None, raw=False, update=False, clear=False, **_options):
+        """Show each of the values as well as it can be shown; with `raw` they are dictionaries of forms."""
+        if update and display_id is None:
+            raise TypeError("display_id required for update_display")
+        displays = self._import_quietly("python_display") if raw or clear or display_id else None
+        if clear:
+            displays.clear_output()
         for value in values:
+            if raw:
+                value = displays.Bundle(value)
             if isinstance(value, str):
                 print(value)
             elif value is not None:
                 self.result(value)
+        if display_id and not update:
+            return displays.DisplayHandle(self, None if display_id is True else display_id)
+        return None
+
+    def update_display(self, value, *, display_id, **options):
+        """Show the value that takes the place of an earlier one."""
+        self.display(value, display_id=display_id, update=True, **options)
 
     def figure(self, figure):
         """Show a figure of matplotlib."""
@@ -111,6 +125,8 @@ class Shows:
     def _take_display(self, display):
         # IPython's own shows only what it is, where no kernel of its runs.
         display.display = self.display
+        display.update_display = self.update_display
+        display.clear_output = self._import_quietly("python_display").clear_output
 
     def _add_viewer(self, image_show):
         shows = self

@@ -1,0 +1,63 @@
+"""What `IPython.display` offers beside its objects: handles of displays, bundles, and clearing the output."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import binascii
+import os
+import sys
+
+#: To the first line of the output, and remove everything from there on.
+_CLEAR = "\x1b[9999A\r\x1b[J"
+_TEXTS = ("text/plain", "text/markdown", "text/latex", "application/json")
+
+
+class DisplayHandle:
+    """What `display(..., display_id=...)` returns. A value that it is updated with is shown below."""
+
+    def __init__(self, shows, display_id=None):
+        self._shows = shows
+        self.display_id = display_id or binascii.hexlify(os.urandom(16)).decode("ascii")
+
+    def __repr__(self):
+        return "<DisplayHandle display_id={}>".format(self.display_id)
+
+    def display(self, value, **options):
+        """Show a value."""
+        self._shows.display(value, display_id=self.display_id, **options)
+
+    def update(self, value, **options):
+        """Show the value that takes the place of the earlier one."""
+        self._shows.update_display(value, display_id=self.display_id, **options)
+
+
+class Bundle:
+    """A value that is given in its forms, by their types, as `display(..., raw=True)` takes it."""
+
+    def __init__(self, forms):
+        if not isinstance(forms, dict):
+            raise TypeError("display(raw=True) takes a dictionary of types and contents")
+        self._forms = forms
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return self._forms
+
+    def __repr__(self):
+        found = next((self._forms[each] for each in _TEXTS if each in self._forms), None)
+        return "<Bundle object>" if found is None else str(found)
+
+
+def clear_output(wait=False):
+    """Remove what the cell printed so far, at once: with `wait` too, the screen draws both as one."""
+    stream = sys.stdout
+    try:
+        on_terminal = stream.isatty()
+    except Exception:
+        return
+    if on_terminal:
+        stream.write(_CLEAR)
+        stream.flush()

@@ -1,0 +1,88 @@
+"""`In`, `Out` and displays in Python cells, as notebooks use them."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.engine.output.plain import plain
+from oi_tui.messages import RunEnded
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import Played
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer with the Python of the tests, which may have IPython."""
+    computer = Computer(cwd=tmp_path_factory.mktemp("history"), python=sys.executable)
+    assert run(computer, "None", 1).state == "finished"
+    yield computer
+    computer.close()
+
+
+def run(computer: Computer, code: str, number: int) -> Played:
+    played = Played([(0.0, report) for report in computer.run("python", code, number)])
+    assert isinstance(played.reports[-1][1], RunEnded)
+    return played
+
+
+def test_cells_and_results_are_found_by_the_number_of_the_cell(python: Computer) -> None:
+    run(python, "6 * 7", 3)
+    assert run(python, "Out[3], _3, _, In[3], _i3, _i", 7).text == "(42, 42, 42, '6 * 7', '6 * 7', '6 * 7')\n"
+    assert run(python, "None", 8).text == ""
+    assert (
+        run(python, "sorted(Out), In[4:7], In[8], _i8", 9).text == "([3, 7], ['', '', ''], 'None', 'None')\n"
+    )
+    assert run(python, "Out", 10).state == "finished"
+    assert run(python, "10 in Out", 11).text == "False\n"
+
+
+def test_names_of_the_program_come_first_and_nothing_is_added_to_its_variables(python: Computer) -> None:
+    assert (
+        run(python, "{name for name in dir() if name in ('In', 'Out') or name[:2] == '_i'}", 20).text
+        == "set()\n"
+    )
+    assert run(python, "Out = 'mine'\nOut", 21).text == "'mine'\n"
+    assert run(python, "del Out\nOut[21]", 22).text == "'mine'\n"
+
+
+def test_a_failed_cell_and_a_number_that_is_used_again(python: Computer) -> None:
+    assert run(python, "'first'", 30).state == "finished"
+    assert run(python, "1 / 0", 31).state == "failed"
+    assert run(python, "'second'", 30).state == "finished"
+    assert (
+        run(python, "Out[30], In[30], 31 in Out, In[31]", 32).text
+        == "('second', \"'second'\", False, '1 / 0')\n"
+    )
+
+
+def test_a_display_with_an_id_has_a_handle(python: Computer) -> None:
+    played = run(
+        python, "handle = display('one', display_id=True)\nhandle.update('two')\nhandle.display('three')", 40
+    )
+    assert played.text == "one\ntwo\nthree\n"
+    assert run(python, "display('x', display_id='mine').display_id", 41).text == "x\n'mine'\n"
+    assert run(python, "display('x')", 42).text == "x\n"
+    assert "display_id required" in run(python, "display('x', update=True)", 43).text
+
+
+def test_forms_of_a_value_are_shown_by_their_types(python: Computer) -> None:
+    played = run(python, "display({'text/plain': 'words', 'text/html': '<b>words</b>'}, raw=True)", 50)
+    assert played.text == "words\n"
+    assert [(shown.format, shown.content) for shown in played.shown] == [("html", "<b>words</b>")]
+    page = run(python, "display({'text/html': '<b>words</b>'}, raw=True)", 51)
+    assert (page.text, [shown.view for shown in page.shown]) == ("", ["words"])
+    assert run(python, "display({'text/markdown': '*a*'}, raw=True)", 52).text == "*a*\n"
+    assert "takes a dictionary" in run(python, "display(3, raw=True)", 53).text
+
+
+def test_the_output_of_a_cell_is_cleared(python: Computer) -> None:
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    code = "from IPython.display import clear_output, display, update_display\n"
+    loop = code + "for n in range(50):\n    clear_output(wait=True)\n    print('step', n)\n    print('of 50')"
+    assert plain(run(python, loop, 60).text).split("\n")[:2] == ["step 49", "of 50"]
+    assert run(python, code + "update_display('shown', display_id='a')", 61).text == "shown\n"
+    kept = (
+        "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as kept:\n    clear_output()\n"
+    )
+    assert run(python, kept + "kept.getvalue()", 62).text == "''\n"
