@@ -482,6 +482,28 @@ class Workspace:
         if self._mcp or profile.mcp_servers:
             self.mcp.use(profile)
 
+    def why_no_os_mode(self) -> str | None:
+        """Say in a sentence why code cannot use screen, mouse and keyboard; None where it can."""
+        if self._own_computer is None:
+            return "the languages of this conversation belong to another program."
+        if self.computer.sandbox:
+            return "programs in the sandbox reach no screen. %sandbox off turns the sandbox off."
+        if self.computer.where:
+            return f"code runs {one_line(self.computer.where, 100)}. %target local changes that."
+        return None
+
+    def switch_os_mode(self, on: bool) -> None:
+        """Let the model use screen, mouse and keyboard, or stop that; Python begins anew. Nothing may run."""
+        self.use(self.profile.with_changes("changed", os=on))
+        if self._own_computer is None:
+            return
+        before = (self._computer_api, self._cell_tools)
+        self._computer_api = self._cell_tools = None
+        self._own_computer.declare(self._declared())
+        for each in before:
+            if each:
+                each.close()
+
     def _note_startup(self) -> None:
         """Have the review know what the profile's own code changes in the languages."""
         for language, code in self.profile.startup:

@@ -197,6 +197,22 @@ class ConversationActions(ABC):
             )
             self.confirm("Turn the sandbox off?", details, self._let_out)
 
+    def switch_os_mode(self, on: bool | None) -> None:
+        """Let the model use screen, mouse and keyboard, or stop that; its code is still asked for."""
+        workspace = self._workspace
+        now = workspace.profile.os
+        on = not now if on is None else on
+        if on == now:
+            self.tell(f"OS mode is already {'on' if on else 'off'}.")
+        elif self.busy:
+            self.tell("Stop the current activity first (escape).", warning=True)
+        elif problem := workspace.why_no_os_mode() if on else None:
+            self.tell(f"OS mode stays off: {problem}", warning=True)
+        else:
+            workspace.switch_os_mode(on)
+            words = "on: the model can use your screen, mouse and keyboard" if on else "off"
+            self.tell(f"OS mode {words}. Python restarts, so its variables are lost.", warning=on)
+
     def allow_host(self, host: str) -> None:
         """Let programs in the sandbox reach a host for the rest of this conversation; "" lists such hosts."""
         computer = self._workspace.computer

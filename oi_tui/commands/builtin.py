@@ -82,6 +82,11 @@ def _sandbox(target: CommandTarget, argument: str) -> None:
         target.switch_sandbox(on_off(argument))
 
 
+@command("os", "Let the model use your screen, mouse and keyboard, or stop that", usage="[on|off]")
+def _os(target: CommandTarget, argument: str) -> None:
+    target.switch_os_mode(on_off(argument))
+
+
 @command(
     "target", "Say where code runs, or run it elsewhere: ssh:HOST, container:NAME, local", usage="[NAME]"
 )

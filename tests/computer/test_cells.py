@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from oi_tui.actions.base import ConversationActions
 from oi_tui.computer import Computer as ComputerObject
 from oi_tui.computer import cells as cells_module
 from oi_tui.computer.documentation import of_computer
@@ -175,6 +176,61 @@ def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: P
         with pytest.raises(RefusedError, match=r"budget of \$0\.50"):
             workspace.ask_model("again")
         assert len(llm.requests) == 1
+    finally:
+        workspace.close()
+
+
+class Told:
+    """What is said about a change of OS mode."""
+
+    busy = False
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.said: list[str] = []
+
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        self.said.append(text)
+
+    def switch(self, on: bool | None) -> str:
+        ConversationActions.switch_os_mode(self, on)  # type: ignore[arg-type]
+        return self.said[-1]
+
+
+def test_os_mode_is_switched_on_and_off_in_a_conversation(own_world: Path) -> None:
+    llm = Llm([Text("one")], [Text("two")])
+    workspace = Workspace(Profile(model="openai/x"), llm=llm)
+    told = Told(workspace)
+    computer = workspace.computer
+    assert isinstance(computer, Computer)
+
+    def notes() -> str:
+        list(workspace.session.turn("hello"))
+        return str(llm.requests[-1].messages[0]["content"])
+
+    try:
+        assert ran(computer, "computer")[1].state == "failed"
+        assert "OS mode on: the model can use your screen" in told.switch(True)
+        assert ran(computer, "print(type(computer).__name__)")[0] == "Computer"
+        assert "You control the user's computer" in notes()
+        assert told.switch(True) == "OS mode is already on."
+        assert told.switch(None).startswith("OS mode off. Python restarts")
+        assert ran(computer, "computer")[1].state == "failed"
+        assert "You control the user's computer" not in notes()
+    finally:
+        workspace.close()
+
+
+def test_os_mode_stays_off_where_there_is_no_screen_or_something_runs(own_world: Path) -> None:
+    workspace = Workspace(Profile(model="openai/x"), llm=Llm())
+    told = Told(workspace)
+    try:
+        told.busy = True
+        assert told.switch(True) == "Stop the current activity first (escape)."
+        told.busy = False
+        workspace.computer.use_sandbox(True)
+        assert told.switch(True).startswith("OS mode stays off: programs in the sandbox reach no screen")
+        assert not workspace.profile.os
     finally:
         workspace.close()
 

@@ -31,6 +31,8 @@ class Desk:
         ("%sandbox", ("switch_sandbox", (None,))),
         ("%target", ("switch_target", ("",))),
         ("%target command:sudo -u build", ("switch_target", ("command:sudo -u build",))),
+        ("%os", ("switch_os_mode", (None,))),
+        ("%os on", ("switch_os_mode", (True,))),
         ("%sandbox off", ("switch_sandbox", (False,))),
         ("%sandbox allow  Example.com ", ("allow_host", ("Example.com",))),
         ("%sandbox allow", ("allow_host", ("",))),
