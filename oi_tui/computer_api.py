@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from oi_tui import environment_names, paths
 from oi_tui.computer import documentation
 from oi_tui.computer.desktop import guard as guard_script
 from oi_tui.engine.settings.profile import Profile
+from oi_tui.environment import secret_variables
 from oi_tui.runtimes.cell_socket import CellSocket
 from oi_tui.runtimes.language import Language, Start
 
@@ -21,6 +22,8 @@ from oi_tui.runtimes.language import Language, Start
 Ask = Callable[[str, Sequence[str]], str]
 #: The longest question, in bytes.
 _LONGEST = 64_000_000
+#: The variables that the guard of mouse and keyboard takes from code.
+_FOR_GUARD = ("DISPLAY", "XAUTHORITY", environment_names.COMPUTER)
 _OS_MODE = (
     "You control the user's computer: its screen, mouse and keyboard. Work in small steps. Look before you "
     "act and look again afterwards, and say what you saw. Stop and ask before you send, buy, delete or log "
@@ -94,7 +97,7 @@ class ComputerApi:
                 self.in_control = bool(request["control"])
                 return {"text": ""}
             text, images = str(request["text"]), [str(image) for image in request["images"]]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return {"error": "The question is not understood, or longer than 64 MB."}
         try:
             return {"text": self._ask(text, images)}
@@ -107,7 +110,7 @@ def _guarded(line: bytes) -> tuple[int, dict[str, str]] | None:
     try:
         request = json.loads(line)
         return int(request["guard"]), {str(name): str(value) for name, value in request["variables"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
@@ -121,11 +124,22 @@ def _start_guard(connection: socket.socket, process: int, variables: dict[str, s
         [sys.executable, guard_script.__file__, str(process)],
         stdin=connection.fileno(),
         stdout=connection.fileno(),
-        env={**os.environ, **variables},
+        env=guard_environment(variables),
         start_new_session=True,
     )
     connection.close()
     guard.wait()
+
+
+def guard_environment(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the guard; `given` is what the code in a cell says of its own.
+
+    The guard is not held back from anything as code is. So it gets no keys, and nothing of the code but how
+    to reach the screen and oi-tui: another variable could make it run other code.
+    """
+    hidden = frozenset(secret_variables())
+    own = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**own, **{name: given[name] for name in _FOR_GUARD if name in given}}
 
 
 def wanted(profile: Profile) -> bool:
