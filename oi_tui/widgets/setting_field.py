@@ -99,13 +99,15 @@ class SettingField(Vertical):
         self.box: SettingChoice | TextArea | Input
 
     def compose(self) -> ComposeResult:
-        """Name and mark, the value, what is wrong, help."""
+        """Title, key and mark, the value, what is wrong, help."""
         with Horizontal(classes="field-head"):
-            yield Static(self.setting.key, classes="field-name", markup=False)
+            yield Static(self.setting.human_title, classes="field-name", markup=False)
+            yield Static(self.setting.key, classes="field-key", markup=False)
             yield Static(classes="field-mark", markup=False)
         self.box = self._box()
         yield self.box
         yield Static(classes="field-error", markup=False)
+        yield Static(self._help(), classes="field-short", markup=False)
         yield Static(self._help(), classes="field-help", markup=False)
 
     def _help(self) -> str:
@@ -116,7 +118,8 @@ class SettingField(Vertical):
         return f"{self.setting.help}{without}{later}"
 
     def explain(self, more: str) -> None:
-        """Say something of the setting as it stands, below its help."""
+        """Say something of the setting as it stands, below its help; first where only one line is shown."""
+        self.query_one(".field-short", Static).update(Content(f"{more} {self._help()}"))
         self.query_one(".field-help", Static).update(Content(f"{self._help()} {more}"))
 
     def _box(self) -> "SettingChoice | TextArea | Input":
@@ -136,6 +139,14 @@ class SettingField(Vertical):
         """Check what stands there, and say whether it is the default."""
         self._check(self._typed)
         self._mark()
+
+    def on_descendant_focus(self) -> None:
+        """Show all of the help."""
+        self.add_class("-here")
+
+    def on_descendant_blur(self) -> None:
+        """Show one line of the help."""
+        self.remove_class("-here")
 
     def reset(self) -> None:
         """Go back to the default."""
@@ -208,7 +219,7 @@ class SettingField(Vertical):
         changed = self.value != self.setting.default
         words = Content.styled("● changed", "$text-accent") if changed else Content("default")
         if self.error is not None:
-            words = Content.styled("not right yet", "$text-error")
+            words = Content.styled("invalid", "$text-error")
         elif told and changed:
             words = Content.assemble(words, (f" · {told}", "$text-muted"))
         elif changed and len(default) <= 40:

@@ -49,6 +49,7 @@ class ApplicationSettings:
         off_help="Do not save conversations.",
         later="for the next conversation",
         key="conversation_history",
+        title="Save conversations",
         section="Application",
     )
     model_titles: bool = setting(
@@ -56,6 +57,7 @@ class ApplicationSettings:
         "Let the model name a new conversation after its first answer. This takes one short request, "
         "counted like any other. Otherwise the first words of your message are the title.",
         key="model_titles",
+        title="Titles by the model",
         section="Application",
     )
     file_snapshots: bool = setting(
@@ -64,12 +66,14 @@ class ApplicationSettings:
         "they can be restored.",
         later="for the next conversation",
         key="file_snapshots",
+        title="Keep copies of changed files",
         section="Application",
     )
     conversation_history_path: str | None = setting(
         None,
         "The folder where conversations are saved.",
         key="conversation_history_path",
+        title="Folder of conversations",
         section="Application",
         unset="the platform's data folder",
         later="at the next start",
@@ -88,6 +92,7 @@ class ApplicationSettings:
         "How images are shown: Kitty protocol, sixel, half blocks, or text only. auto "
         "uses the best one that the terminal supports.",
         key="images",
+        title="Images in the terminal",
         section="Application",
         choices=("auto", "kitty", "sixel", "blocks", "off"),
     )
@@ -103,6 +108,7 @@ class ApplicationSettings:
         True,
         "Show the current activity in the terminal's title.",
         key="terminal_title",
+        title="Terminal title",
         section="Application",
     )
     motion: bool = setting(
@@ -110,6 +116,7 @@ class ApplicationSettings:
         "Show movement, such as the spinner while the model is waited for. The environment variable "
         "TEXTUAL_ANIMATIONS=none turns it off as well.",
         key="motion",
+        title="Motion",
         section="Application",
     )
     sidebar: bool = setting(
@@ -130,6 +137,7 @@ class ApplicationSettings:
         "",
         "Your own key bindings, one per line, such as command.new: ctrl+t. %keys lists the names.",
         key="keys",
+        title="Key bindings",
         section="Application",
         long=True,
         later="at the next start",
@@ -140,6 +148,7 @@ class ApplicationSettings:
         'Three quotation marks (""") start a message of several lines, and three more end it. '
         "ctrl+j always starts a new line.",
         key="multi_line",
+        title='Multi-line messages (""")',
         section="Application",
         flags=("-ml",),
         off_help="Send three quotation marks as they are; only ctrl+j starts a new line.",
@@ -148,6 +157,7 @@ class ApplicationSettings:
         False,
         "Read the model's text aloud with the system's voice: say, spd-say or espeak-ng.",
         key="speak_messages",
+        title="Read messages aloud",
         section="Application",
         flags=("-sp",),
         cannot=speech.why_silent,
@@ -156,6 +166,7 @@ class ApplicationSettings:
         False,
         "Log each step: requests, replies, runs and times.",
         key="verbose",
+        title="Detailed log",
         section="Application",
         flags=("-v",),
     )
@@ -163,6 +174,7 @@ class ApplicationSettings:
         False,
         "Like verbose, and also log the full text sent to and from the model, without API keys.",
         key="debug",
+        title="Full log",
         section="Application",
         flags=("-debug", "--debug-mode"),
     )
@@ -171,6 +183,7 @@ class ApplicationSettings:
         False,
         "There is no telemetry: oi-tui sends nothing except requests to your model.",
         key="disable_telemetry",
+        title="No telemetry",
         section="Application",
         flags=("-dt",),
         needless="oi-tui has no telemetry; it sends nothing except requests to your model",
@@ -179,6 +192,7 @@ class ApplicationSettings:
         False,
         "Conversations are sent only to your model.",
         key="contribute_conversation",
+        title="Contribute conversations",
         section="Application",
         needless="conversations are sent only to your model",
     )

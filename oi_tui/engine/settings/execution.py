@@ -46,6 +46,7 @@ class ExecutionSettings:
         False,
         "Run code without asking. Whatever the model writes then runs on this machine immediately.",
         key="auto_run",
+        title="Run without asking",
         limits=True,
         section="Running code",
         flags=("-y",),
@@ -56,6 +57,7 @@ class ExecutionSettings:
         "even with auto_run. off only shows what was found. In Open Interpreter, ask asked before "
         "scanning.",
         key="safe_mode",
+        title="Ask before risky code",
         limits=True,
         section="Running code",
         flags=("-safe", "--safe"),
@@ -68,6 +70,7 @@ class ExecutionSettings:
         "wherever a command leads, such as command:sudo -u build; Python 3.8 or later is needed there, and "
         "nothing is installed. kernel:FILE is a running Jupyter kernel, by its connection file.",
         key="target",
+        title="Where code runs",
         limits=True,
         section="Running code",
         must=target_pattern,
@@ -88,6 +91,7 @@ class ExecutionSettings:
         "that "
         "code may write, by name or path: .envrc, .git/hooks.",
         key="sandbox_writable",
+        title="Sandbox: writable files",
         section="Running code",
         later="at the next start",
         long=True,
@@ -99,6 +103,7 @@ class ExecutionSettings:
         "%pip needs the hosts of your package index. Private addresses are refused unless they are listed.",
         later="at the next start",
         key="sandbox_hosts",
+        title="Sandbox: allowed hosts",
         section="Running code",
         must=host_pattern,
         long=True,
@@ -108,6 +113,7 @@ class ExecutionSettings:
         "Memory limit in GB for all programs of a language in the sandbox. Above it they end.",
         later="at the next start",
         key="sandbox_memory",
+        title="Sandbox: memory limit",
         limits=True,
         section="Running code",
         minimum=0.2,
@@ -118,6 +124,7 @@ class ExecutionSettings:
         "Process limit for a language in the sandbox. Above it they end.",
         later="at the next start",
         key="sandbox_processes",
+        title="Sandbox: process limit",
         limits=True,
         section="Running code",
         minimum=20,
@@ -129,6 +136,7 @@ class ExecutionSettings:
         "language ends.",
         later="at the next start",
         key="sandbox_disk",
+        title="Sandbox: disk limit",
         limits=True,
         section="Running code",
         minimum=0.001,
@@ -139,6 +147,7 @@ class ExecutionSettings:
         "Time limit for a run in the sandbox, in minutes.",
         later="at the next start",
         key="sandbox_time",
+        title="Sandbox: time limit",
         limits=True,
         section="Running code",
         minimum=0.01,
@@ -148,6 +157,7 @@ class ExecutionSettings:
         False,
         "Keep the model working until it says that the task is done, or is impossible.",
         key="loop",
+        title="Work until done",
         section="Running code",
     )
     python: str | None = setting(
@@ -155,6 +165,7 @@ class ExecutionSettings:
         "The Python interpreter that runs Python code.",
         later="at the next start",
         key="python",
+        title="Python interpreter",
         section="Running code",
         unset="the active environment's",
     )
@@ -171,6 +182,7 @@ class ExecutionSettings:
         "Highlight the line of code that is running.",
         later="at the next start",
         key="highlight_active_line",
+        title="Highlight the running line",
         section="Running code",
         off_flags=("-nhl",),
     )
@@ -178,6 +190,7 @@ class ExecutionSettings:
         (),
         "The only languages that may be used, by name; all available ones if empty.",
         key="computer.languages",
+        title="Allowed languages",
         unset="all available",
         limits=True,
         section="Running code",
@@ -197,6 +210,7 @@ class ExecutionSettings:
         "before the command, headers behind the URL; ${NAME} is an environment variable. Every call needs "
         "approval, like code. %mcp lists and tests them.",
         key=servers.KEY,
+        title="MCP servers",
         section="Running code",
         must=servers.must,
         long=True,
@@ -205,12 +219,14 @@ class ExecutionSettings:
         True,
         "Send the images that programs show to the model.",
         key="computer.emit_images",
+        title="Send images to the model",
         section="Running code",
     )
     shrink_images: bool = setting(
         True,
         "Shrink images that are too large for the provider; otherwise they are only described.",
         key="shrink_images",
+        title="Shrink large images",
         section="Running code",
     )
     share_keys: bool = setting(
@@ -218,6 +234,7 @@ class ExecutionSettings:
         "Pass all keys and passwords in your environment to programs. Code from the model could then "
         "send them elsewhere. pass_environment passes only the ones you list.",
         key="share_keys",
+        title="Pass keys to programs",
         limits=True,
         section="Running code",
         later="at the next start",
@@ -227,6 +244,7 @@ class ExecutionSettings:
         "Environment variables that programs get although they look like a key or a password, "
         "by name or prefix: DATABASE_URL, AWS_*. %info lists the hidden ones.",
         key="pass_environment",
+        title="Environment variables to pass",
         section="Running code",
         later="at the next start",
         must=variable_pattern,
@@ -237,6 +255,7 @@ class ExecutionSettings:
         "Give Python code the object computer, for screen, mouse, keyboard, files, browser, mail and "
         "calendar, and describe it to the model.",
         key="computer.import_computer_api",
+        title="Computer API",
         section="Running code",
         later="at the next start",
     )
@@ -245,6 +264,7 @@ class ExecutionSettings:
         "OS mode: the model works with your screen, mouse and keyboard, through Python code that uses the "
         "object computer. It includes import_computer_api.",
         key="os",
+        title="OS mode",
         section="Running code",
         flags=("-os",),
         later="at the next start",

@@ -45,6 +45,7 @@ class PromptSettings:
         "it, and you are given its output.",
         "Instructions for models without tool calls on how to write code; false omits them.",
         key="llm.execution_instructions",
+        title="Instructions without tools",
         may_be_false=True,
         section="Instructions",
         long=True,
@@ -54,6 +55,7 @@ class PromptSettings:
         "{content}",
         "A template for your last message; {content} stands for what you typed.",
         key="user_message_template",
+        title="Message template",
         section="Wording",
         long=True,
         must=_with_content,
@@ -62,12 +64,14 @@ class PromptSettings:
         False,
         "Use the template for all your messages, not only the last one.",
         key="always_apply_user_message_template",
+        title="Template for all messages",
         section="Wording",
     )
     code_output_template: str = setting(
         "Output of the code:\n\n{content}\n\nWhat does it mean for the task? What is next, if anything?",
         "A template for output, for models without tool calls; {content} stands for the output.",
         key="code_output_template",
+        title="Output template",
         section="Wording",
         long=True,
         must=_with_content,
@@ -76,6 +80,7 @@ class PromptSettings:
         "The code ran and printed nothing. What is next, if anything?",
         "The text that models without tool calls get when there is no output.",
         key="empty_code_output_template",
+        title="Text for empty output",
         section="Wording",
         long=True,
     )
@@ -83,6 +88,7 @@ class PromptSettings:
         "user",
         "The role in which models without tool calls get output.",
         key="code_output_sender",
+        title="Role of output",
         section="Wording",
         choices=("user", "assistant"),
     )
@@ -93,6 +99,7 @@ class PromptSettings:
         "know what you'd like to do next.” Otherwise keep going.",
         "The message that loop sends when the model stopped without one of the loop_breakers.",
         key="loop_message",
+        title="Loop: message",
         section="Wording",
         long=True,
     )
@@ -105,6 +112,7 @@ class PromptSettings:
         ),
         "The sentences that end a loop.",
         key="loop_breakers",
+        title="Loop: final sentences",
         section="Wording",
         long=True,
     )

@@ -53,6 +53,8 @@ class Setting:
     default: Value
     help: str
     section: str
+    #: Its name for people; from its own name where that is empty.
+    title: str = ""
     #: Short flags, and long ones that differ from the name; underscores stand for dashes too.
     flags: tuple[str, ...] = ()
     #: Flags that switch a yes-or-no setting off, besides `--no-NAME`.
@@ -86,6 +88,11 @@ class Setting:
     may_be_false: bool = False
     #: It takes effect at the next start, or with the next conversation; empty where it does at once.
     later: str = ""
+
+    @property
+    def human_title(self) -> str:
+        """The name that a person reads: "Context window"."""
+        return self.title or self.name.replace("_", " ").capitalize()
 
     @property
     def long_flag(self) -> str:

@@ -28,12 +28,14 @@ from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.setting_field import SettingChoice, SettingField
 
 _NOT_SETTINGS = "Unknown keys"
+_CHANGED = "Changed only"
 _KEYS = (
     ("type", "search"),
     ("tab", "next"),
     ("ctrl+s", "save"),
     ("f4", "default"),
     ("f3", "more"),
+    ("f7", "changed only"),
     ("f6", "test model"),
     ("ctrl+l", "choose model"),
     ("escape", "back"),
@@ -51,6 +53,7 @@ class ProfileEditor(Page[Profile | None]):
         Binding("f4", "reset", "Default", id="profile.reset"),
         Binding("ctrl+l", "model", "Choose the model", id="profile.model", priority=True),
         Binding("f6", "test", "Test the model", id="profile.test"),
+        Binding("f7", "only_changed", "Changed settings only", id="profile.only_changed"),
         Binding("ctrl+f", "search", "Search", id="profile.search"),
     ]
 
@@ -83,6 +86,7 @@ class ProfileEditor(Page[Profile | None]):
         self._sections = list(dict.fromkeys(setting.section for setting in settings()))
         if profile.unknown:
             self._sections.append(_NOT_SETTINGS)
+        self._sections.append(_CHANGED)
         self._warned = False
         self._unsaved_accepted = False
         self._told = ""
@@ -120,6 +124,10 @@ class ProfileEditor(Page[Profile | None]):
 
     # ---- Fields
 
+    def _is_changed(self, setting: Setting) -> bool:
+        field = self._fields[setting.name]
+        return field.error is not None or field.value != setting.default
+
     def _of_section(self, section: str) -> list[Setting]:
         return [setting for setting in settings() if setting.section == section]
 
@@ -131,20 +139,22 @@ class ProfileEditor(Page[Profile | None]):
             for setting in settings()
             if self._query in (setting.key, setting.long_flag, *setting.flags)
         ]
+        section = self._section()
         shown = exact or [
             setting
             for setting in settings()
             if (
                 all(word in _about(setting) for word in words)
                 if words
-                else setting.section == self._section()
+                else setting.section == section or (section == _CHANGED and self._is_changed(setting))
             )
         ]
+        of_many = bool(words) or section == _CHANGED
         with self.app.batch_update():
             for name, field in self._fields.items():
                 field.display = any(item.name == name for item in shown)
-            for section, heading in self._headings.items():
-                heading.display = bool(words) and any(item.section == section for item in shown)
+            for name, heading in self._headings.items():
+                heading.display = of_many and any(item.section == name for item in shown)
             self._nothing.display = not shown
             if not shown:
                 self._nothing.update(self._why_nothing())
@@ -156,6 +166,8 @@ class ProfileEditor(Page[Profile | None]):
     def _why_nothing(self) -> Content:
         if self._query:
             return Content("No setting matches.")
+        if self._section() == _CHANGED:
+            return Content("No setting differs from its default.")
         lines = "\n".join(one_line(line, 200) for line in self.profile.unknown)
         return Content.assemble(
             "These keys of the file are kept, but oi-tui does not use them:\n\n", (lines, "$text-muted")
@@ -272,6 +284,13 @@ class ProfileEditor(Page[Profile | None]):
         search_box.focus()
         search_box.action_select_all()
 
+    def action_only_changed(self) -> None:
+        """Show the settings that differ from their defaults; pressed again, the first section."""
+        sections = self.query_one(OptionList)
+        sections.highlighted = 0 if self._section() == _CHANGED else self._sections.index(_CHANGED)
+        self._clear_search()
+        sections.focus()
+
     def action_reset(self) -> None:
         """Set the field at hand back to its default."""
         for widget in self.focused.ancestors_with_self if self.focused else ():
@@ -382,6 +401,8 @@ class ProfileEditor(Page[Profile | None]):
         return [Option(self._section_label(section)) for section in self._sections]
 
     def _section_label(self, section: str) -> Content:
+        if section == _CHANGED:
+            return Content(section)
         here = [self._fields[item.name] for item in self._of_section(section)]
         wrong = any(field.error is not None for field in here)
         changed = any(field.value != field.setting.default for field in here)
@@ -411,4 +432,4 @@ class ProfileEditor(Page[Profile | None]):
 
 def _about(setting: Setting) -> str:
     flags = " ".join((setting.long_flag, *setting.flags)).replace("-", "_")
-    return f"{setting.key} {setting.section} {flags} {setting.help}".lower()
+    return f"{setting.human_title} {setting.key} {setting.section} {flags} {setting.help}".lower()

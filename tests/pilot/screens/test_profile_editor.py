@@ -225,7 +225,7 @@ async def test_keys_that_are_no_settings_are_told_and_kept(path: Path) -> None:
     path.write_text('modle: x\n"evil\\e]52;c;AA\\a[/]": 1\n')
     async with opened(path) as (app, pilot):
         rows = app.editor.query_one(OptionList)
-        rows.highlighted = rows.option_count - 1
+        rows.highlighted = rows.option_count - 2
         await until(pilot, lambda: app.shown == [])
         said = str(app.editor.query_one("#profile-nothing", Static).render())
         assert "line 1: modle is not a setting" in said
@@ -470,3 +470,48 @@ async def test_beside_the_fields_what_is_typed_is_searched_and_tab_goes_to_what_
         await pilot.press(*"temperature", "tab")
         await until(pilot, lambda: app.focused is app.field("temperature").box)
         assert app.editor.query_one("#profile-search", Input).value == "temperature"
+
+
+async def test_settings_have_titles_and_their_keys_beside_them(path: Path) -> None:
+    titles = [each.human_title for each in settings()]
+    assert len(set(titles)) == len(titles)
+    assert not [title for title in titles if "_" in title or "." in title or len(title) > 30]
+    async with opened(path) as (app, _):
+        field = app.field("api_base")
+        assert str(field.query_one(".field-name", Static).render()) == "Server address"
+        assert str(field.query_one(".field-key", Static).render()) == "llm.api_base"
+
+
+async def test_a_setting_is_found_by_its_title(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        await pilot.press(*"key bindings")
+        await until(pilot, lambda: "keys" in app.shown and "model" not in app.shown)
+
+
+async def test_help_takes_one_line_and_all_it_needs_once_the_keyboard_is_there(path: Path) -> None:
+    async with opened(path, size=(80, 24)) as (app, pilot):
+        field = app.field("model")
+        short, whole = field.query_one(".field-short", Static), field.query_one(".field-help", Static)
+        assert (short.size.height, whole.display) == (1, False)
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: whole.size.height > 1 and not short.display)
+        await pilot.press("down")
+        await until(pilot, lambda: short.display and not whole.display)
+
+
+async def test_a_key_shows_only_what_was_changed(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        await pilot.press(*"theme")
+        await pilot.press("f7")
+        await until(pilot, lambda: app.shown == ["model"])
+        await pilot.press("enter", "end", "x", "f7")
+        await until(pilot, lambda: len(app.shown) > 3)
+        assert app.field("model").value == "a/bx"
+
+
+async def test_nothing_changed_is_said(path: Path) -> None:
+    path.write_text("")
+    async with opened(path) as (app, pilot):
+        await pilot.press("f7")
+        await until(pilot, lambda: app.shown == [])
+        assert "No setting differs" in app.words("nothing")
