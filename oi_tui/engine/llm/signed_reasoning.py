@@ -44,7 +44,7 @@ class SignedReasoning:
             name: [entry for entry in entries if not _is_open(entry)]
             for name, entries in self._entries.items()
         }
-        return {name: entries for name, entries in found.items() if entries} or None
+        return {name: entries for name, entries in found.items() if entries and _can_be_sent(entries)} or None
 
 
 def fields_for(reply: Sequence[Message], model: str) -> dict[str, Any]:
@@ -80,9 +80,19 @@ def entries_from(stored: object) -> dict[str, list[dict[str, Any]]] | None:
         isinstance(name, str)
         and isinstance(entries, list)
         and all(isinstance(entry, dict) for entry in entries)
+        and _can_be_sent(entries)
         for name, entries in stored.items()
     )
     return dict(stored) or None if sound else None
+
+
+def _can_be_sent(entries: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a request can carry the entries; changed for that, they would no longer fit their signature."""
+    try:
+        json.dumps(entries, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):  # also half a character
+        return False
+    return True
 
 
 def _signed(reply: Sequence[Message], model: str) -> Mapping[str, Any]:

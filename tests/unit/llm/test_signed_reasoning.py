@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from oi_tui.engine.events import TurnEnded
 from oi_tui.engine.llm import request, request_gate
 from oi_tui.engine.llm.base import Request, Signed
 from oi_tui.engine.llm.context_window import size
 from oi_tui.engine.llm.signed_reasoning import SignedReasoning
+from oi_tui.engine.llm.transport.chunk_repair import signed_parts
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
@@ -25,6 +28,11 @@ from tests.servers import openai_server as server
 from tests.servers.openai_server import ModelServer, Say
 from tests.servers.wires import OpenAi, event
 
+#: The names that odd replies are made of.
+FIELDS = (
+    "thinking_blocks", "reasoning_details", "tool_calls", "extra_content", "id", "type", "index", "text",
+    "thinking", "signature", "data", "summary",
+)  # fmt: skip
 CODE = json.dumps({"language": "python", "code": "1"})
 CHUNK = OpenAi().chunk
 
@@ -272,6 +280,37 @@ def test_signed_content_counts_in_the_size_of_a_request() -> None:
     assert reply["thinking_blocks"] == [THOUGHT]
     bare = {name: value for name, value in reply.items() if name != "thinking_blocks"}
     assert size(reply) > size(bare) + len("SIGNED==")
+
+
+@pytest.mark.parametrize("odd", ["\ud800", float("nan")])
+@pytest.mark.parametrize("name", ["thinking_blocks", "reasoning_details"])
+def test_signed_content_that_no_request_can_carry_is_left_out(name: str, odd: object) -> None:
+    entry = {"type": "redacted_thinking", "data": odd}
+    assert collected(name, entry) is None
+    message = message_from({**called_message().to_dict(), "signed": {name: [entry]}})
+    assert message is not None
+    assert message.signed is None
+
+
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(FIELDS), ODD, max_size=6), max_size=6))
+def test_odd_deltas_never_fail_and_give_what_can_be_sent(deltas: list[dict[str, Any]]) -> None:
+    signed = SignedReasoning()
+    for delta in deltas:
+        for name, entries in signed_parts({"choices": [{"index": 0, "delta": delta}]}):
+            signed.add(Signed(name, entries))
+    kept = signed.content()
+    message = called_message(signed=kept, model="anthropic/m")
+    assert message_from(json.loads(json.dumps(message.to_dict()))) == message
+    for part in written(message).messages:
+        assert size(part) > 0
+    json.dumps(kept, allow_nan=False)
 
 
 @pytest.mark.parametrize("stored", ["x", 3, [], {}, {"thinking_blocks": "x"}, {"thinking_blocks": ["x"]}])
