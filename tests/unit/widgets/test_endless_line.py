@@ -1,4 +1,4 @@
-"""A line that does not end, of 20 MB, is seen at both ends: while it runs, when it is resumed, and by the model."""
+"""A line of 20 MB that does not end is seen at both ends: live, resumed, and by the model."""
 
 from pathlib import Path
 
