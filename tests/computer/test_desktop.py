@@ -314,14 +314,17 @@ def test_a_movement_and_escape_twice_stop_within_20_ms(desk: Desk, monkeypatch: 
     monkeypatch.setattr(bridge, "stop", lambda: stops.append(time.monotonic()) or True)
     monkeypatch.delenv(bridge.VARIABLE, raising=False)
     read, write = os.pipe()
-    guard = threading.Thread(target=Guard(X11(desk.display), os.getpid()).serve, args=[read])
-    guard.start()
+    guard = Guard(X11(desk.display), os.getpid())
+    serving = threading.Thread(target=guard.serve, args=[read])
+    serving.start()
     hand, taken = X11(desk.display), []
     try:
         # The machine may be busy once, but not each time.
         for place in range(100, 150, 10):
             hand.move(place, place)
             os.write(write, b"button 1 down\npointer %d %d\n" % (place, place))
+            # From then on the guard looks by itself, and not because there is news.
+            until(lambda: guard._place == (place, place), "the place")  # noqa: B023
             begun, before = time.monotonic(), len(stops)
             hand.move(place + 5, place)
             until(lambda: len(stops) > before, "the stop")  # noqa: B023
@@ -335,7 +338,7 @@ def test_a_movement_and_escape_twice_stop_within_20_ms(desk: Desk, monkeypatch: 
         hand.key(escape, False)
     finally:
         os.close(write)
-        guard.join()
+        serving.join()
         os.close(read)
     assert min(taken) < 0.02, taken
 
