@@ -27,6 +27,13 @@ _KEYS: Keys = (
     ("up/down", "choose"),
     ("f5", "ask again"),
 )
+#: With a table selected.
+_TABLE_KEYS: Keys = (
+    ("enter", "open the table"),
+    ("tab", "name it in the prompt"),
+    ("up/down", "choose"),
+    ("f5", "ask again"),
+)
 #: While something runs, what is remembered is asked for again after so many seconds.
 _AGAIN = 1.0
 
@@ -62,6 +69,7 @@ class VariablesScreen(Page[str | None]):
         Binding("pageup", "page(-1)", "Page up", id="variables.page_up", show=False, priority=True),
         Binding("pagedown", "page(1)", "Page down", id="variables.page_down", show=False, priority=True),
         Binding("ctrl+o", "look", "Show details", id="variables.look", show=False, priority=True),
+        Binding("tab", "name", "Name it in the prompt", id="variables.name", show=False, priority=True),
         Binding("f5", "ask", "Reload", id="variables.ask", show=False),
     ]
 
@@ -153,7 +161,8 @@ class VariablesScreen(Page[str | None]):
 
     def _tell_keys(self) -> None:
         typed = self.query_one(Input).value
-        self._keys.show((*_KEYS, ("escape", "empty the field" if typed else "back")))
+        keys = _TABLE_KEYS if self._selected_table else _KEYS
+        self._keys.show((*keys, ("escape", "empty the field" if typed else "back")))
 
     def _show(self) -> None:
         if self._memories is None:
@@ -166,25 +175,44 @@ class VariablesScreen(Page[str | None]):
         words = f"No variable matches “{one_line(sought, 40)}”." if sought else "No interpreter is running."
         nothing.update(Content(words))
         self._list.show(shown)
+        self._tell_keys()
+
+    @property
+    def _selected_table(self) -> tuple[str, str] | None:
+        """The language and the name of the selected table; None where none is selected."""
+        row = self._list.selected
+        if not self._open_table or row is None or row.variable is None:
+            return None
+        is_table = row.language == "python" and row.variable.type in TABLES
+        return (row.language, row.variable.name) if is_table else None
 
     def action_move(self, by: int) -> None:
         """Select the variable so many further down."""
         self._list.move(by)
+        self._tell_keys()
 
     def action_page(self, by: int) -> None:
         """Select the variable a screenful further down."""
         self._list.move(by * max(1, self._list.size.height - 2))
+        self._tell_keys()
 
     def on_input_submitted(self) -> None:
-        """Name the variable in the prompt."""
+        """Open a table; name another variable in the prompt."""
         self._choose()
 
     @on(VariableList.Opened)
     def handle_opened(self) -> None:
-        """Name the variable in the prompt."""
+        """Open a table; name another variable in the prompt."""
         self._choose()
 
     def _choose(self) -> None:
+        if self._open_table and (table := self._selected_table):
+            self._open_table(*table)
+        else:
+            self.action_name()
+
+    def action_name(self) -> None:
+        """Close, and name the variable in the prompt."""
         row = self._list.selected
         if row is None or row.variable is None:
             return
@@ -196,7 +224,7 @@ class VariablesScreen(Page[str | None]):
         if row is None or row.variable is None:
             return
         language, name = row.language, row.variable.name
-        if self._open_table and language == "python" and row.variable.type in TABLES:
+        if self._open_table and self._selected_table:
             self._open_table(language, name)
             return
         self.run_worker(

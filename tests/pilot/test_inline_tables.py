@@ -59,11 +59,18 @@ class Chat:
     async def reached(self, condition: Callable[[], object]) -> None:
         await until(self.pilot, condition)
 
-    async def run(self, code: str) -> None:
+    async def type(self, text: str) -> None:
         screen = self.app.screen
         assert isinstance(screen, ChatScreen)
-        screen.prompt.insert(f"%run python {code}")
+        screen.prompt.insert(text)
         await self.pilot.press("enter")
+
+    async def run(self, code: str) -> None:
+        await self.type(f"%run python {code}")
+
+    async def finished(self) -> None:
+        """Wait until Python can be asked again."""
+        await self.reached(lambda: all(cell.message.state == "finished" for cell in self.cells))
 
     @property
     def session(self) -> Session:
@@ -112,6 +119,7 @@ async def test_a_wide_table_is_shown_opened_and_fits_any_width(python: Computer)
         await chat.pilot.resize_terminal(60, 40)
         await chat.reached(lambda: "\n".join(chat.lines).count("column_") < before)
         assert chat.cells[-1].output.text.plain().endswith("[5000 rows x 60 columns]")
+        await chat.finished()
         await chat.pilot.press("ctrl+up", "enter")
         await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and chat.shows("column_0", "1.5"))
         assert "wide DataFrame 5,000 rows, 60 columns" in chat.head
@@ -137,6 +145,7 @@ async def test_a_click_on_the_last_line_opens_the_table(python: Computer) -> Non
     async with chatting(python) as chat:
         await chat.run("display(odd)\nwide.head(3)")
         await chat.reached(lambda: chat.shows("3 rows x 60 columns"))
+        await chat.finished()
         row = next(at for at, line in enumerate(chat.lines) if "2 rows x 4 columns" in line)
         await chat.pilot.click(offset=(12, row))
         await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "odd" in chat.head)
@@ -148,6 +157,7 @@ async def test_a_table_without_a_name_stays_open_to_sorting(python: Computer) ->
         await chat.reached(lambda: chat.shows("8 rows x 60 columns"))
         await chat.run("wide.head(2)")
         await chat.reached(lambda: chat.shows("2 rows x 60 columns"))
+        await chat.finished()
         await chat.pilot.press("ctrl+up", "up", "enter")
         await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "8 rows" in chat.head)
         assert chat.head.startswith("result")
@@ -170,5 +180,20 @@ async def test_a_table_that_python_has_no_more_says_so(python: Computer) -> None
     async with chatting(python) as chat:
         await chat.run("display(pandas.concat([wide] * 2))")
         await chat.reached(lambda: chat.shows("10,000 rows x 60 columns"))
+        await chat.finished()
         await chat.pilot.press("ctrl+up", "enter")
         await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "Run its cell" in chat.head)
+
+
+async def test_tables_are_opened_by_name_and_from_the_list_of_variables(python: Computer) -> None:
+    async with chatting(python) as chat:
+        await chat.type("%table wide")
+        await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "5,000 rows" in chat.head)
+        await chat.reached(lambda: chat.shows("column_0", "float64", "1.5"))
+        await chat.pilot.press("escape")
+        await chat.reached(lambda: isinstance(chat.app.screen, ChatScreen))
+        await chat.type("%variables odd")
+        await chat.reached(lambda: chat.shows("enter open the table"))
+        await chat.pilot.press("enter")
+        await chat.reached(lambda: isinstance(chat.app.screen, TableScreen) and "2 rows" in chat.head)
+        await chat.reached(lambda: chat.shows("東京"))

@@ -44,9 +44,14 @@ class Stage(App[None]):
         self.computer.details = {("python", "df"): Detail("DataFrame, 1200 rows", "a b\n1 2")}
         self.busy = False
         self.chosen: list[str | None] = []
+        self.tables: list[tuple[str, str]] = []
 
     def on_mount(self) -> None:
-        self.push_screen(VariablesScreen(self.computer, lambda: self.busy), self.chosen.append)
+        screen = VariablesScreen(self.computer, lambda: self.busy, open_table=self.open_table)
+        self.push_screen(screen, self.chosen.append)
+
+    def open_table(self, language: str, name: str) -> None:
+        self.tables.append((language, name))
 
     @property
     def shown(self) -> str:
@@ -91,6 +96,19 @@ async def test_typing_narrows_the_list_and_enter_names_the_variable() -> None:
         await until(lambda: app.chosen == ["@shell:name"])
 
 
+async def test_enter_opens_a_table_and_tab_names_it() -> None:
+    async with looking(PYTHON, SHELL) as (app, pilot, until):
+        foot = app.screen.query_one(KeyFooter)
+        await until(lambda: "enter open the table" in str(foot.render()))
+        await pilot.press("enter")
+        await until(lambda: app.tables == [("python", "df")])
+        await pilot.press("down")
+        await until(lambda: "enter name it in the prompt" in str(foot.render()))
+        await pilot.press("up", "tab")
+        await until(lambda: app.chosen == ["@df"])
+        assert len(app.tables) == 1
+
+
 async def test_escape_empties_the_field_before_it_closes() -> None:
     async with looking(PYTHON) as (app, pilot, until):
         await pilot.press(*"zebra")
@@ -106,7 +124,8 @@ async def test_escape_empties_the_field_before_it_closes() -> None:
 
 async def test_a_variable_can_be_looked_into_and_one_that_is_gone_is_said_to_be() -> None:
     async with looking(PYTHON) as (app, pilot, until):
-        await pilot.press("ctrl+o")
+        app.computer.details[("python", "name")] = Detail("str", "x")
+        await pilot.press("down", "ctrl+o")
         await until(lambda: isinstance(app.screen, PagerScreen))
         await pilot.press("escape")
         await until(lambda: isinstance(app.screen, VariablesScreen))
@@ -160,7 +179,7 @@ async def test_the_key_and_the_command_open_the_screen_and_the_name_goes_into_th
         await desk.until(lambda: isinstance(desk.app.screen, VariablesScreen))
         list_ = desk.app.screen.query_one(VariableList)
         await desk.until(lambda: list_.selected)
-        await desk.pilot.press("enter")
+        await desk.pilot.press("tab")
         await desk.until(lambda: desk.prompt == "plot @df ")
         await desk.pilot.press("ctrl+u")
         await desk.type("%variables na")
