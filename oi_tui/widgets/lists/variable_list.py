@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from oi_tui.runtimes.variables import Memory, Variable
+from oi_tui.runtimes.variables import TABLES, Memory, Variable, is_code
 from oi_tui.text import one_line
 
 #: What is said of a language instead of its variables.
@@ -57,8 +57,13 @@ def rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
         found.append(
             VariableRow(memory.language, f"{memory.language}: {_count(memory, len(matching), bool(words))}")
         )
-        found += [VariableRow(memory.language, variable=item) for item in matching]
+        found += [VariableRow(memory.language, variable=item) for item in sorted(matching, key=_rank)]
     return found + silent
+
+
+def _rank(variable: Variable) -> int:
+    """Put tables first, then other data, and functions and classes last."""
+    return 2 if is_code(variable) else variable.type not in TABLES
 
 
 def _matches(language: str, variable: Variable, words: list[str]) -> bool:

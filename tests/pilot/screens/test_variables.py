@@ -188,3 +188,14 @@ async def test_the_key_and_the_command_open_the_screen_and_the_name_goes_into_th
         await desk.until(lambda: list_.selected)
         await desk.pilot.press("enter")
         await desk.until(lambda: desk.prompt == "@name ")
+
+
+def test_tables_come_first_and_code_last() -> None:
+    found = (
+        Variable("load", "function", "function load"),
+        Variable("total", "int", "3"),
+        Variable("Sale", "type", "class Sale"),
+        Variable("df", "DataFrame", "DataFrame 3x2"),
+    )
+    listed = rows([Memory("python", "told", found, 4)], "")
+    assert [row.variable.name for row in listed if row.variable] == ["df", "total", "load", "Sale"]
