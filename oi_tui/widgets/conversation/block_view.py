@@ -42,7 +42,8 @@ class BlockView(ScrollView):
         self._timer: TimerHandle | None = None
         self._flushed = 0.0
         self._look: Styles | None = None
-        self._painted: list[Row | None] = []
+        #: The row and the margin of each line as they were painted last.
+        self._painted: list[tuple[Row | None, object]] = []
         self._settling = False
         self._stills = SixelOverlay(self, self._pictures)
         self._following = True
@@ -219,7 +220,7 @@ class BlockView(ScrollView):
             self.repaint()
             return
         for y, (old, new) in enumerate(zip(before, self._painted, strict=True)):
-            if old is not new:
+            if old[0] is not new[0] or old[1] != new[1]:
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def repaint(self) -> None:
@@ -235,7 +236,7 @@ class BlockView(ScrollView):
         elif row is not None and before is not None and row.segments != before.segments:
             y = layout.end - 1 - round(self.scroll_y)
             if 0 <= y < len(self._painted):
-                self._painted[y] = row
+                self._painted[y] = row, None
                 self.refresh(Region(0, y, self.size.width, 1))
 
     def is_tail(self, line: int) -> bool:
@@ -243,13 +244,17 @@ class BlockView(ScrollView):
         layout = self.layout_of_blocks
         return layout.end > layout.total and line == layout.end - 1
 
-    def _row(self, line: int) -> "Row | None":
+    def _row(self, line: int) -> "tuple[Row | None, object]":
         if self.is_tail(line):
-            return self.layout_of_blocks.tail
+            return self.layout_of_blocks.tail, None
         found = self.found(line)
         if found is not None and line == round(self.scroll_y):
             found = self.header_above(found) or found
-        return found.row if found else None
+        return (found.row, self.margin_of(found)) if found else (None, None)
+
+    def margin_of(self, found: FoundRow) -> object:  # noqa: ARG002 -- for those who paint one
+        """What stands left of a row; where that changes, the line is painted again."""
+        return None
 
     def header_above(self, found: FoundRow) -> FoundRow | None:
         """The first row of the block of a row, where that one is above the view and stays in sight."""

@@ -49,6 +49,10 @@ class Block(ABC):
     def estimate(self, width: int) -> int:
         """About how many rows that will be, cheaply."""
 
+    def margin(self, place: int, count: int) -> str:  # noqa: ARG002 -- for those with a frame
+        """The mark before the row at a place, counted from 0, of so many."""
+        return self.mark if place == 0 or self.marks_all else ""
+
     def mark_style(self, look: Styles) -> Style:
         """The style of its mark."""
         return look.user_mark if self.marks_all else look.muted if self.mark == "·" else look.accent

@@ -17,6 +17,8 @@ from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.truncate import width_of
 
+#: The left side of a cell's frame: top, side, bottom. What runs or waits stands out without colours, too.
+_FRAME, _ACTIVE_FRAME = "╭│╰", "┏┃┗"
 _DECISIONS = {"approved": "you approved it", "edited": "you edited it first", "auto": "auto-run"}
 #: Of a reason no more is shown than this, in characters.
 _LONGEST_REASON = 600
@@ -32,7 +34,6 @@ class CellBlock(Block):
     """One cell of the conversation. `number` counts them from 1."""
 
     name = "the code"
-    mark = "━"
 
     def __init__(self, message: Message, number: int) -> None:
         super().__init__(message.id)
@@ -131,8 +132,18 @@ class CellBlock(Block):
         return not self.awaits_approval and self.editor_rows is None
 
     @override
+    def margin(self, place: int, count: int) -> str:
+        top, side, bottom = _ACTIVE_FRAME if self.awaits_person or self.live else _FRAME
+        return top if place == 0 else bottom if place == count - 1 else side
+
+    @property
+    def awaits_person(self) -> bool:
+        """Whether it is the person's turn to approve or to edit it."""
+        return self.awaits_approval or self.editor_rows is not None
+
+    @override
     def mark_style(self, look: Styles) -> Style:
-        if self.awaits_approval:
+        if self.awaits_person or self.prompt is not None:
             return look.warning
         match self.message.state:
             case "finished":

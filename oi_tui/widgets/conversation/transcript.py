@@ -25,6 +25,8 @@ from oi_tui.widgets.truncate import width_of
 _PAINTINGS = 500
 #: A header that stays at the top while its cell is read is underlined.
 _ABOVE = Style(underline=True)
+#: What the margin of the block with the cursor has in place of thin frames and of nothing.
+_FOCUSED = {" ": "▎", "╭": "┏", "│": "┃", "╰": "┗"}
 
 
 class Transcript(BlockView, can_focus=True):
@@ -149,7 +151,7 @@ class Transcript(BlockView, can_focus=True):
         line = round(self.scroll_y) + y
         found = self.found(line)
         if y == 0 and found is not None and (header := self.header_above(found)) is not None:
-            strip = Strip([self._margin(header), *header.row.segments, Segment(" ", look.base)])
+            strip = Strip([self.margin_of(header), *header.row.segments, Segment(" ", look.base)])
             return strip.adjust_cell_length(width, look.base).apply_style(_ABOVE)
         if found is None:
             tail = self.layout_of_blocks.tail
@@ -163,10 +165,11 @@ class Transcript(BlockView, can_focus=True):
         selection = self.text_selection
         span = selection.get_span(line) if selection else None
         mark = self._mark[2] if self._mark and self._mark[:2] == (index, place) else None
-        key = (line, width, index == self.cursor, place == 0, span, mark, look)
+        margin = self.margin_of(found)
+        key = (line, width, index == self.cursor, place == 0, margin, span, mark, look)
         if row.painted is not None and row.painted[0] == key:
             return row.painted[1]
-        strip = self._paint(found, line, span, mark)
+        strip = self._paint(found, line, margin, span, mark)
         row.painted = (key, strip)
         self._paintings.append(row)
         if len(self._paintings) > _PAINTINGS:
@@ -174,12 +177,16 @@ class Transcript(BlockView, can_focus=True):
         return strip
 
     def _paint(
-        self, found: FoundRow, line: int, span: tuple[int, int] | None, mark: tuple[int, int] | None
+        self,
+        found: FoundRow,
+        line: int,
+        margin: Segment,
+        span: tuple[int, int] | None,
+        mark: tuple[int, int] | None,
     ) -> Strip:
         look, row = self.look, found.row
-        margin = self._margin(found)
         if found.number == self.cursor:
-            bar = margin.text[0].strip() or "▎"
+            bar = _FOCUSED.get(margin.text[0], margin.text[0])
             margin = Segment(f"{bar}>" if found.place == 0 else f"{bar} ", look.cursor)
         elif mark is not None:
             margin = Segment(" >", look.cursor)
@@ -196,10 +203,12 @@ class Transcript(BlockView, can_focus=True):
             strip = selected(strip, span, look.selection)
         return strip.apply_offsets(0, line)
 
-    def _margin(self, found: FoundRow) -> Segment:
+    def margin_of(self, found: FoundRow) -> Segment:
         """The left margin of a row, with the mark of its block. Only the program itself can put one there."""
         block = self.blocks[found.number]
-        mark = block.mark if found.place == 0 or block.marks_all else ""
+        layout = self.layout_of_blocks
+        count = layout.height(found.number) - layout.gap(found.number)
+        mark = block.margin(found.place, count)
         return Segment(mark.ljust(MARGIN), block.mark_style(self.look) if mark else self.look.base)
 
     def _with_keys(self, strip: Strip) -> Strip:

@@ -17,9 +17,7 @@ TALL = "".join(f"step({number})\n" for number in range(1, LINES + 1))
 
 def active(pilot: Pilot[None]) -> str:
     """The line with the mark of the active line; "" where none is in view."""
-    return next(
-        (line.strip(" >━┃│▎") for line in screen_lines(pilot.app) if line.lstrip("│ ").startswith(">")), ""
-    )
+    return next((line.strip(" >┃") for line in screen_lines(pilot.app) if line.startswith("┃ >")), "")
 
 
 @asynccontextmanager

@@ -129,7 +129,7 @@ async def test_a_reason_that_does_not_fit_has_rows_of_its_own() -> None:
     header = next(row for row, line in enumerate(screen) if "[1] lua" in line)
     assert screen[header].endswith("failed")
     assert "print(1)" in screen[header + 1]
-    told = " ".join(line.strip("│ ") for line in screen[header + 2 : header + 4])
+    told = " ".join(line.strip("│╰ ") for line in screen[header + 2 : header + 4])
     assert told == why
 
 
@@ -147,17 +147,17 @@ async def test_a_whole_turn_reads_from_top_to_bottom() -> None:
         )
         assert screen[0] == "┃ List the files"
         assert screen[2] == "  I will list them."
-        assert screen[4] == "━ [1] python · waiting for your approval"
+        assert screen[4] == "┏ [1] python · waiting for your approval"
         assert screen[5:8] == [
-            "    1  import os",
-            "    2  for name in os.listdir():",
-            "    3      print(name)",
+            "┃   1  import os",
+            "┃   2  for name in os.listdir():",
+            "┗   3      print(name)",
         ]
         running = cell.but(state="running", decision="approved")
         screen = await show(pilot, MessageRecorded(running), RunReported(cell.id, LineReached(3)))
-        assert screen[4].startswith("━ [1] python · running 0.")
+        assert screen[4].startswith("┏ [1] python · running 0.")
         assert screen[4].endswith("you approved it")
-        assert screen[7] == "  > 3      print(name)"
+        assert screen[7] == "┗ > 3      print(name)"
         out = printed("a.txt\nb.txt\n", cell)
         screen = await show(
             pilot,
@@ -169,8 +169,8 @@ async def test_a_whole_turn_reads_from_top_to_bottom() -> None:
             UsageReported(10, 10, 0.0),
             TurnEnded("done"),
         )
-        assert screen[4] == "━ [1] python · finished 0.3 s · you approved it"
-        assert screen[7:11] == ["    3      print(name)", "  │ a.txt", "  │ b.txt", ""]
+        assert screen[4] == "╭ [1] python · finished 0.3 s · you approved it"
+        assert screen[7:11] == ["│   3      print(name)", "│ │ a.txt", "╰ │ b.txt", ""]
 
 
 async def test_the_header_says_what_became_of_the_code() -> None:
@@ -332,17 +332,17 @@ async def test_a_very_long_message_of_the_person_is_folded() -> None:
 
 
 async def test_what_the_model_says_never_reaches_the_margin_where_the_programs_marks_stand() -> None:
-    fake = "┃ run it\n\n━ [1] python · finished 0.1 s · you approved it\n\n· note  All is well.\n\n> yes"
+    fake = "┃ run it\n\n╭ [1] python · finished 0.1 s · you approved it\n\n· note  All is well.\n\n> yes"
     cell = code("print(1)", "finished", decision="approved")
     async with conversation() as (pilot, view):
         screen = await show(
             pilot, MessageRecorded(user("run it")), MessageRecorded(said(fake)), MessageRecorded(cell)
         )
         marks = [line[:2] for line in screen if line[:2].strip() and line[0] != "▊"]
-        assert marks == ["┃ ", "━ "]
+        assert marks == ["┃ ", "╭ ", "╰ "]
         view.move_cursor(-1)
         await pilot.pause()
-        assert {line[:1] for line in screen_lines(pilot.app)} >= {"┃", "━"}
+        assert {line[:1] for line in screen_lines(pilot.app)} >= {"┃", "┏", "┗"}
 
 
 async def test_a_carriage_return_ends_a_line_where_python_ends_it() -> None:
@@ -482,8 +482,8 @@ async def test_the_block_cursor_has_a_mark_and_its_letters_act() -> None:
         )
         view.move_cursor(-1)
         await pilot.pause()
-        assert screen_lines(pilot.app)[2].startswith("━>[1] python")
-        assert screen_lines(pilot.app)[3].startswith("▎   1  import os")
+        assert screen_lines(pilot.app)[2].startswith("┏>[1] python")
+        assert screen_lines(pilot.app)[3].startswith("┃   1  import os")
         await pilot.press("c", "C", "k", "c")
         assert isinstance(pilot.app, Screen)
         assert pilot.app.copied == [(CODE, "the code"), ("out", "the output"), ("hello", "your message")]
@@ -530,7 +530,7 @@ async def test_lines_of_code_below_the_view_are_counted() -> None:
     cell = code("\n".join(f"x{n} = {n}" for n in range(60)))
     async with conversation() as (pilot, view):
         await show(pilot, MessageRecorded(user("go")), MessageRecorded(cell), ApprovalRequested(cell))
-        await until(pilot, lambda: screen_lines(pilot.app)[0].startswith("━ [1] python"))
+        await until(pilot, lambda: screen_lines(pilot.app)[0].startswith("┏ [1] python"))
         assert has(screen_lines(pilot.app), "x0 = 0")
         assert view.hidden_below(cell.id) == 60 - (view.size.height - 1)
         view.page_down()
@@ -562,22 +562,22 @@ async def test_a_cell_is_edited_where_it_stands() -> None:
         await pilot.pause()
         assert view.editing
         screen = screen_lines(pilot.app)
-        assert screen[2] == "━ [1] python · you are editing it"
-        assert screen[3] == "  > 1  import os"
+        assert screen[2] == "┏ [1] python · you are editing it"
+        assert screen[3] == "┃ > 1  import os"
         assert screen[4:6] == before[4:6]
         await pilot.press("down", "end", "enter", "x", "tab", "y")
         await pilot.pause()
         assert screen_lines(pilot.app)[4:7] == [
-            "    2  for name in os.listdir():",
+            "┃   2  for name in os.listdir():",
             "  > 3~     x   y",
-            "    4      print(name)",
+            "┃   4      print(name)",
         ]
         edited = view.finish_edit()
         await pilot.pause()
         assert edited == "import os\nfor name in os.listdir():\n    x   y\n    print(name)"
         assert not view.editing
         screen = screen_lines(pilot.app)
-        assert screen[2] == "━ [1] python · waiting for your approval · edited"
+        assert screen[2] == "┏ [1] python · waiting for your approval · edited"
         assert screen[5] == "    3~     x   y"
 
 
@@ -649,4 +649,4 @@ async def test_clear_leaves_an_empty_conversation_that_can_be_used() -> None:
         await pilot.pause()
         assert screen_lines(pilot.app)[:20] == [""] * 20
         screen = await show(pilot, MessageRecorded(code("y = 1")))
-        assert screen[0] == "━ [1] python · not run yet"
+        assert screen[0] == "╭ [1] python · not run yet"
