@@ -131,7 +131,7 @@ async def test_odd_tables(python: Computer) -> None:
     async with chatting(python) as chat:
         await chat.run("print('before')\ndisplay(odd)\ndisplay(empty)\nprint('after')")
         await chat.reached(lambda: chat.shows("0 rows x 2 columns", "2 rows x 4 columns", "after"))
-        lines = [line.removeprefix("  │ ") for line in chat.lines]
+        lines = [line[2:].removeprefix("│ ") for line in chat.lines]
         head = next(at for at, line in enumerate(lines) if "city" in line)
         assert lines[head].split()[:4] == ["a", "a", "city", "long"]
         assert lines[head + 2].split()[:4] == ["0", "1", "2.5", "東京"]

@@ -18,7 +18,7 @@ from oi_tui.widgets.images.image import ImageRow
 from oi_tui.widgets.truncate import width_of
 
 #: The left side of a cell's frame: top, side, bottom. What runs or waits stands out without colours, too.
-_FRAME, _ACTIVE_FRAME = "╭│╰", "┏┃┗"
+_FRAME, _ACTIVE_FRAME = ("╭", "│", "╰"), ("┏", "┃", "┗")
 _DECISIONS = {"approved": "you approved it", "edited": "you edited it first", "auto": "auto-run"}
 #: Of a reason no more is shown than this, in characters.
 _LONGEST_REASON = 600

@@ -23,7 +23,7 @@ def ours() -> list[processes.Process]:
 
 def seen(screen: str, word: str) -> set[str]:
     """The numbered words of the conversation that stand on the screen, below the first line."""
-    lines = [line for line in screen.split("\n")[1:] if line.lstrip().startswith(("┃", "│"))]
+    lines = [line for line in screen.split("\n")[1:] if line.startswith("┃") or line[2:].startswith("│")]
     return {part.strip(".,") for line in lines for part in line.split() if part.startswith(word)}
 
 

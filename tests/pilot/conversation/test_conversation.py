@@ -569,8 +569,8 @@ async def test_a_cell_is_edited_where_it_stands() -> None:
         await pilot.pause()
         assert screen_lines(pilot.app)[4:7] == [
             "┃   2  for name in os.listdir():",
-            "  > 3~     x   y",
-            "┃   4      print(name)",
+            "┃ > 3~     x   y",
+            "┗   4      print(name)",
         ]
         edited = view.finish_edit()
         await pilot.pause()
@@ -578,7 +578,7 @@ async def test_a_cell_is_edited_where_it_stands() -> None:
         assert not view.editing
         screen = screen_lines(pilot.app)
         assert screen[2] == "┏ [1] python · waiting for your approval · edited"
-        assert screen[5] == "    3~     x   y"
+        assert screen[5] == "┃   3~     x   y"
 
 
 async def test_code_that_was_edited_elsewhere_is_shown_as_edited() -> None:
