@@ -32,6 +32,8 @@ canvas = tk.Canvas(root, bg="white", height=120)
 canvas.pack(fill="x")
 for name in ("ButtonPress", "ButtonRelease", "Double-Button"):
     canvas.bind(f"<{name}>", lambda e, n=name: print(n, e.num, e.x, e.y, file=log))
+for wheel in (4, 5):
+    canvas.bind(f"<Shift-ButtonRelease-{wheel}>", lambda e: print("sideways", e.num, e.x, e.y, file=log))
 canvas.bind("<B1-Motion>", lambda e: print("dragged", e.x, e.y, file=log))
 root.bind("<KeyPress>", lambda e: print("key", e.keysym, file=log))
 root.bind("<KeyRelease>", lambda e: print("up", e.keysym, file=log))

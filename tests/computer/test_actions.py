@@ -26,6 +26,8 @@ def test_the_actions_of_openai_are_carried_out_in_order() -> None:
         {"type": "click", "button": "left", "x": 1, "y": 2, "keys": ["CTRL"]},
         {"type": "keypress", "keys": ["TAB"]},
         {"type": "scroll", "x": 3, "y": 4, "scroll_x": 0, "scroll_y": -200},
+        {"type": "scroll", "x": 3, "y": 4, "scroll_x": 300, "scroll_y": 0},
+        {"action": "scroll", "scroll_direction": "left", "scroll_amount": 2},
         {"type": "drag", "path": [{"x": 1, "y": 1}, {"x": 5, "y": 5}, {"x": 9, "y": 1}]},
         {"type": "wait", "duration": 0},
     ]
@@ -41,7 +43,10 @@ def test_the_actions_of_openai_are_carried_out_in_order() -> None:
         ("keyboard.up", "ctrl"),
         ("keyboard.hotkey", "tab", 0),
         ("mouse.move", 3, 4),
-        ("mouse.scroll", 2),
+        ("mouse.scroll", 2, False),
+        ("mouse.move", 3, 4),
+        ("mouse.scroll", -3, True),
+        ("mouse.scroll", 2, True),
         ("mouse.drag", (1, 1), (5, 5)),
         ("mouse.drag", (5, 5), (9, 1)),
     ]

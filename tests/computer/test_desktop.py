@@ -111,6 +111,10 @@ def test_pointer_clicks_drags_and_scrolls_where_it_should(desk: Desk) -> None:
     desk.form.says("ButtonRelease 1 90 50")
     desk.run("computer.mouse.scroll(-2)")
     until(lambda: desk.form.lines.count("ButtonRelease 5 90 50") == 2, "the wheel")
+    desk.run("computer.mouse.scroll(1, sideways=True)\ncomputer.mouse.scroll(-1, sideways=True)")
+    # Tk takes a wheel that is turned sideways for one with shift.
+    until(lambda: "sideways 5 90 50" in desk.form.lines, "the wheel turned sideways")
+    assert "sideways 4 90 50" in desk.form.lines
 
 
 def test_actions_of_computer_tools_are_carried_out_in_order(desk: Desk) -> None:
@@ -139,8 +143,8 @@ def test_actions_of_computer_tools_are_carried_out_in_order(desk: Desk) -> None:
         ({"action": "fly"}, "There is no action 'fly'; actions: click,"),
         ({"type": "move"}, "move is not complete"),
         (
-            {"action": "scroll", "scroll_direction": "left", "scroll_amount": 1},
-            "Scrolling left is not possible",
+            {"action": "scroll", "scroll_direction": "in", "scroll_amount": 1},
+            "Scrolling in is not possible; up, down, left and right are",
         ),
     ],
 )

@@ -93,12 +93,15 @@ def _scroll(computer: Any, action: Action) -> None:
         computer.mouse.move(*point)
     if "scroll_direction" in action:
         direction, amount = action["scroll_direction"], int(action["scroll_amount"])
-        if direction not in ("up", "down"):
-            raise ComputerError(f"Scrolling {direction} is not possible; up and down are.")
-        computer.mouse.scroll(amount if direction == "up" else -amount)
+        if direction not in ("up", "down", "left", "right"):
+            raise ComputerError(f"Scrolling {direction} is not possible; up, down, left and right are.")
+        clicks = amount if direction in ("up", "left") else -amount
+        computer.mouse.scroll(clicks, sideways=direction in ("left", "right"))
     else:
         # Pixels, of which a turn of the wheel moves about a hundred.
-        computer.mouse.scroll(-round(int(action["scroll_y"]) / 100))
+        for pixels, sideways in ((action["scroll_y"], False), (action.get("scroll_x", 0), True)):
+            if clicks := -round(int(pixels) / 100):
+                computer.mouse.scroll(clicks, sideways=sideways)
 
 
 def _press(computer: Any, action: Action) -> None:

@@ -11,7 +11,7 @@ from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
 
 _BUTTONS = {"left": 1, "middle": 2, "right": 3}
-_WHEEL_UP, _WHEEL_DOWN = 4, 5
+_WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
 #: A movement of a drag: how many steps, and how long each.
 _STEPS, _STEP_SECONDS = 20, 0.01
 
@@ -77,11 +77,12 @@ class Mouse(Tool):
             raise
         desktop.button(number, False)
 
-    def scroll(self, clicks: int) -> None:
-        """Turn the wheel: up for a positive number, down for a negative one."""
+    def scroll(self, clicks: int, sideways: bool = False) -> None:
+        """Turn the wheel: up for a positive number, down for a negative one; `sideways` left and right."""
         desktop = session()
+        forward, back = (_WHEEL_LEFT, _WHEEL_RIGHT) if sideways else (_WHEEL_UP, _WHEEL_DOWN)
         for _ in range(abs(clicks)):
-            _press(desktop, _WHEEL_UP if clicks > 0 else _WHEEL_DOWN)
+            _press(desktop, forward if clicks > 0 else back)
 
     def down(self, button: str = "left") -> None:
         """Press a button and hold it."""
