@@ -2,11 +2,11 @@
 
 import sys
 import warnings
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, ClassVar, Literal, overload
 
+from oi_tui.api.finalizers import finalize
 from oi_tui.api.notebook import display as show
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import ProgramInput
@@ -91,7 +91,7 @@ class ApiComputer(SettingGroup):
             self._settings.start()
             for language, code in profile.startup:
                 self._note(language, code)
-            weakref.finalize(self, self._runtimes.close)
+            finalize(self, self._runtimes.close)
         return self._runtimes
 
     @property

@@ -2,9 +2,9 @@
 
 import threading
 import warnings
-import weakref
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
@@ -13,6 +13,7 @@ from oi_tui.api import interactive
 from oi_tui.api.computer import ApiComputer
 from oi_tui.api.conversation_file import ConversationFile
 from oi_tui.api.event_chunks import EventChunks
+from oi_tui.api.finalizers import finalize
 from oi_tui.api.notebook import display as show
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.shared_model import POOL
@@ -124,6 +125,7 @@ class OpenInterpreter(SettingGroup):
             "_messages",
             "_session",
             "_file",
+            "_lease",
             "_background",
             "_voice",
             "last_messages_count",
@@ -160,7 +162,9 @@ class OpenInterpreter(SettingGroup):
         self._file = ConversationFile()
         self._background: BackgroundTurn | None = None
         self._voice = Voice()
-        weakref.finalize(self, POOL.release, id(self))
+        #: Names this interpreter to the pool of model processes; `id` may name another one later.
+        self._lease = object()
+        finalize(self, partial(POOL.release, self._lease))
         # `self.llm = ...` is refused, so that no limit is lost with the group.
         vars(self).update(llm=LlmSettings(self._settings), computer=ApiComputer(self._settings))
         for name, value in settings.items():
@@ -371,7 +375,7 @@ class OpenInterpreter(SettingGroup):
         self.stop()
         self._voice.hush()
         self.computer.close()
-        POOL.release(id(self))
+        POOL.release(self._lease)
         if self._program:
             self._program.close()
 
@@ -529,7 +533,7 @@ class OpenInterpreter(SettingGroup):
         profile = self._settings.profile
         journal, messages = self._opened()
         learn(profile.api_key)
-        model: Llm = self._completing() or self._brought or POOL.lease(id(self))
+        model: Llm = self._completing() or self._brought or POOL.lease(self._lease)
         facts = self._known.of if isinstance(model, ModelProcess) else _nothing_known
         runtimes = self.computer.runtimes
         self._session = Session(
@@ -548,7 +552,7 @@ class OpenInterpreter(SettingGroup):
         return FunctionModel(self.llm.completions) if self.llm.completions else None
 
     def _facts_of(self, model: str) -> ModelInfo | None:
-        process = self._brought or POOL.lease(id(self))
+        process = self._brought or POOL.lease(self._lease)
         return process.facts(model) if isinstance(process, ModelProcess) else ModelInfo()
 
     def _changed(self, key: str) -> None:

@@ -2,11 +2,13 @@
 
 import asyncio
 import doctest
+import gc
 import importlib
 import json
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ import nbformat
 import pytest
 
 from oi_tui import OpenInterpreter, interpreter_hook, interpreter_module, paths
-from oi_tui.api import computer, notebook
+from oi_tui.api import computer, notebook, shared_model
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
@@ -225,12 +227,44 @@ def test_closing_the_last_interpreter_ends_the_model_process() -> None:
     one, two = OpenInterpreter(model="demo"), OpenInterpreter(model="demo")
     one.chat("hello", display=False)
     two.chat("hello", display=False)
-    process = POOL.lease(id(one))
+    process = POOL.lease(one._lease)
     assert process.pid
     one.close()
     assert process.pid
     two.close()
     assert process.pid is None
+
+
+@pytest.mark.timeout(60)
+def test_an_interpreter_that_is_collected_amid_a_lease_blocks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(*arguments: object, **options: object) -> ModelProcess:
+        lost = weakref.ref(OpenInterpreter(model="demo"))
+        gc.collect()
+        assert lost() is None
+        return ModelProcess(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(shared_model, "ModelProcess", start)
+    monkeypatch.setenv("SOME_API_KEY", "another one")
+    assert POOL.lease("test").pid is None
+    POOL.release("test")
+
+
+def test_what_is_left_is_cleaned_up_at_the_end_of_the_program() -> None:
+    program = (
+        "import weakref, sys\n"
+        "{first}"
+        "from oi_tui.api.finalizers import finalize\n"
+        "class Thing: pass\n"
+        "kept, lost = Thing(), Thing()\n"
+        "finalize(kept, lambda: print('kept', flush=True))\n"
+        "finalize(lost, lambda: print('lost', flush=True))\n"
+        "del lost\n"
+    )
+    for first in ("", "weakref.finalize(sys.modules['weakref'], print, end='')\n"):
+        done = subprocess.run(
+            [sys.executable, "-c", program.format(first=first)], capture_output=True, text=True, check=True
+        )
+        assert sorted(done.stdout.split()) == ["kept", "lost"]
 
 
 # ---- Questions
