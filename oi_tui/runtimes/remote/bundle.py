@@ -11,7 +11,16 @@ from pathlib import Path
 _PACKAGE = Path(__file__).parents[2]
 _BEGINNING = _PACKAGE / "runtimes" / "drivers" / "remote"
 #: Modules beside those of the runtimes that these import.
-_BESIDES = ("messages", "paths", "environment", "environment_names", "opener", "programs", "version")
+_BESIDES = (
+    "messages",
+    "paths",
+    "environment",
+    "environment_names",
+    "opener",
+    "programs",
+    "secret_shapes",
+    "version",
+)
 #: Libraries without which there is no terminal; both are plain Python.
 _LIBRARIES = ("pexpect", "ptyprocess")
 #: What only this end needs. The far end has no sandbox.
