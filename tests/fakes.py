@@ -150,6 +150,10 @@ class Computer:
     def where(self) -> str:
         return "" if self.target == "local" else f"on {self.target} as ana, /scratch"
 
+    @property
+    def place_key(self) -> str:
+        return self.where
+
     def use_target(self, spelling: str) -> None:
         if spelling == "ssh:nowhere":
             raise TargetError("No connection to nowhere.")

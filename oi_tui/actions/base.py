@@ -273,7 +273,7 @@ class ConversationActions(ABC):
             self.take_profile(profile.with_changes("changed", target=computer.target, auto_run=False))
         if not problem and session.auto_run:
             self.switch_auto_run(False)
-        session.grants.enter(computer.where)
+        session.grants.enter(computer.place_key)
 
     def switch_verbose(self, on: bool | None, *, words: bool) -> None:
         """Note in the log, and show, what goes on; with `words` what is said to the model, too."""

@@ -88,9 +88,9 @@ class Execution:
         """Ask for one piece of code and run it. Returns its final state, and whether a person was asked."""
         language = self._computer.resolve(code.format or "")
         self.earlier.replaced = self._computer.replaced
-        where = self._computer.where
-        self.earlier.enter(where)
-        self._grants.enter(where)
+        where, place = self._computer.where, self._computer.place_key
+        self.earlier.enter(place)
+        self._grants.enter(place)
         caution = ""
         if code.state == "unfinished" and code.call is None:
             # A block that was never closed, by a model that may well have said all it wanted to.
@@ -121,7 +121,7 @@ class Execution:
                 if answer.stop:
                     self._stopped.set()
                 return "rejected", True
-            if self._computer.where != where:
+            if self._computer.place_key != place:
                 # The answer was given to another question.
                 moved = f"Nothing ran: the question was asked {where or 'for this machine'}."
                 yield from self._log.record(code.but(state="failed", reason=moved))

@@ -22,6 +22,10 @@ class Computer(Protocol):
     def where(self) -> str:
         """Where code runs, in words, such as `on gpu1 as ana, /scratch/ana`; "" for this machine."""
 
+    @property
+    def place_key(self) -> str:
+        """What tells the place where code runs from every other, unlike its words; "" for this machine."""
+
     def resolve(self, name: str) -> str | None:
         """The language's own name for what a model calls it; None when there is no such language."""
 

@@ -174,6 +174,11 @@ class Computer:
         return self._place.where if self._place else ""
 
     @property
+    def place_key(self) -> str:
+        """What tells the place where code runs from every other, unlike its words; "" for this machine."""
+        return f"{self._place.spelling}\n{self._place.where}" if self._place else ""
+
+    @property
     def place(self) -> "Place | None":
         """Where code runs, if not here."""
         return self._place

@@ -27,12 +27,12 @@ class EarlierCode:
         #: Where code runs, if not here: the files there cannot be looked at.
         self.elsewhere = ""
 
-    def enter(self, where: str) -> None:
-        """Code runs there from now on, "" being here; names may mean something else there."""
+    def enter(self, place: str) -> None:
+        """Code runs at that place from now on, "" being here; names may mean something else there."""
         with self._lock:
-            if where != self.elsewhere and (self._names or self._unclear):
+            if place != self.elsewhere and (self._names or self._unclear):
                 self._unclear |= {"python", "shell"}
-            self.elsewhere = where
+            self.elsewhere = place
 
     @property
     def names(self) -> Mapping[str, str]:

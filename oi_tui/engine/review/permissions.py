@@ -101,12 +101,12 @@ class Permissions:
         self.everything = everything
         self._lock = threading.Lock()
         self._given: list[Permission] = []
-        self._where: str | None = None
+        self._place: str | None = None
 
-    def enter(self, where: str) -> None:
-        """Code runs there from now on; what was granted elsewhere is not granted there."""
-        before, self._where = self._where, where
-        if before not in (None, where):
+    def enter(self, place: str) -> None:
+        """Code runs at that place from now on; what was granted for another is not granted there."""
+        before, self._place = self._place, place
+        if before not in (None, place):
             self.everything = False
             self.clear()
 

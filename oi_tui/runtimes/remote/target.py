@@ -20,7 +20,7 @@ _HOST = re.compile(
 )
 _CONTAINER = re.compile(r"[A-Za-z0-9][\w./:@-]*")
 _CONTAINER_PROGRAMS = ("podman", "docker", "nerdctl")
-_LONGEST_TITLE = 40
+_LONGEST_TITLE = 60
 #: How long the container program may take to say whether a container runs, in seconds.
 _PATIENCE = 15.0
 
@@ -42,12 +42,16 @@ class Target:
 
     @property
     def title(self) -> str:
-        """The place in a word or two, such as `gpu1`."""
-        if self.kind != "command":
+        """The place in a word or two, such as `gpu1`; of a long command its beginning and its end."""
+        if self.kind == "ssh":
             return self.place
+        if self.kind == "container":
+            return f"container {self.place}"
         program, *rest = shlex.split(self.place)
         words = shlex.join([program.rpartition("/")[2], *rest])
-        return words if len(words) <= _LONGEST_TITLE else f"{words[: _LONGEST_TITLE - 1]}…"
+        if len(words) <= _LONGEST_TITLE:
+            return words
+        return f"{words[: _LONGEST_TITLE // 2]}…{words[-_LONGEST_TITLE // 2 :]}"
 
     def command(self, *, may_ask: bool = False) -> list[str]:
         """The command that starts the far end, which may ask the person, or fails where it would have to.

@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 
+from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.remote import bundle, ssh_hosts, wire
 from oi_tui.runtimes.remote.place import RemotePlace
-from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.runtimes.remote.target import TargetError, parse
 from tests.runtimes.playing import alive, children, marked, play, until
 from tests.servers.sshd import HOST
 
@@ -623,3 +624,27 @@ def test_nobody_waits_for_variables_of_a_silent_far_end(
     computer.reset()
     assert time.monotonic() - began < 2
     (relay / "cut").unlink()
+
+
+def test_a_grant_never_goes_to_another_target(make: Make) -> None:
+    computer, grants = make(), Permissions()
+    places = []
+    for number in (1, 2):
+        # Too long to be shown whole, and different where the words are cut.
+        computer.use_target(f"command:env {'A' * 40}={number} {'B' * 40}=1")
+        places.append(computer.where)
+        grants.enter(computer.place_key)
+        assert not grants
+        grants.give(Permission("language", "python"))
+        assert grants
+    assert places[0] == places[1]
+    computer.use_target("local")
+    grants.enter(computer.place_key)
+    assert not grants
+
+
+def test_a_target_is_named_with_its_kind_and_a_long_one_by_both_ends() -> None:
+    titles = [
+        parse(spelling).title for spelling in ("ssh:web", "container:web", f"command:/bin/env {'A' * 99}=2")
+    ]  # type: ignore[union-attr]
+    assert titles == ["web", "container web", f"env {'A' * 26}…{'A' * 28}=2"]
