@@ -99,14 +99,21 @@ def _short(path: str, root: Path) -> str:
 ReadResource = Callable[[str, str], str]
 
 
-def expand(text: str, root: Path, known: Remembering, read: ReadResource = lambda _server, _uri: "") -> str:
+def expand(
+    text: str,
+    root: Path,
+    known: Remembering,
+    read: ReadResource = lambda _server, _uri: "",
+    elsewhere: str = "",
+) -> str:
     """The message that a prompt stands for.
 
     `@path` becomes the path, `@name` the variable's name; what a model should know of the variables (type,
     shape, columns; never what they hold) is said at the end, and what `@server:uri` holds. What points at
-    nothing stays as it was typed.
+    nothing stays as it was typed. `elsewhere` are the words for another machine where code runs: files of
+    this one are named as such.
     """
-    meanings = _Meanings(root, known, read)
+    meanings = _Meanings(root, known, read, elsewhere)
     content = MENTION.sub(meanings.replace, text)
     return "\n\n".join(part for part in (content, "\n".join(meanings.notes)) if part)
 
@@ -114,8 +121,9 @@ def expand(text: str, root: Path, known: Remembering, read: ReadResource = lambd
 class _Meanings:
     """The meanings of the mentions in one message."""
 
-    def __init__(self, root: Path, known: Remembering, read: ReadResource) -> None:
+    def __init__(self, root: Path, known: Remembering, read: ReadResource, elsewhere: str) -> None:
         self._read = read
+        self._elsewhere = elsewhere
         self.notes: dict[str, None] = {}
         self._root = root
         self._known = known
@@ -159,6 +167,9 @@ class _Meanings:
         if path is None:
             return None
         text = str(path) if name.startswith("~") else name
+        if self._elsewhere:
+            where = one_line(self._elsewhere, 300)
+            self.notes[f"(`{text}` is a file of the user's own machine; code runs {where}.)"] = None
         return f'"{text}"' if re.search(r"\s", text) else text
 
 

@@ -169,7 +169,11 @@ class ChatView(Widget):
         typed = self.prompt.full(prompt).rstrip()
         # What languages remember takes a moment to learn, so it is asked for by the turn itself.
         self.start(
-            self.session.turn(lambda: expand(typed, computer.cwd, computer, self.workspace.read_resource)),
+            self.session.turn(
+                lambda: expand(
+                    typed, computer.cwd, computer, self.workspace.read_resource, elsewhere=computer.where
+                )
+            ),
             with_model=True,
         )
 

@@ -58,6 +58,17 @@ def test_a_file_becomes_its_path_in_quotes_where_it_has_spaces(tmp_path: Path) -
     assert words("it is @end.", tmp_path) == "it is end."
 
 
+def test_a_file_of_this_machine_is_named_as_such_where_code_runs_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("x")
+    message = expand(
+        "read @sales.csv and @gone.csv", tmp_path, computer(), elsewhere="on gpu1 as ana, /scratch"
+    )
+    assert message == (
+        "read sales.csv and @gone.csv\n\n"
+        "(`sales.csv` is a file of the user's own machine; code runs on gpu1 as ana, /scratch.)"
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     ["me@example.com", "@nobody said @nothing", "@", "a @ b", '@"open', "x = a@b", "@\0", "@" + "x" * 9000],
