@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 #: Seconds that all the asking together may take; what has not answered by then is not there.
-PATIENCE = 0.3
+PATIENCE = 1.0
 #: Bytes of an answer that are read; lists of models are short.
 _LONGEST = 2_000_000
 _HERE = ("127.0.0.1", "localhost", "0.0.0.0", "::1")
