@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import processes
+
 #: Names the file that the results are written to.
 RESULTS = "OI_TUI_TEST_RESULTS"
 #: More failures than this are no accident; they are not tried again.
@@ -67,6 +69,7 @@ class Recorder:
     def _give_up(self, *_: object) -> None:
         """Name the tests that did not end, and end."""
         print("\nNOT ENDED", *self._running, "FAILED", *self._failed, sep="\n  ", flush=True)  # noqa: T201
+        processes.kill(processes.descendants(os.getpid()))
         os._exit(1)
 
 

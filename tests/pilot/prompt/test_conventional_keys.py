@@ -6,6 +6,7 @@ import pytest
 from textual.widgets import Input
 
 from oi_tui.engine.llm.base import ErrorInfo, Text
+from oi_tui.screens.chat import commands
 from oi_tui.screens.models import ModelsScreen
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
@@ -92,7 +93,8 @@ async def test_ctrl_o_opens_the_last_output_where_no_program_runs() -> None:
         await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
 
 
-async def test_escape_twice_clears_the_prompt_and_undo_restores_it() -> None:
+async def test_escape_twice_clears_the_prompt_and_undo_restores_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "_TWICE", 60.0)
     async with sitting() as desk:
         await desk.type("some words", "escape")
         assert desk.prompt == "some words"
@@ -103,7 +105,10 @@ async def test_escape_twice_clears_the_prompt_and_undo_restores_it() -> None:
         assert desk.prompt == "some words"
 
 
-async def test_escape_twice_with_nothing_typed_chooses_an_earlier_message() -> None:
+async def test_escape_twice_with_nothing_typed_offers_an_earlier_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(commands, "_TWICE", 60.0)
     async with sitting([Text("a")]) as desk:
         await said(desk, "hello")
         await desk.type("", "escape", "escape")
