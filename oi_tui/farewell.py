@@ -15,7 +15,7 @@ _NAMED = 3
 def farewell(workspace: "Workspace") -> str:
     """Say how to resume the conversation, and what it used and wrote; "" where nothing was saved."""
     try:
-        identity = workspace.store.find(workspace.conversation_id)
+        identity = workspace.store.find(workspace.conversation.id)
     except StoreError:
         return ""
     parts = [f"Saved. Resume with: oi-tui --resume {identity}"]

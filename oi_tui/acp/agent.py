@@ -279,7 +279,7 @@ class OiTuiAgent:
     ) -> schema.NewSessionResponse:
         """Begin a conversation."""
         workspace = self._workspace(cwd, mcp_servers)
-        return schema.NewSessionResponse(session_id=self._keep(workspace.conversation_id, workspace).id)
+        return schema.NewSessionResponse(session_id=self._keep(workspace.conversation.id, workspace).id)
 
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, **_: Any
@@ -303,11 +303,11 @@ class OiTuiAgent:
             if open_one.busy:
                 raise refused("This session works on a prompt. Wait for its end, or cancel it first.")
             copy = self._workspace(cwd, mcp_servers)
-            copy.begin(open_one.workspace.session.messages)
+            copy.conversation.begin(open_one.workspace.session.messages)
         else:
             copy = await self._resumed(cwd, session_id, mcp_servers)
-            copy.branch(copy.session.messages)
-        return schema.ForkSessionResponse(session_id=self._keep(copy.conversation_id, copy).id)
+            copy.conversation.branch(copy.session.messages)
+        return schema.ForkSessionResponse(session_id=self._keep(copy.conversation.id, copy).id)
 
     async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
         """List the saved conversations, of one folder if it is named."""
@@ -367,7 +367,7 @@ class OiTuiAgent:
     async def _resumed(self, cwd: str, id: str, servers: Sequence[Any] | None) -> Workspace:
         workspace = self._workspace(cwd, servers)
         try:
-            workspace.resume(id)
+            workspace.conversation.resume(id)
         except StoreError as error:
             await asyncio.to_thread(workspace.close)
             raise refused(visible(str(error))) from None

@@ -92,7 +92,7 @@ class ConversationActions(ABC):
 
     def start_conversation(self) -> None:
         """Begin anew; the conversation so far is saved."""
-        self._workspace.begin()
+        self._workspace.conversation.begin()
         self._show_other()
 
     def knows_language(self, name: str) -> bool:
@@ -102,7 +102,7 @@ class ConversationActions(ABC):
     def reset_languages(self) -> None:
         """Let the languages forget."""
         self._workspace.session.interrupt()
-        self._workspace.reset_languages()
+        self._workspace.conversation.reset_languages()
         self.tell("Interpreters restarted; variables, imports and working directories were cleared.")
 
     def undo_message(self) -> None:
@@ -206,7 +206,7 @@ class ConversationActions(ABC):
             self.tell(f"OS mode is already {'on' if on else 'off'}.")
         elif self.busy:
             self.tell("Stop the current activity first (escape).", warning=True)
-        elif problem := workspace.why_no_os_mode() if on else None:
+        elif problem := workspace.languages.why_no_os_mode() if on else None:
             self.tell(f"OS mode stays off: {problem}", warning=True)
         else:
             workspace.switch_os_mode(on)
@@ -354,7 +354,7 @@ class ConversationActions(ABC):
             self.tell("There is nothing to export yet.", warning=True)
             return
         said = next((m.content for m in messages if m.role == "user"), "conversation")
-        title = one_line(self._workspace.title or said, 60)
+        title = one_line(self._workspace.conversation.title or said, 60)
         suffix = script_suffix(messages) if chosen.name == "script" else chosen.suffix
         try:
             target = paths.typed(path)
@@ -384,7 +384,7 @@ class ConversationActions(ABC):
             self.tell(f"Could not load {source}: {error}", warning=True)
             return
         messages = tuple(found.contents.messages.values())
-        self._workspace.begin(messages)
+        self._workspace.conversation.begin(messages)
         self._show_other()
         count = "1 message" if len(messages) == 1 else f"{len(messages):,} messages"
         self.tell(". ".join([f"{count} from {source}", *map(_sentence, found.problems)]) + ".")
@@ -397,7 +397,7 @@ class ConversationActions(ABC):
         if self.busy:
             self.tell(workspace.session.token_report(None, prompt))
         else:
-            self.start(workspace.session.count_tokens(workspace.count, prompt))
+            self.start(workspace.session.count_tokens(workspace.model.count, prompt))
 
     def compact(self, *, undo: bool) -> None:
         """Have the model summarise older history, or take the last summary back."""
@@ -417,7 +417,7 @@ class ConversationActions(ABC):
 
     def trust_language(self, name: str) -> None:
         """Show the file of a language of the person's own whole, and let it run if they want."""
-        own = self._workspace.own_languages
+        own = self._workspace.languages.custom
         try:
             shown = own.show(name)
         except (OSError, ProfileError) as error:
@@ -463,7 +463,7 @@ class ConversationActions(ABC):
     def open_conversation(self, id: str) -> None:
         """Show a saved conversation and go on with it."""
         try:
-            self._workspace.resume(id)
+            self._workspace.conversation.resume(id)
         except StoreError as error:
             self.tell(f"Could not open the conversation: {error}", warning=True)
             return
@@ -474,7 +474,7 @@ class ConversationActions(ABC):
     def _show_other(self) -> None:
         """Show another conversation, with what should be known of how it was stored."""
         self.show_session()
-        for notice in self._workspace.notices:
+        for notice in self._workspace.conversation.notices:
             self.tell(notice, warning=True)
 
 

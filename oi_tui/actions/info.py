@@ -40,5 +40,5 @@ def info(workspace: Workspace) -> str:
 def _held_back(workspace: Workspace) -> str:
     if workspace.profile.share_keys:
         return "none, because share_keys is on"
-    names = ", ".join(one_line(name, 100) for name in sorted(workspace.held_back))
+    names = ", ".join(one_line(name, 100) for name in sorted(workspace.languages.held_back))
     return f"{names}; the pass_environment setting passes them on" if names else "none"

@@ -67,14 +67,14 @@ class ServerManager:
         }
 
     def _find(self, name: str) -> Status:
-        found = self._workspace.mcp.find(name)
+        found = self._workspace.mcp.servers.find(name)
         if found is None:
-            names = ", ".join(status.server.name for status in self._workspace.mcp.status) or "none"
+            names = ", ".join(status.server.name for status in self._workspace.mcp.servers.status) or "none"
             raise CommandError(f"There is no MCP server {one_line(name, 40)}. Servers: {names}.")
         return found
 
     def _list(self) -> None:
-        lines = [line for status in self._workspace.mcp.status for line in _described(status)]
+        lines = [line for status in self._workspace.mcp.servers.status for line in _described(status)]
         self._place.tell("\n".join(lines) or _NONE)
 
     def _test(self, status: Status) -> None:
@@ -82,8 +82,8 @@ class ServerManager:
 
         def work() -> tuple[list[str], str]:
             try:
-                self._workspace.mcp.test(status)
-                return _offered(Resources(self._workspace.mcp), name), ""
+                self._workspace.mcp.servers.test(status)
+                return _offered(Resources(self._workspace.mcp.servers), name), ""
             except CallError as error:
                 return [], str(error)
 
@@ -102,7 +102,7 @@ class ServerManager:
 
     def _log_in(self, status: Status) -> None:
         """Sign in to a server: the person does that in a browser, which comes back to this machine."""
-        name, servers = status.server.name, self._workspace.mcp
+        name, servers = status.server.name, self._workspace.mcp.servers
 
         def then(found: tuple[str, str]) -> None:
             address, problem = found
@@ -134,7 +134,7 @@ class ServerManager:
 
         def work() -> tuple[bool, str]:
             try:
-                return self._workspace.mcp.sign_out(status), ""
+                return self._workspace.mcp.servers.sign_out(status), ""
             except SecretError as error:
                 return False, str(error)
 
@@ -159,7 +159,7 @@ class ServerManager:
 
         def work() -> tuple[str, str]:
             try:
-                return Resources(self._workspace.mcp).prompt(status.server.name, name, arguments), ""
+                return Resources(self._workspace.mcp.servers).prompt(status.server.name, name, arguments), ""
             except CallError as error:
                 return "", str(error)
 
@@ -180,7 +180,7 @@ class ServerManager:
             server = mcp_servers.read(line)
         except McpServerError as error:
             raise CommandError(f"{one_line(str(error), 200)}.") from None
-        if self._workspace.mcp.find(server.name):
+        if self._workspace.mcp.servers.find(server.name):
             raise CommandError(f"There is an MCP server {server.name} already. %mcp remove {server.name}")
         self._use((*self._workspace.profile.mcp_servers, line))
         self._place.tell(f"Added the MCP server {server.name}.")
@@ -208,13 +208,13 @@ class ServerManager:
 
         def accept() -> None:
             try:
-                self._workspace.mcp.accept(status)
+                self._workspace.mcp.servers.accept(status)
             except OSError as error:
                 self._place.tell(f"Could not save that: {error.strerror or error}", warning=True)
             else:
                 self._place.tell(f"The tools of {name} are used as they are now.")
 
-        about = ["The model gets these descriptions.", "", *self._workspace.mcp.changes(status)]
+        about = ["The model gets these descriptions.", "", *self._workspace.mcp.servers.changes(status)]
         self._place.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)
 
 

@@ -85,10 +85,10 @@ class Rewind:
                 end = max((end, *printed)) + 1
         if not self._may():
             return
-        self._workspace.branch(messages[:end])
+        self._workspace.conversation.branch(messages[:end])
         self.taken = tuple(message.id for message in messages[end:])
         self._show(typed)
-        for notice in self._workspace.notices:
+        for notice in self._workspace.conversation.notices:
             self._ui.tell(notice, warning=True)
         saved = "the original is saved (%conversations)"
         self._ui.tell(f"You are in a copy; {saved}." + self._stays(messages[end:]))
@@ -97,7 +97,7 @@ class Rewind:
         """Bring back what was taken back last, also before a restart, unless the conversation went on."""
         if not self._may():
             return
-        steps = self._workspace.taken_back
+        steps = self._workspace.conversation.taken_back
         dropped = can_be_brought_back(steps, self._messages)
         if not dropped:
             there = {message.id for message in self._messages}
@@ -151,7 +151,7 @@ class Rewind:
         if not ran:
             return ""
         text = f" The effects of {rerun.cells(len(ran))} outside the conversation stay"
-        kept = (code for code in ran if code.id not in self._workspace.forgotten)
+        kept = (code for code in ran if code.id not in self._workspace.conversation.forgotten)
         if languages := list(dict.fromkeys(one_line(code.format or "code", 30) for code in kept)):
             remember = "remembers" if len(languages) == 1 else "remember"
             text += f", and {', '.join(languages)} still {remember} it (%restart clears all variables)"

@@ -8,7 +8,7 @@ from oi_tui.runtimes.tables import TableSource, View
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:
-    from oi_tui.workspace import Languages
+    from oi_tui.services.languages import Languages
 
 _ROWS, _COLUMNS, _WIDEST = 20, 30, 30
 

@@ -2,8 +2,8 @@
 
 from oi_tui.runtimes.remote import ssh_hosts
 from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.services.languages import Languages
 from oi_tui.text import one_line
-from oi_tui.workspace import Languages
 
 #: So many hosts of the ssh configuration are named.
 _NAMED = 20

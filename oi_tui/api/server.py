@@ -15,7 +15,7 @@ from oi_tui.server import serve
 from oi_tui.server.application import Application
 from oi_tui.server.backend import PRIVATE, flat
 from oi_tui.server.options import ServerOptions, from_environment
-from oi_tui.workspace import Languages
+from oi_tui.services.languages import Languages
 
 _KEYS = frozenset(setting.key for setting in settings())
 

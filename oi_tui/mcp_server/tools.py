@@ -291,7 +291,7 @@ class Tools:
                 break
         else:
             raise ToolError("The running code could not be ended.")
-        await asyncio.to_thread(self._workspace.reset_languages)
+        await asyncio.to_thread(self._workspace.conversation.reset_languages)
         return results.said("All languages were ended. Their variables are lost.")
 
     async def _files_changed(self, _: Mapping[str, str]) -> CallToolResult:

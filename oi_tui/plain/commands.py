@@ -111,7 +111,7 @@ class PlainCommands(ConversationActions):
     def open_models(self, name: str) -> None:
         """Switch to the model named, or choose one by its number."""
         if name:
-            self._use(model=name, api_base=self._workspace.base_for(name))
+            self._use(model=name, api_base=self._workspace.model.base_for(name))
             return
         found = local_servers.find()
         rows = [

@@ -59,7 +59,7 @@ def converse(
             profile, profile_path, stack, notes=_say, reads=True, open_workspace=open_workspace
         )
         workspace.warm_up()
-        workspace.look_for_key()
+        workspace.model.look_for_key()
         _greet(conversation, workspace)
         if resume:
             conversation.commands.open_conversation(resume)
@@ -149,13 +149,13 @@ def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
     asks = "runs without asking" if workspace.profile.auto_run else "needs your approval"
     conversation.story.note(
         f"oi-tui {__version__}, plain mode. "
-        + (f"The model is {model}. Code {asks}." if workspace.has_model else "")
+        + (f"The model is {model}. Code {asks}." if workspace.model.is_chosen else "")
         + (f" It runs {one_line(workspace.computer.where, 200)}." if workspace.computer.where else "")
         + "\n%help lists the commands; ctrl+d quits."
     )
     if workspace.is_new and setup.look(workspace.store):
         conversation.story.note("Open Interpreter was found on this machine. oi-tui --import brings it in.")
-    if not workspace.has_model:
+    if not workspace.model.is_chosen:
         conversation.story.note(
             "No model is set: %model chooses one. ! runs a shell command, %python CODE runs Python."
         )

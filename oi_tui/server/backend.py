@@ -14,7 +14,8 @@ from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.messages import Message
-from oi_tui.workspace import Languages, Workspace
+from oi_tui.services.languages import Languages
+from oi_tui.workspace import Workspace
 
 #: Settings whose values no client gets to see.
 PRIVATE = frozenset({"llm.api_key", "llm.api_base", "mcp_servers"})
@@ -75,7 +76,7 @@ class WorkspaceBackend:
     def title(self) -> str:
         """What the conversation is called."""
         words = next((m.content for m in self.messages if m.role == "user" and m.type == "message"), "")
-        return self._workspace.title or words
+        return self._workspace.conversation.title or words
 
     @property
     def computer(self) -> Languages:

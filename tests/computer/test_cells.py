@@ -168,13 +168,13 @@ def test_questions_of_code_count_for_the_budget_of_the_conversation(own_world: P
     profile = Profile(model="openai/x").with_changes("flag", import_computer_api=True)
     workspace = Workspace(profile, llm=llm)
     try:
-        assert workspace.ask_model("2 + 2?", ["data:image/png;base64,xx"]) == "four"
+        assert workspace.side_requests.ask("2 + 2?", ["data:image/png;base64,xx"]) == "four"
         content = llm.requests[0].messages[0]["content"]
         assert [part["type"] for part in content] == ["text", "image_url"]
         assert workspace.session.account.spent == 0.75
         workspace.use(profile.with_changes("flag", max_budget=0.5))
         with pytest.raises(RefusedError, match=r"budget of \$0\.50"):
-            workspace.ask_model("again")
+            workspace.side_requests.ask("again")
         assert len(llm.requests) == 1
     finally:
         workspace.close()

@@ -82,7 +82,7 @@ class Chat:
     def conversation(self) -> str:
         screen = self.app.screen
         assert isinstance(screen, ChatScreen)
-        return screen.chat_view.workspace.conversation_id
+        return screen.chat_view.workspace.conversation.id
 
     @property
     def cells(self) -> list[CellBlock]:

@@ -94,7 +94,7 @@ class ChatCommands(ConversationActions):
         editor = ProfileEditor(
             workspace.profile,
             workspace.profile_path,
-            check=workspace.check,
+            check=workspace.side_requests.check,
             secrets=workspace.secrets,
             moved=workspace.edit_file,
             switch=self.switch_profile,
@@ -122,7 +122,7 @@ class ChatCommands(ConversationActions):
 
     def tell_of_no_model(self) -> None:
         """Say how to get a model, where there is none and no key for one."""
-        self.aside(self._workspace.look_for_key, lambda there: None if there else self.tell(NO_MODEL))
+        self.aside(self._workspace.model.look_for_key, lambda there: None if there else self.tell(NO_MODEL))
 
     def open_palette(self) -> None:
         """Search all commands."""

@@ -12,10 +12,10 @@ from textual.worker import get_current_worker
 from oi_tui.input import mentions
 from oi_tui.input.file_index import FileIndex
 from oi_tui.runtimes.variables import Memory, Variable, is_code, newer
+from oi_tui.services.languages import Languages
 from oi_tui.text import one_line
 from oi_tui.widgets.prompt.completion import Query
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
-from oi_tui.workspace import Languages
 
 #: Variables that are offered before anything of their names is typed.
 _UNASKED = 8

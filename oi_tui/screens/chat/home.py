@@ -91,7 +91,7 @@ def look(workspace: "Workspace") -> HomeFacts:
     else:
         offered = requests(None if workspace.computer.where else workspace.computer.cwd)
     listing = workspace.store.listing()
-    others = (item for item in listing if item.problem is None and item.id != workspace.conversation_id)
+    others = (item for item in listing if item.problem is None and item.id != workspace.conversation.id)
     recent = sorted(others, key=lambda item: -item.updated)[:_CONVERSATIONS]
     return HomeFacts(offered, recent)
 

@@ -254,7 +254,7 @@ class ChatScreen(Screen[None]):
     def handle_called(self, event: "ChatView.Called") -> None:
         """Call the person, as the profile says."""
         bench = self.chat_view
-        title = status.title(bench.session, bench.progress.doing, bench.workspace.title)
+        title = status.title(bench.session, bench.progress.doing, bench.workspace.conversation.title)
         self.app.post_message(self.Called(bench.workspace.profile.notifications, f"{event.why} · {title}"))
 
     @on(ChatView.KeyWanted)
@@ -408,12 +408,12 @@ class ChatScreen(Screen[None]):
         home.tell(
             status.home_state(
                 view.session,
-                has_model=workspace.has_model,
+                has_model=workspace.model.is_chosen,
                 where=where,
                 elsewhere=bool(workspace.computer.where),
             )
         )
-        state = (workspace.conversation_id, workspace.profile.model, where)
+        state = (workspace.conversation.id, workspace.profile.model, where)
         if state != self._home_state:
             self._home_state = state
             self.commands.aside(lambda: look(workspace), home.offer)
@@ -435,7 +435,7 @@ class ChatScreen(Screen[None]):
         progress = bench.progress
         doing = progress.doing if bench.busy else ""
         if bench.workspace.profile.terminal_title:
-            title = status.title(bench.session, doing, bench.workspace.title)
+            title = status.title(bench.session, doing, bench.workspace.conversation.title)
             if title != self._title:
                 self._title = title
                 self.app.post_message(self.Titled(title))
@@ -443,8 +443,8 @@ class ChatScreen(Screen[None]):
         self._headline.left, self._headline.right = status.headline(
             bench.session,
             bench.tokens,
-            has_model=bench.workspace.has_model,
-            named=bench.workspace.title,
+            has_model=bench.workspace.model.is_chosen,
+            named=bench.workspace.conversation.title,
         )
         if self._hint:
             self._status.left, self._status.right = ((self._hint, ""),), ()
@@ -457,5 +457,5 @@ class ChatScreen(Screen[None]):
                 left,
                 progress.choice,
                 self._place,
-                pointer=bench.workspace.code_has_pointer,
+                pointer=bench.workspace.languages.has_pointer,
             )

@@ -27,7 +27,7 @@ class ModelSwitcher:
 
     def by_name(self, name: str) -> None:
         """Switch to the model named; a key that is missing is asked for."""
-        wanted = ModelChoice(name, self._workspace.base_for(name))
+        wanted = ModelChoice(name, self._workspace.model.base_for(name))
         variable = name_for(name, wanted.api_base)
         known = variable is None or variable in os.environ or self._keeps_key(wanted)
         if known or llamafile.is_source(name) or local_servers.is_local(name, wanted.api_base):
@@ -100,9 +100,9 @@ class ModelSwitcher:
             self._ui.tell(str(error), warning=True)
             return
         workspace.use(profile)
-        running = workspace.llamafile
+        running = workspace.model.llamafile
         if running and choice.api_base != running.api_base:
-            self._ui.in_background(lambda: workspace.run_llamafile(None))
+            self._ui.in_background(lambda: workspace.model.run_llamafile(None))
         if choice.model == DEMO.model:
             self._ui.tell(
                 "The demo model is a script, not an AI. It understands “largest files here”, “plot "
@@ -123,7 +123,7 @@ class ModelSwitcher:
 
     def _take_llamafile(self, result: Llamafile | str | None) -> None:
         if isinstance(result, Llamafile):
-            self._ui.in_background(lambda: self._workspace.run_llamafile(result))
+            self._ui.in_background(lambda: self._workspace.model.run_llamafile(result))
             self.take(ModelChoice(result.model, result.api_base))
         elif result:
             self._ui.tell(result, warning=True)

@@ -102,7 +102,7 @@ class ChatView(Widget):
         self.conversation.on_edit_ended = self.replace_line.dismiss
         self.foreground = Foreground(self)
         self.sidebar = SidebarControl(self, workspace, lambda: self.tokens)
-        self.completer = Completer(self, workspace.computer, workspace.resources)
+        self.completer = Completer(self, workspace.computer, workspace.mcp.resources)
         self.log_panel = LogPanel(log.recent, id="log")
         self._waiting = PromptQueue(id="queue")
         self._notices: list[Noticed] = []
@@ -171,7 +171,7 @@ class ChatView(Widget):
         self.start(
             self.session.turn(
                 lambda: expand(
-                    typed, computer.cwd, computer, self.workspace.read_resource, elsewhere=computer.where
+                    typed, computer.cwd, computer, self.workspace.mcp.read_resource, elsewhere=computer.where
                 )
             ),
             with_model=True,
@@ -183,7 +183,7 @@ class ChatView(Widget):
         self.prompt.continues = False
         self._began = time.monotonic()
         self._with_model = with_model
-        self.workspace.stop_naming()
+        self.workspace.side_requests.stop_naming()
         if self._naming:
             self._naming.cancel()
         self._turn = turn = TurnWorker(events, lambda turn: self.post_message(self.Happened(turn)))
@@ -478,8 +478,8 @@ class ChatView(Widget):
 
     def _think_of_title(self) -> None:
         """Nobody does anything: let the model think of a title, if that is wanted."""
-        if not self.busy and self.workspace.may_name:
-            name = self.workspace.name_conversation
+        if not self.busy and self.workspace.side_requests.is_title_wanted:
+            name = self.workspace.side_requests.name_conversation
             self.run_worker(name, thread=True, group="title", exit_on_error=False)
 
     def _give_queue_back(self) -> None:

@@ -100,7 +100,7 @@ async def test_going_back_offers_the_files_of_what_was_taken_back(tmp_path: Path
 
 async def test_an_opened_conversation_knows_its_files(tmp_path: Path) -> None:
     async with working(tmp_path, "a.txt 1") as desk:
-        id_ = desk.workspace._journal.id
+        id_ = desk.workspace.conversation.id
         await desk.type("%new")
         desk.chat.commands.open_conversation(id_)
         await desk.pilot.pause()

@@ -54,14 +54,14 @@ async def test_b_goes_back_to_an_own_message_and_redo_brings_all_of_it_back() ->
         desk.chat.prompt.text = ""
         await desk.type("%redo")
         assert desk.bench.session.messages == before
-        assert desk.workspace.store.read(desk.workspace._journal.id) == list(before)
+        assert desk.workspace.store.read(desk.workspace.conversation.id) == list(before)
 
 
 async def test_what_was_taken_back_before_a_restart_is_brought_back_step_by_step() -> None:
     async with sitting(*replies()) as desk:
         await talked(desk)
         before = desk.bench.session.messages
-        id_ = desk.workspace._journal.id
+        id_ = desk.workspace.conversation.id
         await desk.type("%undo")
         desk.chat.prompt.text = ""
         await desk.type("%undo")
@@ -102,13 +102,13 @@ async def test_b_on_a_cell_keeps_what_it_printed() -> None:
 async def test_editing_an_earlier_message_leaves_the_conversation_and_what_python_remembers() -> None:
     async with sitting(*replies()) as desk:
         await talked(desk)
-        whole, id_ = desk.bench.session.messages, desk.workspace._journal.id
+        whole, id_ = desk.bench.session.messages, desk.workspace.conversation.id
         resets = []
         desk.computer.reset = lambda: resets.append(1)  # type: ignore[method-assign]
         await desk.pilot.press("ctrl+up", "shift+up", "shift+up", "e")
         assert desk.prompt == "two"
         assert desk.chat.focused is desk.chat.prompt
-        assert desk.workspace._journal.id != id_
+        assert desk.workspace.conversation.id != id_
         desk.chat.prompt.text = ""
         await desk.type("two, but otherwise")
         await desk.until(lambda: said(desk)[-1] == "Done." and not desk.bench.busy)
@@ -126,7 +126,7 @@ async def test_fork_copies_everything_and_an_unsaved_conversation_too() -> None:
         await desk.type("%fork")
         assert said(desk) == ["one", "first"]
         assert "You are in a copy" in notes(desk)
-        assert desk.workspace.title == "one (copy)"
+        assert desk.workspace.conversation.title == "one (copy)"
         assert not desk.workspace.store.summaries()
 
 
@@ -136,7 +136,7 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
         await desk.asked()
         await desk.pilot.press("y")
         await desk.idle()
-        id_ = desk.workspace._journal.id
+        id_ = desk.workspace.conversation.id
         await desk.type("%new")
         desk.chat.commands.open_conversation(id_)  # type: ignore[attr-defined]
         await desk.type("%undo")
@@ -205,7 +205,7 @@ async def test_shift_up_and_down_go_from_own_message_to_own_message() -> None:
 async def test_an_earlier_conversation_says_what_is_lost_and_runs_it_again_when_asked() -> None:
     async with sitting(*replies()) as desk:
         await talked(desk)
-        id_ = desk.workspace._journal.id
+        id_ = desk.workspace.conversation.id
         await desk.type("%new")
         desk.desk_open = desk.chat.commands.open_conversation(id_)  # type: ignore[attr-defined]
         assert "python (1 cell, 0.1 s). %rerun runs them again" in notes(desk)
@@ -244,7 +244,7 @@ async def test_what_cannot_be_saved_when_a_new_one_begins_is_put_elsewhere_and_t
         await desk.idle()
         monkeypatch.undo()
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-        monkeypatch.setattr(desk.workspace._journal, "_flush", lambda **_: None)
+        monkeypatch.setattr(desk.workspace.conversation._journal, "_flush", lambda **_: None)
         await desk.type("%new")
         assert "no space left" in notes(desk)
         (rescued,) = tmp_path.glob("*.jsonl")
@@ -256,11 +256,11 @@ async def test_what_cannot_be_saved_when_a_new_one_begins_is_put_elsewhere_and_t
 async def test_what_is_found_by_its_output_is_shown_where_it_stands() -> None:
     async with sitting(*replies()) as desk:
         await talked(desk)
-        id_ = desk.workspace._journal.id
+        id_ = desk.workspace.conversation.id
         await desk.type("%new")
         await desk.pilot.press("ctrl+r")
         await desk.until(lambda: isinstance(desk.app.screen, NavigatorScreen))
         await desk.pilot.press(*"out of", "enter")
-        await desk.until(lambda: desk.workspace._journal.id == id_)
+        await desk.until(lambda: desk.workspace.conversation.id == id_)
         await desk.until(lambda: desk.bench.find_line.display)
         await desk.until(lambda: "out of a" in marked(desk))

@@ -198,7 +198,7 @@ async def test_a_stopped_turn_hands_no_message_to_the_shell() -> None:
 async def test_a_conversation_that_was_found_leaves_the_keyboard_at_the_prompt() -> None:
     async with sitting([Text("about greenhouses")]) as desk:
         await said(desk, "tell me")
-        saved = desk.workspace.conversation_id
+        saved = desk.workspace.conversation.id
         desk.chat.commands._open(saved, "greenhouses")
         await desk.until(lambda: desk.bench.find_line.display)
         await desk.pilot.press("n", "o", "w")

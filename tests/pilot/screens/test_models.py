@@ -223,8 +223,8 @@ async def test_a_llamafile_is_downloaded_started_used_and_ended(found: list[Loca
         async with sitting([Text("Hm.")]) as at:
             await at.type(f"%model {files.root}/tiny.llamafile#sha256={files.sha256}")
             await at.until(lambda: at.workspace.profile.model == "openai/tiny")
-            await at.until(lambda: at.workspace.llamafile is not None)
-            running = at.workspace.llamafile
+            await at.until(lambda: at.workspace.model.llamafile is not None)
+            running = at.workspace.model.llamafile
             assert running is not None
             assert running.running
             assert at.workspace.profile.api_base == running.api_base
@@ -244,7 +244,7 @@ async def test_a_download_that_is_stopped_says_so_and_goes_on_later(found: list[
             await at.pilot.press("escape")
             files.flows.set()
             await at.until(lambda: not isinstance(at.app.screen, LlamafileScreen))
-            assert at.workspace.llamafile is None
+            assert at.workspace.model.llamafile is None
             assert at.workspace.profile.model == "openai/test"
 
 

@@ -39,10 +39,10 @@ def test_a_key_in_the_keyring_is_kept() -> None:
 def test_a_kept_key_makes_the_default_model_one_that_can_be_asked() -> None:
     workspace = Workspace(Profile())
     try:
-        assert not workspace.has_model
-        assert not workspace.look_for_key()
+        assert not workspace.model.is_chosen
+        assert not workspace.model.look_for_key()
         workspace.secrets.keep("OPENAI_API_KEY", "canary-kept")
-        assert workspace.look_for_key()
-        assert workspace.has_model
+        assert workspace.model.look_for_key()
+        assert workspace.model.is_chosen
     finally:
         workspace.close()

@@ -155,7 +155,7 @@ def test_a_function_of_a_profile_answers_from_then_on_and_no_longer(place: Place
     session = place.workspace.session
     list(session.turn("hello"))
     assert [message.content for message in session.messages] == ["hello", "from the function"]
-    assert place.workspace.has_model
+    assert place.workspace.model.is_chosen
     (folder / "offline.yaml").write_text("llm.model: openai/x\noffline: true\n")
     switched(place, "offline")
     list(session.turn("and now"))

@@ -92,12 +92,12 @@ def regenerated(space: Workspace) -> str:
 
 
 def named(space: Workspace) -> str:
-    space.name_conversation()
+    space.side_requests.name_conversation()
     return "failed silently"
 
 
 def through_the_api(space: Workspace) -> str:
-    interpreter = OpenInterpreter(space.profile, llm=space._llm)
+    interpreter = OpenInterpreter(space.profile, llm=space.model.llm)
     try:
         interpreter.chat("hi", display=False)
     except TurnError as error:
@@ -110,7 +110,7 @@ def through_the_api(space: Workspace) -> str:
 
 def asked_by_code(space: Workspace) -> str:
     try:
-        return f"done: {space.ask_model('2 + 2?')}"
+        return f"done: {space.side_requests.ask('2 + 2?')}"
     except RefusedError as error:
         return f"failed: {error}"
 
@@ -118,7 +118,7 @@ def asked_by_code(space: Workspace) -> str:
 def offered(space: Workspace) -> str:
     """A block in the text of a reply, which is rejected so that the model would be asked next."""
     block = Message(role="assistant", type="message", content="So:\n\n```python\n1\n```")
-    space.begin([*talk(), block])
+    space.conversation.begin([*talk(), block])
     events = []
     for event in space.session.run_blocks():
         events.append(event)
@@ -146,7 +146,9 @@ FEATURES: dict[str, Callable[[Workspace], str]] = {
     "regenerate": regenerated,
     "%compact": lambda space: ended(space.session.compact()),
     "title": named,
-    "test of a model": lambda space: f"failed: {[each.sentence for each in space.check(space.profile)]}",
+    "test of a model": lambda space: (
+        f"failed: {[each.sentence for each in space.side_requests.check(space.profile)]}"
+    ),
     "Python API": through_the_api,
     "function": by_a_function,
     "%offer": offered,
@@ -158,7 +160,7 @@ FEATURES: dict[str, Callable[[Workspace], str]] = {
 def space(served: ModelServer, models: ModelProcess, tmp_path: Path) -> Iterable[Workspace]:
     profile = Profile(model="openai/m", api_base=served.base, conversation_history_path=str(tmp_path))
     made = Workspace(profile, llm=models, computer=Computer())
-    made.begin(talk())
+    made.conversation.begin(talk())
     yield made
     made.session.close()
 

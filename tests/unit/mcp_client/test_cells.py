@@ -81,7 +81,7 @@ def test_an_interrupt_ends_a_call_of_a_cell_and_keeps_variables(
     stopper.join()
     assert [m.state for m in workspace.session.messages if m.type == "code"] == ["interrupted"]
     assert "7 {'sum': 2}" in run(workspace, "print(kept, tools.t.add(a=1))")[0]
-    assert workspace.mcp.status[0].state == "ready"
+    assert workspace.mcp.servers.status[0].state == "ready"
 
 
 def test_a_grant_for_python_does_not_cover_tools(open_workspace: Open) -> None:

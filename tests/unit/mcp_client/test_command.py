@@ -100,14 +100,14 @@ def test_servers_in_groups_are_not_written_over(workplace: Path) -> None:
 
 
 def test_a_changed_tool_is_shown_and_used_after_a_yes_only(open_workspace: Open) -> None:
-    open_workspace()._tools()
+    open_workspace().mcp.tools()
     workspace = open_workspace(servers=[server(DESCRIPTION="Subtracts.")])
-    workspace._tools()
+    workspace.mcp.tools()
     for agrees in (False, True):
         place = Place(workspace, agrees=agrees)
         ServerManager(place, workspace).do("trust", "t", "")
         assert '+    "description": "Subtracts.",' in place.asked[0]
-        assert ("add" in [tool.name for tool in workspace._tools()]) == agrees
+        assert ("add" in [tool.name for tool in workspace.mcp.tools()]) == agrees
     place = Place(workspace)
     ServerManager(place, workspace).do("trust", "t", "")
     assert place.said == ["The tools of t have not changed."]

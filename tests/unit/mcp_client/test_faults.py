@@ -86,16 +86,16 @@ def test_the_end_of_the_process_that_talks_to_servers_is_a_sentence(open_workspa
     workspace = open_workspace(
         CALL, [Text("Done.")], CALL, [Text("Done.")], auto_run=True, servers=[server()]
     )
-    assert workspace._tools()
-    child = workspace.mcp._connection._process
+    assert workspace.mcp.tools()
+    child = workspace.mcp.servers._connection._process
     assert child
     children = descendants(child.pid)
     child.kill()
-    assert wait_until(lambda: workspace.mcp.status[0].state == "failed", _BOUND)
-    assert "the process that talks to it ended" in workspace.mcp.status[0].problem
+    assert wait_until(lambda: workspace.mcp.servers.status[0].state == "failed", _BOUND)
+    assert "the process that talks to it ended" in workspace.mcp.servers.status[0].problem
     assert wait_until(lambda: not {each.pid for each in children} & _living(), _BOUND)
     add = [ToolCallPiece(0, "c1", "mcp__t__add", json.dumps({"a": 1}))]
-    workspace._llm.replies[:0] = [add]  # type: ignore[attr-defined]
+    workspace.model.llm.replies[:0] = [add]  # type: ignore[attr-defined]
     work(workspace)
     assert '"sum": 2' in output(workspace)
 
@@ -161,7 +161,10 @@ def test_a_missing_package_is_named(open_workspace: Open, monkeypatch: pytest.Mo
     monkeypatch.setattr(connection, "find_spec", lambda _name: None)
     workspace = open_workspace([Text("Hello.")])
     assert work(workspace)[-1] == TurnEnded("done")
-    assert workspace.mcp.status[0].problem == 'MCP servers need one more package: pip install "oi-tui[mcp]"'
+    assert (
+        workspace.mcp.servers.status[0].problem
+        == 'MCP servers need one more package: pip install "oi-tui[mcp]"'
+    )
 
 
 def _living() -> set[int]:

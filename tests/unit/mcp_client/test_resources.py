@@ -15,7 +15,7 @@ def test_a_resource_that_a_message_names_is_added_to_it(open_workspace: Open, wo
     workspace = open_workspace()
 
     def message(text: str) -> str:
-        return expand(text, workplace, workspace.computer, workspace.read_resource)
+        return expand(text, workplace, workspace.computer, workspace.mcp.read_resource)
 
     assert message("What is in @t:notes://today?") == (
         "What is in notes://today?\n\n"
@@ -26,8 +26,8 @@ def test_a_resource_that_a_message_names_is_added_to_it(open_workspace: Open, wo
     assert "could not be read" in message("@t:notes://gone")
     for text in ("@u:notes://today", "@t:", "me@t:notes://today"):
         assert message(text) == text
-    assert workspace.resources("t") == [("notes://today", "today")]
-    assert workspace.resources("u") == ()
+    assert workspace.mcp.resources("t") == [("notes://today", "today")]
+    assert workspace.mcp.resources("u") == ()
 
 
 def test_a_stop_ends_the_wait_for_a_resource(open_workspace: Open) -> None:
@@ -36,7 +36,7 @@ def test_a_stop_ends_the_wait_for_a_resource(open_workspace: Open) -> None:
 
     def words() -> str:
         reading.set()
-        return workspace.read_resource("t", "a:b")
+        return workspace.mcp.read_resource("t", "a:b")
 
     stopper = threading.Thread(
         target=lambda: wait_until(reading.is_set, 60) and workspace.session.interrupt()
@@ -50,4 +50,4 @@ def test_a_stop_ends_the_wait_for_a_resource(open_workspace: Open) -> None:
 @pytest.mark.parametrize("setting", ["sandbox"])
 def test_resources_stay_unread_in_the_sandbox(open_workspace: Open, setting: str) -> None:
     workspace = open_workspace(servers=[server()], **{setting: True})
-    assert "outside of the sandbox" in workspace.read_resource("t", "notes://today")
+    assert "outside of the sandbox" in workspace.mcp.read_resource("t", "notes://today")

@@ -67,15 +67,15 @@ def browse(address: str) -> str:
 
 
 def sign_in(workspace: Workspace) -> str:
-    status = workspace.mcp.status[0]
-    page = browse(workspace.mcp.sign_in(status))
-    workspace.mcp.finish_sign_in(status)
+    status = workspace.mcp.servers.status[0]
+    page = browse(workspace.mcp.servers.sign_in(status))
+    workspace.mcp.servers.finish_sign_in(status)
     return page
 
 
 def counts(workspace: Workspace) -> str:
-    (tool,) = workspace._tools()
-    result = workspace.mcp.call(tool, {})
+    (tool,) = workspace.mcp.tools()
+    result = workspace.mcp.servers.call(tool, {})
     return str(result["content"][0]["text"])
 
 
@@ -86,8 +86,8 @@ def kept(address: str) -> dict[str, object]:
 def test_a_person_signs_in_once_and_stays_signed_in(open_workspace: Open, start: Start) -> None:
     address = start()
     workspace = open_workspace(servers=[f"t = {address}"])
-    assert workspace._tools() == []
-    assert workspace.mcp.status[0].problem == "it needs you to sign in: %mcp login t"
+    assert workspace.mcp.tools() == []
+    assert workspace.mcp.servers.status[0].problem == "it needs you to sign in: %mcp login t"
     assert "You are signed in." in sign_in(workspace)
     assert counts(workspace) == "registered=1 signed_in=1 refreshed=0"
     tokens = kept(address)["tokens"]
@@ -102,10 +102,10 @@ def test_a_person_signs_in_once_and_stays_signed_in(open_workspace: Open, start:
     other = start()
     assert not kept(other)
     # Signed out, everything is as before.
-    assert again.mcp.sign_out(again.mcp.status[0])
+    assert again.mcp.servers.sign_out(again.mcp.servers.status[0])
     assert not kept(address)
     with pytest.raises(CallError, match="needs you to sign in"):
-        again.mcp.test(again.mcp.status[0])
+        again.mcp.servers.test(again.mcp.servers.status[0])
 
 
 def test_a_token_that_is_over_is_renewed_without_anybody(open_workspace: Open, start: Start) -> None:
@@ -130,8 +130,8 @@ def test_a_refused_sign_in_is_said_and_nothing_is_kept(open_workspace: Open, sta
 
 def test_another_page_cannot_answer_for_the_person(open_workspace: Open, start: Start) -> None:
     workspace = open_workspace(servers=[f"t = {start()}"])
-    status = workspace.mcp.status[0]
-    address = workspace.mcp.sign_in(status)
+    status = workspace.mcp.servers.status[0]
+    address = workspace.mcp.servers.sign_in(status)
     back = parse_qs(urlsplit(address).query)["redirect_uri"][0]
     with httpx.Client(timeout=_BOUND) as client:
         for query in ("", "?code=x", "?code=x&state=guessed", "?error=access_denied&state="):
@@ -144,7 +144,7 @@ def test_another_page_cannot_answer_for_the_person(open_workspace: Open, start: 
             connection.sendall(garbage)
             connection.shutdown(socket.SHUT_WR)
     assert "You are signed in." in browse(address)
-    workspace.mcp.finish_sign_in(status)
+    workspace.mcp.servers.finish_sign_in(status)
     # The port is open only meanwhile.
     assert wait_until(lambda: not _answers(parts.port or 0), _BOUND)
 
@@ -202,7 +202,7 @@ def test_a_sign_in_leads_to_no_host_that_the_profile_forbids(
         threading.Thread(target=listening.serve_forever, daemon=True).start()
         workspace = open_workspace(servers=[f"t = {base}/mcp"], **{setting: True})
         with pytest.raises(CallError, match=f"{setting} is on, and auth.example.com is elsewhere"):
-            workspace.mcp.sign_in(workspace.mcp.status[0])
+            workspace.mcp.servers.sign_in(workspace.mcp.servers.status[0])
         listening.shutdown()
 
 

@@ -19,6 +19,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"opener"}),
     frozenset({"runtimes", "engine"}),
     frozenset({"custom_languages", "computer_api", "mcp_client"}),
+    frozenset({"services"}),
     frozenset({"workspace", "commands", "themes", "input", "log", "profiles", "turn_worker"}),
     frozenset({"terminal"}),
     frozenset({"doctor", "actions"}),
@@ -117,7 +118,8 @@ def test_engine_and_runtimes_load_neither_textual_nor_litellm() -> None:
     names = [
         ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
         for path in modules()
-        if path.relative_to(PACKAGE).parts[0] in ("engine", "runtimes", "demo", "workspace.py", "commands")
+        if path.relative_to(PACKAGE).parts[0]
+        in ("engine", "runtimes", "demo", "services", "workspace.py", "commands")
     ]
     code = "import importlib\n" + "\n".join(f"importlib.import_module({name!r})" for name in names)
     assert loaded(code) & {"textual", "rich", "litellm", "openai"} == set()

@@ -316,7 +316,7 @@ def servers_listed(profile: Profile) -> object:
     """The MCP servers, none of which is started."""
     workspace = Workspace(profile, llm=Llm())
     try:
-        return [status.server for status in workspace.mcp.status]
+        return [status.server for status in workspace.mcp.servers.status]
     finally:
         workspace.close()
 

@@ -1,0 +1,1 @@
+"""The services that a workspace is made of, each with its settings."""

@@ -1,0 +1,176 @@
+"""The conversation at work: its session, its file, and how another one takes its place."""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.engine.files.snapshots import Snapshots
+from oi_tui.engine.files.watcher import FileWatcher
+from oi_tui.engine.session import Session
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.skills import Skills
+from oi_tui.engine.storage.journal import Journal
+from oi_tui.engine.storage.records import title_of, title_of_copy
+from oi_tui.engine.storage.store import Store
+from oi_tui.engine.storage.undo_history import UndoHistory
+from oi_tui.messages import Message
+from oi_tui.services.languages import LanguageService
+from oi_tui.services.mcp import McpService
+from oi_tui.services.model import ModelService
+
+
+class CurrentConversation:
+    """Makes sessions: there is always one, `session`, and one file that it is saved in."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        store: Store,
+        snapshots: Snapshots,
+        model: ModelService,
+        languages: LanguageService,
+        mcp: McpService,
+        skills: Skills,
+        saved: tuple[Journal, Sequence[Message]] | None = None,
+    ) -> None:
+        """`saved` is where to go on."""
+        self.store = store
+        self._profile = profile
+        self._model = model
+        self._languages = languages
+        self._mcp = mcp
+        self._skills = skills
+        self._watcher = FileWatcher(snapshots, languages.computer.cwd)
+        self._rescued = ""
+        #: What was said and run before the languages last forgot everything, by id.
+        self.forgotten: frozenset[str] = frozenset()
+        journal, messages = saved or (None, ())
+        self.session = self._open_session(messages, journal)
+
+    def apply(self, profile: Profile) -> None:
+        """Use other settings from the next request on."""
+        self._profile = self.session.profile = profile
+        self._journal.use_model(profile.model)
+
+    def begin(self, messages: Sequence[Message] = ()) -> Session:
+        """End the conversation at work and begin another one; it is saved once there is something in it."""
+        self._leave()
+        self._go_on(_first_words(messages), messages)
+        self._forget()
+        return self.session
+
+    def branch(self, messages: Sequence[Message]) -> Session:
+        """Go on in a copy that has these messages of the conversation at work, which stays as it is.
+
+        The languages are kept: what they remember is what they remember now.
+        """
+        title = title_of_copy(self._journal.title)
+        self.session.close()
+        self._close_journal()
+        return self._go_on(title, messages)
+
+    def resume(self, id: str) -> Session:
+        """End the conversation at work and go on with a saved one. Raises StoreError where that fails."""
+        journal, messages = self.store.open(id)
+        self._leave()
+        self.session = self._open_session(messages, journal)
+        self._forget()
+        return self.session
+
+    def reset_languages(self) -> None:
+        """Let the languages forget."""
+        self._languages.reset()
+        self._forget()
+
+    @property
+    def id(self) -> str:
+        """The id under which the conversation is saved."""
+        return self._journal.id
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the conversation has a file."""
+        return self._journal.path is not None
+
+    @property
+    def title(self) -> str:
+        """The title of the conversation, where that is not its first words; else ""."""
+        if given := self.store.given.get(self._journal.id):
+            return given
+        title, first_words = self._journal.title, _first_words(self.session.messages)
+        return title if first_words and title != first_words else ""
+
+    @property
+    def taken_back(self) -> tuple[UndoHistory, ...]:
+        """The messages removed from the conversation, step by step, also before it was opened."""
+        return self._journal.taken_back
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Notices about how the conversation was stored."""
+        return (*filter(None, (self._rescued,)), *self._journal.notices)
+
+    def close(self) -> str:
+        """Let go of the file. Returns what became of unsaved messages, or ""."""
+        self._close_journal()
+        return self._rescued
+
+    def _leave(self) -> None:
+        self.session.close()
+        self._languages.reset_for_conversation()
+        self._close_journal()
+
+    def _go_on(self, title: str, messages: Sequence[Message]) -> Session:
+        self.session = self._open_session(messages, self._journal_for(title, messages))
+        if messages:
+            self._journal.save()
+        return self.session
+
+    def _forget(self) -> None:
+        self.forgotten = frozenset(message.id for message in self.session.messages)
+
+    def _open_session(self, messages: Sequence[Message], journal: Journal | None = None) -> Session:
+        self._journal = journal or self._journal_for()
+        computer = self._languages.computer
+        return Session(
+            self._profile,
+            self._model.logged,
+            computer,
+            self._journal,
+            messages,
+            outputs=paths.data() / "outputs",
+            facts=self._model.facts,
+            witness=self._watcher if self._profile.file_snapshots else None,
+            earlier=self._languages.earlier,
+            notes=lambda: self._skills.notes(sandboxed=computer.sandbox),
+            tools=self._mcp.tools,
+        )
+
+    def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:
+        make = self.store.create if self._profile.conversation_history else self.store.unsaved
+        cwd = self._languages.computer.cwd
+        return make(cwd=cwd, model=self._profile.model, title=title, messages=messages)
+
+    def _close_journal(self) -> None:
+        """Let go of the file; a conversation that cannot be saved where it belongs is put somewhere else."""
+        journal = self._journal
+        journal.close()
+        self._rescued = ""
+        if journal.trouble is None or not journal.messages:
+            return
+        problem = journal.trouble.partition(". ")[0]
+        try:
+            path = journal.rescue(Path(tempfile.gettempdir()))
+        except OSError as error:
+            self._rescued = f"{problem}. It could not be written elsewhere either: {error.strerror or error}."
+        else:
+            folder = paths.short(self.store.folder)
+            self._rescued = (
+                f"{problem}. The conversation is in {path}; move that file to {folder} to open it."
+            )
+
+
+def _first_words(messages: Sequence[Message]) -> str:
+    """Return a title made of the first request; "" where there is none."""
+    return next((title_of(message) for message in messages if message.role == "user"), "")

@@ -1,0 +1,275 @@
+"""The languages of a workspace: what runs code, what Python gets beside it, and the settings of both."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from oi_tui import computer_api
+from oi_tui.custom_languages import CustomLanguages
+from oi_tui.engine import protocols
+from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.settings.profile import Profile, ProfileError
+from oi_tui.environment import held_back
+from oi_tui.messages import Loss
+from oi_tui.runtimes.availability import Availability
+from oi_tui.runtimes.computer import Computer
+from oi_tui.runtimes.language import Choices, Language
+from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.runtimes.sandbox.limits import Limits
+from oi_tui.runtimes.tables import TableSource
+from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.services.mcp import McpService
+from oi_tui.text import one_line
+
+if TYPE_CHECKING:
+    from oi_tui.engine.session import Session
+    from oi_tui.mcp_client.cells import CellTools
+
+
+class Languages(protocols.Computer, Protocol):
+    """Runs code, and reports what the user wants to know."""
+
+    def describe(self, language: str) -> str:
+        """The program that runs the language, in a few words."""
+
+    def standings(self) -> Sequence[Availability]:
+        """The availability of every language; asks their programs, which takes a moment."""
+
+    def memories(self) -> tuple[Memory, ...]:
+        """The variables of each language; may take a moment."""
+
+    def look_at(self, language: str, name: str) -> Detail | None:
+        """The value of one variable, as far as it is reported."""
+
+    def table(self, language: str, name: str) -> TableSource:
+        """A table that a language remembers. Raises TableError where it cannot be asked."""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Tell programs how much room their output has."""
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether programs are held in the working directory."""
+
+    @property
+    def limits(self) -> str | None:
+        """The sandbox limits in words; None where the sandbox is off."""
+
+    @property
+    def hosts(self) -> Sequence[str]:
+        """The hosts that programs in the sandbox reach."""
+
+    def allow_host(self, host: str) -> str | None:
+        """Let programs in the sandbox reach a host. Returns why that cannot be done, else None."""
+
+    def forget_hosts(self) -> None:
+        """Allow only the hosts of the settings again."""
+
+    def why_nothing_runs(self) -> str | None:
+        """Return why the sandbox, if it is on, does not work; may take a moment."""
+
+    def why_no_sandbox(self) -> str | None:
+        """Return why the sandbox would not work if it were turned on; may take a moment."""
+
+    @property
+    def target(self) -> str:
+        """Where code runs, as a person types it."""
+
+    def use_target(self, spelling: str) -> None:
+        """Run code there from now on; blocks while the connection is made. Raises TargetError, and stays."""
+
+    def use_startup(self, startup: Sequence[tuple[str, str]]) -> None:
+        """Run this code, each piece with its language, when languages start."""
+
+    def use_sandbox(self, on: bool, private: Sequence[Path]) -> None:
+        """Hold programs there from now on, where nothing of ours can be seen, or do not."""
+
+
+class LanguageService:
+    """Owns the languages: starts and ends them, and knows what ran in them.
+
+    They belong to the conversation: beginning or opening another one lets them forget. `computer` runs
+    the code. `earlier` is what ran since they began, for the review of what runs next.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        mcp: McpService,
+        *,
+        folder: Path,
+        private: Callable[[], tuple[Path, ...]],
+        session: Callable[[], "Session"],
+        ask_model: computer_api.Ask,
+        computer: Languages | None = None,
+        lent: bool = False,
+        earlier: EarlierCode | None = None,
+    ) -> None:
+        """`folder` is where paths of custom languages begin, and `private` are files that programs in the
+        sandbox do not see. `computer` is used in place of languages of our own; with `lent` it is not closed.
+        `session` and `ask_model` are for what runs.
+        """
+        self._profile = profile
+        self._mcp = mcp
+        self._private = private
+        self._session = session
+        self._ask_model = ask_model
+        self._lent = lent
+        self._cell_tools: CellTools | None = None
+        self._computer_api: computer_api.ComputerApi | None = None
+        #: The names of the variables in our environment that programs do not get.
+        self.held_back = () if profile.share_keys else held_back(profile.pass_environment)
+        self.custom = CustomLanguages(
+            profile.custom_languages,
+            Choices(profile.python, profile.shell),
+            folder,
+            may_ask=not profile.sandbox,
+        )
+        #: Set where the languages are ours, so that tools of MCP servers can be among them.
+        self._own_computer: Computer | None = None
+        if computer is None:
+            computer = self._own_computer = self._open_computer()
+        self.computer: Languages = computer
+        self.earlier = EarlierCode() if earlier is None else earlier
+        self._note_startup()
+
+    def apply(self, profile: Profile) -> None:
+        """Use the settings of the sandbox and of the startup code. Raises ProfileError for another target."""
+        self.check(profile)
+        self._profile = profile
+        self.computer.use_sandbox(profile.sandbox, self._private())
+        self.computer.use_startup(profile.startup)
+        self._note_startup()
+
+    def check(self, profile: Profile) -> None:
+        """Raise ProfileError for another target, which has to be reached first (`Languages.use_target`)."""
+        if profile.target != self.computer.target:
+            raise ProfileError("can be changed at the start or with %target only", key="target")
+
+    def reset(self) -> None:
+        """Let the languages forget."""
+        self.computer.reset()
+        self.earlier.forget()
+        self._note_startup()
+
+    def reset_for_conversation(self) -> None:
+        """Let the languages forget, also which hosts a person allowed."""
+        self.computer.forget_hosts()
+        self.reset()
+
+    def note_problem(self, text: str) -> None:
+        """Have a problem beside the runs shown, where the languages are ours."""
+        if self._own_computer:
+            self._own_computer.note_loss(Loss("", text.rstrip(".")))
+
+    def unknown(self, names: Sequence[str]) -> list[str]:
+        """Say which of these names are no languages."""
+        here = ", ".join(self.computer.languages)
+        unknown = (name for name in names if self.computer.resolve(name) is None)
+        return [f"computer.languages: unknown language {name!r}; languages: {here}" for name in unknown]
+
+    @property
+    def has_pointer(self) -> bool:
+        """Whether running code uses mouse and keyboard at this moment."""
+        return self._computer_api is not None and self._computer_api.in_control
+
+    def why_no_os_mode(self) -> str | None:
+        """Say in a sentence why code cannot use screen, mouse and keyboard; None where it can."""
+        if self._own_computer is None:
+            return "the languages of this conversation belong to another program."
+        if self.computer.sandbox:
+            return "programs in the sandbox reach no screen. %sandbox off turns the sandbox off."
+        if self.computer.where:
+            return f"code runs {one_line(self.computer.where, 100)}. %target local changes that."
+        return None
+
+    def declare_again(self) -> None:
+        """Start Python anew with the computer object of the settings. Nothing may run."""
+        if self._own_computer is None:
+            return
+        before = (self._computer_api, self._cell_tools)
+        self._computer_api = self._cell_tools = None
+        self._own_computer.declare(self._declared())
+        for service in before:
+            if service:
+                service.close()
+
+    def stop_computer_api(self) -> None:
+        """Take screen, mouse and keyboard from running code; its cells are about to end."""
+        if self._computer_api:
+            self._computer_api.close()
+
+    def close(self) -> None:
+        """End all languages that are ours."""
+        if self._cell_tools:
+            self._cell_tools.close()
+        if not self._lent:
+            self.computer.close()
+
+    def _open_computer(self) -> Computer:
+        profile = self._profile
+        return _open_computer(
+            declared=self._declared(),
+            python=profile.python,
+            shell=profile.shell,
+            hidden=self.held_back,
+            active_line=profile.highlight_active_line,
+            sandbox=profile.sandbox,
+            private=self._private(),
+            passed=profile.pass_environment,
+            writable=profile.sandbox_writable,
+            hosts=profile.sandbox_hosts,
+            limits=Limits(
+                profile.sandbox_memory,
+                profile.sandbox_processes,
+                profile.sandbox_disk,
+                profile.sandbox_time,
+            ),
+            startup=profile.startup,
+            target=profile.target,
+            share_keys=profile.share_keys,
+            unlisted=self._mcp.languages,
+        )
+
+    def _declared(self) -> tuple[Language, ...]:
+        """The languages that may run; Python has the computer object where the profile wants that."""
+        languages = (*LANGUAGES, *self.custom.languages)
+        if self._profile.mcp_servers:
+            from oi_tui.mcp_client.cells import CellTools
+
+            self._cell_tools = CellTools(
+                self._mcp.tools,
+                lambda tool, arguments, stopped: self._mcp.servers.call(tool, arguments, stopped),
+                lambda: self._session().callable_tools,
+                lambda pid: self._own_computer is not None and self._own_computer.is_running(pid),
+                lambda: bool(self._profile.mcp_servers) and not self._profile.sandbox,
+            )
+            languages = self._cell_tools.given_to(languages)
+        if not computer_api.wanted(self._profile):
+            return languages
+        self._computer_api = computer_api.ComputerApi(
+            self._ask_model, self._stop_turn, os_mode=self._profile.os
+        )
+        return self._computer_api.given_to(languages)
+
+    def _stop_turn(self) -> None:
+        """End the turn, because the person took mouse and keyboard back."""
+        self._session().interrupt()
+
+    def _note_startup(self) -> None:
+        """Have the review know what the profile's own code changes in the languages."""
+        for language, code in self._profile.startup:
+            self.earlier.note(self.computer.resolve(language) or language, code, self.computer.cwd)
+
+
+def _open_computer(**options: Any) -> Computer:
+    """The languages where the settings want them. Raises ProfileError where that place cannot be reached."""
+    from oi_tui.runtimes.remote.askpass import ask_on_terminal
+
+    try:
+        # The screen is not there yet where this is made.
+        return Computer(**options, ask=ask_on_terminal if sys.stdin.isatty() else None)
+    except TargetError as error:
+        raise ProfileError(str(error), key="target") from None

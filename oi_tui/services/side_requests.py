@@ -1,0 +1,97 @@
+"""Requests to the model beside the turns of a conversation: titles, questions of running code, tests."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from oi_tui import computer_api
+from oi_tui.engine.llm import titles
+from oi_tui.engine.llm.base import LlmError
+from oi_tui.engine.llm.question import Question
+from oi_tui.engine.llm.usage_report import OverBudget
+from oi_tui.engine.models import model_check
+from oi_tui.engine.models.model_check import CheckResult
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.services.conversation import CurrentConversation
+from oi_tui.services.model import ModelService
+
+
+class SideRequests:
+    """Asks the model on the account of the conversation. What waits can be given up from any thread."""
+
+    def __init__(self, model: ModelService, conversation: CurrentConversation) -> None:
+        self._model = model
+        self._conversation = conversation
+        self._naming: titles.TitleRequest | None = None
+        #: Conversations whose title the model was asked for; it is asked once.
+        self._asked_for_title: set[str] = set()
+        #: What running code asks the model just now.
+        self._questions: set[Question] = set()
+
+    def check(self, profile: Profile) -> Iterator[CheckResult]:
+        """Try a profile's model with a few tokens; blocks while the model answers."""
+        account = self._conversation.session.account
+        yield from model_check.check(self._model.llm, profile, account, self._model.facts(profile))
+
+    def ask(self, text: str, images: Sequence[str] = ()) -> str:
+        """Ask the model for running code; blocks while it answers.
+
+        Raises computer_api.RefusedError with the reason where there is no answer.
+        """
+        model, session = self._model, self._conversation.session
+        profile = session.profile
+        try:
+            question = Question(model.llm, profile, text, images, session.account, model.facts(profile))
+            self._questions.add(question)
+            try:
+                return question.answer()
+            finally:
+                self._questions.discard(question)
+                session.enter(question.used)
+        except (LlmError, OverBudget) as error:
+            raise computer_api.RefusedError(str(error)) from None
+
+    def stop_questions(self) -> None:
+        """Give up what running code asks the model."""
+        for question in tuple(self._questions):
+            question.cancel()
+
+    @property
+    def is_title_wanted(self) -> bool:
+        """Whether the model should be asked for a title of the conversation now."""
+        conversation = self._conversation
+        session, profile = conversation.session, conversation.session.profile
+        return (
+            profile.model_titles
+            and profile.model != "demo"
+            and conversation.is_saved
+            and conversation.id not in self._asked_for_title
+            and not session.over_budget
+            and titles.can_be_named(session.messages)
+            and not conversation.store.is_named(conversation.id)
+        )
+
+    def name_conversation(self) -> None:
+        """Ask the model for a title and keep it; blocks while it answers. What fails, fails silently."""
+        conversation, model = self._conversation, self._model
+        session, id_, store = conversation.session, conversation.id, conversation.store
+        self._asked_for_title.add(id_)
+        profile = session.profile
+        try:
+            request = titles.TitleRequest(
+                model.llm, profile, session.messages, session.account, model.facts(profile)
+            )
+        except (LlmError, OverBudget):
+            return
+        self._naming = request
+        title = request.title()
+        self._naming = None
+        if title or request.used:
+            session.enter(request.used)
+        with contextlib.suppress(OSError):
+            if title and not store.is_named(id_):
+                store.suggest_title(id_, title)
+
+    def stop_naming(self) -> None:
+        """Give up what `name_conversation` waits for; a turn is about to begin."""
+        if self._naming:
+            self._naming.cancel()
