@@ -97,8 +97,7 @@ class Stage:
     def show(self, *events: Event) -> None:
         """Let these things happen in a turn."""
         for event in events:
-            self.bench.show(event)
-            self.bench._follow(event)
+            self.bench.take(event)
         self.bench.conversation.scroll_end()
 
     def open(self, screen: Screen[object]) -> None:
@@ -130,7 +129,7 @@ class Stage:
         for each in (bench.replace_line, bench.find_line, bench.approval, bench.input_line):
             each.dismiss()
         bench.log_panel.display = False
-        bench._waiting.take_all()
+        bench._queue_bar.take_all()
         bench.session.grants.clear()
         bench.conversation.clear()
         self.app.clear_notifications()

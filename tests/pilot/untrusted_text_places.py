@@ -453,7 +453,7 @@ PLACES: dict[str, Place] = {
     "history": recalled,
     "files and variables to complete": mentioned,
     "completions": offered,
-    "the queue": lambda s, t: [s.bench._waiting.add(t) for _ in range(5)] and None,
+    "the queue": lambda s, t: [s.bench._queue_bar.add(t) for _ in range(5)] and None,
     "find": finding,
     # how things stand
     "first and last line": headline,

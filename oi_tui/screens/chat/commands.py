@@ -261,7 +261,7 @@ class ChatCommands(ConversationActions):
             names = ", ".join(self._workspace.computer.languages)
             raise CommandError(f"Unknown language “{one_line(language, 40)}”. Languages: {names}.")
         if self._view.busy:
-            self._view.queue(f"! {code}" if language == "shell" else f"%run {language} {code}")
+            self._view.queued.add(f"! {code}" if language == "shell" else f"%run {language} {code}")
         else:
             self._view.start(self._view.session.run(resolved, code))
 

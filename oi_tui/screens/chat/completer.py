@@ -5,13 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import sleep
 
-from textual.message import Message
+from textual.message import Message as Notification
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
+from oi_tui.engine.events import Event, MessageRecorded
 from oi_tui.input import mentions
 from oi_tui.input.file_index import FileIndex
+from oi_tui.messages import Message
 from oi_tui.runtimes.variables import Memory, Variable, is_code, newer
+from oi_tui.screens.chat.interfaces import BEFORE_END
 from oi_tui.services.languages import Languages
 from oi_tui.text import one_line
 from oi_tui.widgets.prompt.completion import Query
@@ -28,7 +31,7 @@ class Completer:
     """Answers the prompt from a thread; an answer that nobody waits for any more is dropped."""
 
     @dataclass
-    class Found(Message):
+    class Found(Notification):
         """Offers for a query."""
 
         query: Query
@@ -48,8 +51,14 @@ class Completer:
         self._memories: tuple[Memory, ...] = ()
         self._outdated = True
 
+    def follow(self, event: Event) -> None:
+        """Forget what the languages remember once something ran."""
+        match event:
+            case MessageRecorded(Message(type="code", state=state)) if state not in BEFORE_END:
+                self.forget()
+
     def forget(self) -> None:
-        """Something ran: what the languages remember is to be asked anew."""
+        """Ask anew what the languages remember, when it is needed next."""
         self._outdated = True
 
     def ask(self, query: Query) -> None:

@@ -7,10 +7,20 @@ from textual.app import App
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
+from oi_tui.engine.events import Event
 from oi_tui.screens.models import ModelChoice
 from oi_tui.widgets.prompt.prompt import Prompt
 
 T = TypeVar("T")
+#: The states of code that has not come to its end.
+BEFORE_END = ("queued", "writing", "running")
+
+
+class Follower(Protocol):
+    """A part of the chat view that acts on what happens in a turn."""
+
+    def follow(self, event: Event) -> None:
+        """Act on one event; each event comes once, in the order of the session."""
 
 
 class PromptScreen(Protocol):

@@ -177,7 +177,7 @@ class ChatScreen(Screen[None]):
     @on(Prompt.LastQueuedWanted)
     def handle_last_queued_wanted(self) -> None:
         """Give the message that waits last back for editing."""
-        self.chat_view.give_last_queued_back()
+        self.chat_view.queued.give_last_back()
 
     @on(Prompt.GlanceWanted)
     def handle_glance_wanted(self) -> None:
@@ -350,11 +350,11 @@ class ChatScreen(Screen[None]):
 
     def action_edited(self) -> None:
         """The code is as it should be; ask again."""
-        self.chat_view.edited()
+        self.chat_view.questions.finish_edit()
 
     def action_run_edited(self) -> None:
         """The code is as it should be; run it, unless that is dangerous or a key follows."""
-        self.chat_view.edited(run=True)
+        self.chat_view.questions.finish_edit(run=True)
 
     @on(ApprovalPanel.DiffRequested)
     def handle_diff_requested(self) -> None:
@@ -363,7 +363,7 @@ class ChatScreen(Screen[None]):
 
     def action_changes(self) -> None:
         """Show what the person changed in the code in question."""
-        self.chat_view.show_changes()
+        self.chat_view.questions.show_changes()
 
     def action_edit_outside(self) -> None:
         """Edit the code in question, or the prompt, in the person's own editor."""

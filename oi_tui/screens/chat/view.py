@@ -1,4 +1,13 @@
-"""The chat view: the conversation, the approval panel, and the input of programs."""
+"""The chat view: the conversation, the approval panel, and the input of programs.
+
+Data flows one way. A turn works in a thread and posts `Happened`. `ChatView.take` hands its events to all:
+
+    Session -> TurnWorker (thread) -> Happened -> ChatView.take -+-> Conversation   shows it
+                                                                 +-> followers      act on it
+                                                                 +-> ChatView       goes on after the turn
+
+What a person decides goes the other way: a widget posts a message, and its handler here calls the session.
+"""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,27 +20,24 @@ from textual.message import Message as Notification
 from textual.widget import Widget
 
 from oi_tui import log
-from oi_tui.commands import COMMANDS, is_command
+from oi_tui.commands import COMMANDS
 from oi_tui.engine.events import (
-    ApprovalRequested,
     Event,
-    MessageRecorded,
     Noticed,
-    RunReported,
     TurnEnded,
     UsageReported,
 )
-from oi_tui.engine.review.permissions import offers
-from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.session import Session
-from oi_tui.engine.speech import Voice
 from oi_tui.input.mentions import expand
-from oi_tui.messages import InputReceived, InputRequested, Message
+from oi_tui.screens.chat.approval_control import ApprovalControl
 from oi_tui.screens.chat.completer import Completer
 from oi_tui.screens.chat.foreground import Foreground
+from oi_tui.screens.chat.interfaces import Follower
+from oi_tui.screens.chat.narrator import Narrator
+from oi_tui.screens.chat.program_input import ProgramInput
 from oi_tui.screens.chat.progress import Progress
+from oi_tui.screens.chat.queued_prompts import QueuedPrompts
 from oi_tui.screens.chat.sidebar import SidebarControl
-from oi_tui.screens.diff import DiffScreen
 from oi_tui.terminal.clipboard import copy
 from oi_tui.terminal.external_editor import edit_outside
 from oi_tui.terminal.notifications import LONG
@@ -92,7 +98,6 @@ class ChatView(Widget):
         self.progress = Progress(lambda: self.post_message(self.Changed()))
         self._began = 0.0
         self.tokens = 0
-        self._voice = Voice()
         prompt.multi_line = workspace.profile.multi_line
         self.conversation = Conversation(id="conversation", saved_as=workspace.save_picture)
         self.approval = ApprovalPanel(id="approval")
@@ -104,21 +109,41 @@ class ChatView(Widget):
         self.sidebar = SidebarControl(self, workspace, lambda: self.tokens)
         self.completer = Completer(self, workspace.computer, workspace.mcp.resources)
         self.log_panel = LogPanel(log.recent, id="log")
-        self._waiting = PromptQueue(id="queue")
+        self.questions = ApprovalControl(
+            self,
+            self.approval,
+            self.conversation,
+            prompt,
+            workspace,
+            doing=self.progress.now,
+            call_back=self._call_back,
+        )
+        self._input = ProgramInput(self.input_line, prompt, self.conversation, self.progress, self._call_back)
+        self._narrator = Narrator(workspace)
+        #: Each gets every event of a turn, in this order: what the others ask of the progress is known first.
+        self._followers: tuple[Follower, ...] = (
+            self.progress,
+            self._narrator,
+            self.questions,
+            self.completer,
+            self._input,
+            self.foreground,
+            self.sidebar,
+        )
+        self._queue_bar = PromptQueue(id="queue")
+        self.queued = QueuedPrompts(self._queue_bar, prompt, lambda text: self.notify(text, markup=False))
         self._notices: list[Noticed] = []
         #: Takes what was queued, when its turn has come.
         self.dispatch: Callable[[str], object] = self.send
         self._turn: TurnWorker | None = None
         self._with_model = False
-        #: Whether something stood in the prompt before the question came.
-        self._typed_before = False
         self._naming: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
         yield self.conversation
         yield self.log_panel
-        yield self._waiting
+        yield self._queue_bar
         yield self.approval
         yield self.input_line
         yield self.find_line
@@ -142,14 +167,9 @@ class ChatView(Widget):
     def say(self, text: str) -> None:
         """Send a message; while a turn is at work it waits its turn."""
         if self.busy:
-            self.queue(text)
+            self.queued.add(text)
         else:
             self.send(text)
-
-    def queue(self, text: str) -> None:
-        """Let a message, or a command that runs code, wait for the end of the turn."""
-        self._waiting.add(text)
-        self.prompt.queue_waits = True
 
     def keep(self, notice: Noticed) -> None:
         """Show a notice, but no earlier than at the end of the turn: it is no line inside a reply."""
@@ -196,10 +216,9 @@ class ChatView(Widget):
 
     def stop(self) -> None:
         """Leave the editor, else stop what is in progress, else go to the prompt."""
-        self._voice.hush()
+        self._narrator.hush()
         if self.conversation.editing:
-            self.conversation.cancel_edit()
-            self._ask_again(self.approval.code)
+            self.questions.cancel_edit()
         elif self.busy:
             self.session.interrupt()
         else:
@@ -221,40 +240,11 @@ class ChatView(Widget):
         else:
             self.prompt.focus()
 
-    def edited(self, *, run: bool = False) -> None:
-        """The code is as it should be; ask again. With `run` it runs once the keyboard is quiet."""
-        if run and not self.conversation.editing:
-            return
-        self._ask_again(self.conversation.finish_edit(), run=run)
-
-    def show_changes(self) -> None:
-        """Show how the code in question, as it stands now, differs from the model's."""
-        request = self.approval.request
-        if request is not None:
-            editor = self.conversation.editor
-            code = editor.code if self.conversation.editing else self.approval.code
-            name = one_line(request.message.format or "", 30)
-            self.app.push_screen(
-                DiffScreen(f"Your changes to this {name} code", request.message.content, code)
-            )
-
     def edit_outside(self) -> None:
         """Edit the code in question, or the prompt, in the person's own editor."""
-        request = self.approval.request
-        if request is None:
+        if not self.questions.edit_outside():
             self.prompt.load_text(edit_outside(self.app, self.prompt.full(self.prompt.text), ".md"))
             self.prompt.move_cursor(self.prompt.document.end)
-            return
-        code = self.conversation.finish_edit() if self.conversation.editing else self.approval.code
-        code = edit_outside(self.app, code, f".{request.message.format or 'txt'}")
-        self.conversation.show_code(request.message.id, code)
-        self._ask_again(code)
-
-    def give_last_queued_back(self) -> None:
-        """Give the message that waits last back for editing."""
-        if self._waiting:
-            self.prompt.put_back(self._waiting.take_last())
-            self.prompt.queue_waits = bool(self._waiting)
 
     @on(Completer.Found)
     def handle_found(self, event: Completer.Found) -> None:
@@ -266,14 +256,8 @@ class ChatView(Widget):
 
     @on(ApprovalPanel.Armed)
     def handle_armed(self) -> None:
-        """Give the panel the keyboard, unless somebody is in the middle of something."""
-        if self.approval.is_answer(self.prompt.text) and not self._typed_before:
-            # An answer that was typed too early; undo brings it back where it was meant as text.
-            self._typed_before = True
-            self.prompt.action_clear()
-            self.approval.ask_for_key_again()
-        if self.screen.focused is None or (self.prompt.has_focus and not self.prompt.text):
-            self.approval.focus()
+        """Let the question have the keyboard, which can be answered from now on."""
+        self.questions.take_keyboard()
 
     @on(ApprovalPanel.KeysPassedOn)
     def handle_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
@@ -290,9 +274,7 @@ class ChatView(Widget):
     @on(ApprovalPanel.EditRequested)
     def handle_edit_requested(self, event: ApprovalPanel.EditRequested) -> None:
         """Open the code for editing, where it stands."""
-        self.approval.note_edit()
-        self.conversation.edit(event.request.message.id)
-        self.progress.now("editing")
+        self.questions.edit(event.request)
 
     @on(StdinBar.Typed)
     def handle_typed(self, event: StdinBar.Typed) -> None:
@@ -308,42 +290,13 @@ class ChatView(Widget):
         """Put text on the clipboard and say by which way."""
         self.notify(what + copy(text, self.app), timeout=2, markup=False)
 
-    def _ask_again(self, code: str, *, run: bool = False) -> None:
-        request = self.approval.request
-        if request is not None:
-            self._ask(request, code)
-            if run:
-                self.approval.run_when_quiet()
-        self.prompt.focus()
-
-    def _ask(self, request: ApprovalRequested, code: str | None = None) -> None:
-        self.progress.now("waiting for your approval")
-        language = request.message.format or ""
-        computer = self.workspace.computer
-        folder = str(computer.cwd).replace(str(computer.cwd.home()), "~", 1)
-        walls = " · sandbox on" if computer.sandbox else ""
-        self.conversation.reveal(request.message.id)
-        shown = request.message.content if code is None else code
-        resolved = computer.resolve(language) or language
-        findings = look_through(resolved, shown, computer.cwd, self.session.earlier)
-        self.conversation.flag(request.message.id, findings.lines)
-        self._typed_before = bool(self.prompt.text)
-        self.approval.ask(
-            request,
-            where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{walls}",
-            code=code,
-            findings=findings,
-            offers=offers(resolved, shown, computer.cwd, self.session.earlier),
-        )
-
     def _look_again(self) -> None:
         """Tell what changes without an event: what of the code is out of sight, and whether saving works."""
         if self.session.saves_again():
             self.show(Noticed("Saving works again."))
         for event in self.session.tell_losses():
             self.show(event)
-        if self.approval.request:
-            self.approval.note_hidden(self.conversation.hidden_below(self.approval.request.message.id))
+        self.questions.note_hidden()
 
     # -- what the session tells ----------------------------------------------------------------
 
@@ -354,12 +307,21 @@ class ChatView(Widget):
         if event.turn is not self._turn:
             return
         for item in event.turn.take():
-            self.show(item)
-            self._follow(item)
-            self.foreground.follow(item)
-            self.sidebar.follow(item)
+            self.take(item)
         self._show_activity()
         self.post_message(self.Changed())
+
+    def take(self, event: Event) -> None:
+        """Hand one event of a turn to every part. Going on is last: a queued message begins the next turn."""
+        self.show(event)
+        if isinstance(event, TurnEnded):
+            self._end_progress()
+        elif isinstance(event, UsageReported):
+            self.tokens = event.prompt_tokens + event.completion_tokens
+        for follower in self._followers:
+            follower.follow(event)
+        if isinstance(event, TurnEnded):
+            self._end_turn(event)
 
     def _show_activity(self) -> None:
         """Say where the answer will appear that the model is waited for."""
@@ -390,7 +352,7 @@ class ChatView(Widget):
         self.progress.end()
         self.conversation.wait_for(None)
         self.tokens = 0
-        self._give_queue_back()
+        self.queued.give_all_back()
         self.approval.dismiss()
         self.input_line.dismiss()
         self.find_line.dismiss()
@@ -402,55 +364,19 @@ class ChatView(Widget):
         self.conversation.scroll_end()
         self.post_message(self.Changed())
 
-    def _follow(self, event: Event) -> None:
-        self.progress.follow(event)
-        match event:
-            case MessageRecorded(Message(role="assistant", type="message", content=words)):
-                if self.workspace.profile.speak_messages:
-                    self._voice.say(words)
-            case ApprovalRequested():
-                self._ask(event)
-                self._call_back(f"Run this {event.message.format or ''} code?")
-            case MessageRecorded(Message(type="code", state="running")):
-                self.approval.dismiss()
-            case MessageRecorded(Message(type="code", state=state)) if state not in ("queued", "writing"):
-                self.completer.forget()
-                self._end_input()
-            case RunReported(_, InputRequested() as request):
-                self.input_line.ask(self.progress.language, request)
-                if not (self.prompt.text or self.conversation.has_focus_within):
-                    self.input_line.take_focus()
-                self._call_back(self.progress.doing)
-            case RunReported(_, InputReceived()):
-                self._end_input()
-            case UsageReported():
-                self.tokens = event.prompt_tokens + event.completion_tokens
-            case TurnEnded():
-                self._end_turn(event)
-
-    def _end_input(self) -> None:
-        if self.input_line.display:
-            focused = self.input_line.has_focus_within
-            self.input_line.dismiss()
-            if focused:
-                self.prompt.focus()
-
     def _call_back(self, why: str) -> None:
         """Call the person, if they look elsewhere."""
         if looks_away(self.app):
             self.post_message(self.Called(why))
 
-    def _end_turn(self, event: TurnEnded) -> None:
+    def _end_progress(self) -> None:
         self.busy = False
         self.progress.end()
         self.conversation.wait_for(None)
         self._turn = None
-        if self.conversation.editing:
-            self.conversation.cancel_edit()
-        focused = self.approval.has_focus_within
-        self.approval.dismiss()
-        self._end_input()
-        if focused or self.screen.focused is None:
+
+    def _end_turn(self, event: TurnEnded) -> None:
+        if self.screen.focused is None:
             self.prompt.focus()
         if event.outcome in ("failed", "paused") or time.monotonic() - self._began > LONG:
             self._call_back(event.reason or f"The turn is {event.outcome}")
@@ -462,11 +388,9 @@ class ChatView(Widget):
         if event.outcome == "done" and self._with_model:
             self._naming = later(self, _IDLE, self._think_of_title)
         if event.outcome != "done":
-            self._give_queue_back()
-        while self._waiting and not self.busy:
-            text = self._waiting.take_first()
-            self.prompt.queue_waits = bool(self._waiting)
-            self.dispatch(text)
+            self.queued.give_all_back()
+        while self.queued and not self.busy:
+            self.dispatch(self.queued.take_first())
 
     def _offer_continuing(self, event: TurnEnded) -> None:
         """Say which key goes on; where only a key of the model is missing, ask for that."""
@@ -481,15 +405,6 @@ class ChatView(Widget):
         if not self.busy and self.workspace.side_requests.is_title_wanted:
             name = self.workspace.side_requests.name_conversation
             self.run_worker(name, thread=True, group="title", exit_on_error=False)
-
-    def _give_queue_back(self) -> None:
-        if self._waiting:
-            texts = self._waiting.take_all()
-            # One text of both would hand the messages to a shell. History has the commands.
-            self.prompt.put_back("\n".join(text for text in texts if not is_command(text)))
-            for text in filter(is_command, texts):
-                self.notify(f"Not run: {one_line(text, 60)} (press up to get it back)", markup=False)
-            self.prompt.queue_waits = False
 
     def on_resize(self) -> None:
         """Programs learn how wide the output is."""
@@ -515,7 +430,7 @@ class ChatView(Widget):
         self.session.close()
 
     def _abandon(self) -> None:
-        self._voice.hush()
+        self._narrator.hush()
         if self._turn:
             self._turn.abandon()
             self._turn = None

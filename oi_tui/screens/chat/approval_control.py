@@ -1,0 +1,144 @@
+"""Asks whether code runs: at first, and again when it was edited."""
+
+from collections.abc import Callable
+
+from textual.widget import Widget
+
+from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded, TurnEnded
+from oi_tui.engine.review.permissions import offers
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.messages import Message
+from oi_tui.screens.diff import DiffScreen
+from oi_tui.terminal.external_editor import edit_outside
+from oi_tui.text import one_line
+from oi_tui.widgets.approval.panel import ApprovalPanel
+from oi_tui.widgets.conversation.conversation import Conversation
+from oi_tui.widgets.prompt.prompt import Prompt
+from oi_tui.workspace import Workspace
+
+
+class ApprovalControl:
+    """Puts the question of a turn on the panel, with what the review found in the code as it stands now.
+
+    `doing` is called with what is in progress, and `call_back` calls a person who looks elsewhere.
+    """
+
+    def __init__(
+        self,
+        view: Widget,
+        panel: ApprovalPanel,
+        conversation: Conversation,
+        prompt: Prompt,
+        workspace: Workspace,
+        *,
+        doing: Callable[[str], object],
+        call_back: Callable[[str], object],
+    ) -> None:
+        self._view = view
+        self._panel = panel
+        self._conversation = conversation
+        self._prompt = prompt
+        self._workspace = workspace
+        self._doing = doing
+        self._call_back = call_back
+        #: Whether something stood in the prompt before the question came.
+        self._typed_before = False
+
+    def follow(self, event: Event) -> None:
+        """Ask when the turn asks, and take the question away when it is answered."""
+        match event:
+            case ApprovalRequested():
+                self._ask(event)
+                self._call_back(f"Run this {event.message.format or ''} code?")
+            case MessageRecorded(Message(type="code", state="running")):
+                self._panel.dismiss()
+            case TurnEnded():
+                self._end()
+
+    def take_keyboard(self) -> None:
+        """Give the panel the keyboard, unless somebody is in the middle of something."""
+        if self._panel.is_answer(self._prompt.text) and not self._typed_before:
+            # An answer that was typed too early; undo brings it back where it was meant as text.
+            self._typed_before = True
+            self._prompt.action_clear()
+            self._panel.ask_for_key_again()
+        if self._view.screen.focused is None or (self._prompt.has_focus and not self._prompt.text):
+            self._panel.focus()
+
+    def edit(self, request: ApprovalRequested) -> None:
+        """Open the code for editing, where it stands."""
+        self._panel.note_edit()
+        self._conversation.edit(request.message.id)
+        self._doing("editing")
+
+    def finish_edit(self, *, run: bool = False) -> None:
+        """Ask again about the code as it is now. With `run` it runs once the keyboard is quiet."""
+        if run and not self._conversation.editing:
+            return
+        self._ask_again(self._conversation.finish_edit(), run=run)
+
+    def cancel_edit(self) -> None:
+        """Ask again about the code as it was."""
+        self._conversation.cancel_edit()
+        self._ask_again(self._panel.code)
+
+    def show_changes(self) -> None:
+        """Show how the code in question, as it stands now, differs from the model's."""
+        request = self._panel.request
+        if request is not None:
+            editor = self._conversation.editor
+            code = editor.code if self._conversation.editing else self._panel.code
+            title = f"Your changes to this {one_line(request.message.format or '', 30)} code"
+            self._view.app.push_screen(DiffScreen(title, request.message.content, code))
+
+    def edit_outside(self) -> bool:
+        """Edit the code in question in the person's own editor. False when there is no question."""
+        request = self._panel.request
+        if request is None:
+            return False
+        code = self._conversation.finish_edit() if self._conversation.editing else self._panel.code
+        code = edit_outside(self._view.app, code, f".{request.message.format or 'txt'}")
+        self._conversation.show_code(request.message.id, code)
+        self._ask_again(code)
+        return True
+
+    def note_hidden(self) -> None:
+        """Say what of the code in question is out of sight, which changes without an event."""
+        if self._panel.request:
+            self._panel.note_hidden(self._conversation.hidden_below(self._panel.request.message.id))
+
+    def _ask_again(self, code: str, *, run: bool = False) -> None:
+        request = self._panel.request
+        if request is not None:
+            self._ask(request, code)
+            if run:
+                self._panel.run_when_quiet()
+        self._prompt.focus()
+
+    def _ask(self, request: ApprovalRequested, code: str | None = None) -> None:
+        self._doing("waiting for your approval")
+        language = request.message.format or ""
+        computer, earlier = self._workspace.computer, self._workspace.session.earlier
+        folder = str(computer.cwd).replace(str(computer.cwd.home()), "~", 1)
+        walls = " · sandbox on" if computer.sandbox else ""
+        self._conversation.reveal(request.message.id)
+        shown = request.message.content if code is None else code
+        resolved = computer.resolve(language) or language
+        findings = look_through(resolved, shown, computer.cwd, earlier)
+        self._conversation.flag(request.message.id, findings.lines)
+        self._typed_before = bool(self._prompt.text)
+        self._panel.ask(
+            request,
+            where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{walls}",
+            code=code,
+            findings=findings,
+            offers=offers(resolved, shown, computer.cwd, earlier),
+        )
+
+    def _end(self) -> None:
+        if self._conversation.editing:
+            self._conversation.cancel_edit()
+        focused = self._panel.has_focus_within
+        self._panel.dismiss()
+        if focused:
+            self._prompt.focus()

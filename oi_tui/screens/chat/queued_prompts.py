@@ -1,0 +1,47 @@
+"""Messages and commands that wait for the end of the turn."""
+
+from collections.abc import Callable
+
+from oi_tui.commands import is_command
+from oi_tui.text import one_line
+from oi_tui.widgets.prompt.prompt import Prompt
+from oi_tui.widgets.prompt.queue import PromptQueue
+
+
+class QueuedPrompts:
+    """Keeps what waits, and has the prompt know whether something does."""
+
+    def __init__(self, bar: PromptQueue, prompt: Prompt, notify: Callable[[str], object]) -> None:
+        self._bar = bar
+        self._prompt = prompt
+        self._notify = notify
+
+    def __bool__(self) -> bool:
+        return bool(self._bar)
+
+    def add(self, text: str) -> None:
+        """Let a message, or a command that runs code, wait for the end of the turn."""
+        self._bar.add(text)
+        self._prompt.queue_waits = True
+
+    def take_first(self) -> str:
+        """Take what has waited longest."""
+        text = self._bar.take_first()
+        self._prompt.queue_waits = bool(self._bar)
+        return text
+
+    def give_last_back(self) -> None:
+        """Give the message that waits last back for editing."""
+        if self._bar:
+            self._prompt.put_back(self._bar.take_last())
+            self._prompt.queue_waits = bool(self._bar)
+
+    def give_all_back(self) -> None:
+        """Give the messages back for editing; commands are not run."""
+        if self._bar:
+            texts = self._bar.take_all()
+            # One text of both would hand the messages to a shell. History has the commands.
+            self._prompt.put_back("\n".join(text for text in texts if not is_command(text)))
+            for text in filter(is_command, texts):
+                self._notify(f"Not run: {one_line(text, 60)} (press up to get it back)")
+            self._prompt.queue_waits = False
