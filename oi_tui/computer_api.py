@@ -26,7 +26,8 @@ _LONGEST = 64_000_000
 _FOR_GUARD = ("DISPLAY", "XAUTHORITY", environment_names.COMPUTER)
 _OS_MODE = (
     "You control the user's computer: its screen, mouse and keyboard. Work in small steps. Look before you "
-    "act and look again afterwards, and say what you saw. Stop and ask before you send, buy, delete or log "
+    "act and look again afterwards, and say what you saw. Click by role and name where programs have them "
+    "(computer.display.elements()), else by what you see. Stop and ask before you send, buy, delete or log "
     "in anywhere, and never type passwords. If the user moves the mouse, your code is stopped; ask then."
 )
 
@@ -38,12 +39,21 @@ class RefusedError(Exception):
 class ComputerApi:
     """Gives Python the object `computer`. Its questions go to `ask`; the socket exists once Python starts.
 
-    `stop` ends the turn, because the person took mouse and keyboard back.
+    `stop` ends the turn, because the person took mouse and keyboard back. `takes_images` says whether the
+    model of the conversation can look at pictures; without it the screen is described in words.
     """
 
-    def __init__(self, ask: Ask, stop: Callable[[], None], *, os_mode: bool = False) -> None:
+    def __init__(
+        self,
+        ask: Ask,
+        stop: Callable[[], None],
+        *,
+        takes_images: Callable[[], bool] = lambda: True,
+        os_mode: bool = False,
+    ) -> None:
         self._ask = ask
         self._stop = stop
+        self._takes_images = takes_images
         self._os_mode = os_mode
         #: Whether running code uses mouse and keyboard at this moment.
         self.in_control = False
@@ -96,6 +106,8 @@ class ComputerApi:
             if "control" in request:
                 self.in_control = bool(request["control"])
                 return {"text": ""}
+            if "takes_images" in request:
+                return {"text": "yes" if self._takes_images() else "no"}
             text, images = str(request["text"]), [str(image) for image in request["images"]]
         except (ValueError, KeyError, TypeError, RecursionError):
             return {"error": "The question is not understood, or longer than 64 MB."}

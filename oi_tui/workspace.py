@@ -73,6 +73,7 @@ class Workspace:
             private=self._private,
             session=lambda: self.session,
             ask_model=lambda text, images: self.side_requests.ask(text, images),
+            takes_images=lambda: self.model.takes_images,
             computer=computer,
             lent=lent,
             earlier=earlier,

@@ -51,12 +51,19 @@ def why_not(name: str) -> str | None:
         return None if importlib.util.find_spec(name) else f"{name} is not installed here"
     found = bubblewrap.find() if name == "bwrap" else shutil.which(name, path=PATH)
     found = find_sshd() if name == "sshd" else found
+    found = find_accessibility() if name == "at-spi2" else found
     return None if found else f"{name} is not installed here"
 
 
 def find_sshd() -> str | None:
     """The server of OpenSSH, which is not on everybody's PATH."""
     return shutil.which("sshd", path=os.pathsep.join((PATH, "/usr/local/sbin", "/usr/sbin")))
+
+
+def find_accessibility() -> str | None:
+    """The accessibility service of desktops, which D-Bus starts; distributions keep it in various folders."""
+    folders = ("/usr/libexec", "/usr/lib/at-spi2-core", "/usr/lib")
+    return shutil.which("at-spi-bus-launcher", path=os.pathsep.join(folders))
 
 
 def of_language(language: str) -> str | None:

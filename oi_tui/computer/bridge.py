@@ -42,6 +42,14 @@ def stop() -> bool:
     return True
 
 
+def takes_images() -> bool:
+    """Whether the model of the conversation takes images; True where that is not known."""
+    try:
+        return str(_exchange(os.environ[VARIABLE], {"takes_images": True})["text"]) != "no"
+    except (KeyError, ComputerError):
+        return True
+
+
 def say_control(taken: bool) -> None:
     """Have oi-tui show that code uses mouse and keyboard now, or that it does so no more."""
     with contextlib.suppress(KeyError, ComputerError):

@@ -103,19 +103,21 @@ class LanguageService:
         private: Callable[[], tuple[Path, ...]],
         session: Callable[[], "Session"],
         ask_model: computer_api.Ask,
+        takes_images: Callable[[], bool],
         computer: Languages | None = None,
         lent: bool = False,
         earlier: EarlierCode | None = None,
     ) -> None:
         """`folder` is where paths of custom languages begin, and `private` are files that programs in the
         sandbox do not see. `computer` is used in place of languages of our own; with `lent` it is not closed.
-        `session` and `ask_model` are for what runs.
+        `session`, `ask_model` and `takes_images`, whether that model does so, are for what runs.
         """
         self._profile = profile
         self._mcp = mcp
         self._private = private
         self._session = session
         self._ask_model = ask_model
+        self._takes_images = takes_images
         self._lent = lent
         self._cell_tools: CellTools | None = None
         self._computer_api: computer_api.ComputerApi | None = None
@@ -250,7 +252,10 @@ class LanguageService:
         if not computer_api.wanted(self._profile):
             return languages
         self._computer_api = computer_api.ComputerApi(
-            self._ask_model, self._stop_turn, os_mode=self._profile.os
+            self._ask_model,
+            self._stop_turn,
+            takes_images=self._takes_images,
+            os_mode=self._profile.os,
         )
         return self._computer_api.given_to(languages)
 

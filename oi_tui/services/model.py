@@ -86,6 +86,14 @@ class ModelService:
         """Return what is known of a profile's model; nothing for a model that is a function."""
         return self._known.of(profile) if self.is_reached_by_process else ModelInfo()
 
+    @property
+    def takes_images(self) -> bool:
+        """Whether the pictures that code shows are sent to the model."""
+        profile = self._profile
+        known = profile.supports_vision
+        sees = self.facts(profile).supports_vision if known is None else known
+        return bool(sees) and profile.emit_images
+
     def count(self, model: str, texts: Sequence[str]) -> list[int] | None:
         """Count the tokens of texts for a model on this machine; None where that is not possible."""
         return self.process.count(model, texts) if self.is_reached_by_process else None

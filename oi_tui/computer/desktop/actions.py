@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.display import look
 from oi_tui.computer.desktop.pictures import Picture
-from oi_tui.computer.desktop.session import session
 from oi_tui.computer.errors import ComputerError
 
 Action = dict[str, Any]
@@ -128,7 +128,7 @@ def _screenshot(computer: Any, _: Action) -> Picture:
 
 def _zoom(_: Any, action: Action) -> Picture:
     left, top, right, bottom = map(int, action["region"])
-    return session().desktop.capture(Region(left, top, right - left, bottom - top))
+    return look(Region(left, top, right - left, bottom - top))
 
 
 def _position(computer: Any, _: Action) -> None:

@@ -6,7 +6,10 @@ import builtins
 import zlib
 from typing import Any
 
+from oi_tui.computer import bridge
+from oi_tui.computer.desktop import elements as found_elements
 from oi_tui.computer.desktop.base import Region, Window
+from oi_tui.computer.desktop.elements import Elements
 from oi_tui.computer.desktop.ocr import Word, words_of
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import session
@@ -65,7 +68,8 @@ class Display(Tool):
         With `active_app_only`, the picture is of the active window; with `quadrant`, of a quarter of the
         screen (1 left upper, 2 right upper, 3 left lower, 4 right lower); without `combine_screens`, of the
         monitor number `screen`. A printed line says which part of the screen it is and how to get from pixels
-        of the picture to coordinates. What has not changed since is not shown again.
+        of the picture to coordinates. What has not changed since is not shown again. Password fields are
+        black. A model that takes no images gets the list of elements instead.
         """
         return self.screenshot(screen, show, quadrant, active_app_only, combine_screens)
 
@@ -79,10 +83,23 @@ class Display(Tool):
     ) -> Picture:
         """Take a picture; the same as `view`."""
         region = self._region(screen, quadrant, active_app_only, combine_screens)
-        picture = session().desktop.capture(region)
+        picture = look(region)
         if show:
             self._show(picture, region)
         return picture
+
+    def elements(
+        self, name: str | None = None, role: str | None = None, active_app_only: bool = True
+    ) -> Elements:
+        """Return buttons, fields, menus and other elements with number, role, name, value and center.
+
+        Print the list to read it. `name` and `role` select elements, such as role="button";
+        `mouse.click(role="button", name="Save")` clicks one. Passwords are never read. Not every program
+        says what it shows.
+        """
+        titles = [each.title for each in self.windows()]
+        found = found_elements.tree().elements(titles, active_app_only)
+        return Elements(found_elements.matching(found, name, role))
 
     def find(self, description: str, screenshot: Picture | None = None) -> list[tuple[int, int]]:
         """Return the centers of what is described: windows with this title and texts on the screen."""
@@ -110,7 +127,7 @@ class Display(Tool):
 
     def _lines(self, screenshot: Picture | None) -> list[list[Word]]:
         if screenshot is None:
-            screenshot = session().desktop.capture(Region(0, 0, *self.size))
+            screenshot = look(Region(0, 0, *self.size))
         return words_of(screenshot.png())
 
     def _region(
@@ -150,6 +167,25 @@ class Display(Tool):
         display = getattr(builtins, "display", None)
         if display is not None:
             display(smaller)
+        if not bridge.takes_images():
+            self._print_elements()
+
+    def _print_elements(self) -> None:
+        """Say in words what is on the screen."""
+        try:
+            print(self.elements())
+        except ComputerError as error:
+            print(error)
+
+
+def look(region: Region) -> Picture:
+    """Take a picture of a part of the screen in which fields for passwords are black."""
+    picture = session().desktop.capture(region)
+    left, top = max(region.x, 0), max(region.y, 0)
+    hidden = [
+        (each.x - left, each.y - top, each.width, each.height) for each in found_elements.tree().passwords()
+    ]
+    return picture.blackened(hidden)
 
 
 def _places(line: list[Word], wanted: list[str]) -> list[int]:

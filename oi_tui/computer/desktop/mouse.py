@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from oi_tui.computer.desktop.elements import Element, only
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import Session, session
 from oi_tui.computer.errors import ComputerError
@@ -31,17 +32,24 @@ class Mouse(Tool):
         icon: str | None = None,
         text: str | None = None,
         screenshot: Picture | None = None,
+        name: str | None = None,
+        role: str | None = None,
     ) -> None:
-        """Move the pointer to x and y, to a text on the screen, or to a window by its title (`icon`).
+        """Move the pointer to a point, an element, a text, or a window by its title (`icon`).
 
-        `move("Save")` looks for the text; `move(100, 200)` is a point.
+        `move(100, 200)` is a point; `move(role="button", name="Save")` and `move(element)` are elements as
+        `display.elements()` lists them; `move("Save")` is an element with this name, or else a text.
         """
-        session().move(*self._point(args, x, y, icon, text, screenshot))
+        if name is not None or role is not None:
+            point = self._on_screen(*only(self._computer.display.elements(), name, role).center)
+        else:
+            point = self._point(args, x, y, icon, text, screenshot)
+        session().move(*point)
 
     def click(
         self, *args: Any, button: str = "left", clicks: int = 1, interval: float = 0.1, **kwargs: Any
     ) -> None:
-        """Click at a point, a text or a window, as in `move`; without one, where the pointer is."""
+        """Click at a point, an element, a text or a window, as in `move`; without one, right here."""
         number = _number(button)
         if args or kwargs:
             self.move(*args, **kwargs)
@@ -103,6 +111,8 @@ class Mouse(Tool):
     ) -> tuple[int, int]:
         if len(args) == 1 and isinstance(args[0], str):
             text = args[0]
+        elif len(args) == 1 and isinstance(args[0], Element):
+            x, y = args[0].center
         elif len(args) == 1 and isinstance(args[0], tuple):
             x, y = args[0]
         elif len(args) == 2:
@@ -125,6 +135,8 @@ class Mouse(Tool):
         return int(x), int(y)
 
     def _found(self, text: str, screenshot: Picture | None) -> tuple[int, int]:
+        if screenshot is None and (place := self._element_named(text)):
+            return self._on_screen(*place)
         found = self._computer.display.find_text(text, screenshot)
         if not found:
             raise ComputerError(f"The text {text!r} is not on the screen. Nothing was clicked.")
@@ -133,6 +145,17 @@ class Mouse(Tool):
             places = ", ".join(f"{each['text']!r} at {each['center']}" for each in exact[:8])
             raise ComputerError(f"{text!r} is on the screen {len(exact)} times: {places}. Use coordinates.")
         center: tuple[int, int] = exact[0]["center"]
+        return center
+
+    def _element_named(self, text: str) -> tuple[int, int] | None:
+        """The center of the one element with this name; None where the tree does not say."""
+        try:
+            elements = self._computer.display.elements()
+        except ComputerError:
+            return None
+        wanted = text.casefold()
+        found = [each.center for each in elements if each.name.casefold() == wanted and each.role != "label"]
+        center: tuple[int, int] | None = found[0] if len(found) == 1 else None
         return center
 
     def _window(self, title: str) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,18 @@ class Picture:
         step = self.width * 3
         rows = (self.pixels[row * step + left * 3 : row * step + right * 3] for row in range(top, bottom))
         return Picture(right - left, bottom - top, b"".join(rows))
+
+    def blackened(self, rectangles: Sequence[tuple[int, int, int, int]]) -> Picture:
+        """The picture with these parts of it (x, y, width, height) in black."""
+        if not rectangles:
+            return self
+        pixels, step = bytearray(self.pixels), self.width * 3
+        for x, y, width, height in rectangles:
+            left, right = max(x, 0), min(x + width, self.width)
+            for row in range(max(y, 0), min(y + height, self.height)):
+                count = max(right - left, 0) * 3
+                pixels[row * step + left * 3 : row * step + left * 3 + count] = bytes(count)
+        return Picture(self.width, self.height, bytes(pixels))
 
     def fitted(self, longest: int = LONGEST_SIDE) -> Picture:
         """The picture in a size whose longest side is not more than this; the same where it fits."""

@@ -1,0 +1,361 @@
+"""Buttons, fields and other elements of programs, with their names: the accessibility tree (AT-SPI).
+
+The tree is read level by level, with the questions about all elements of a level sent at once.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.dbus import Bus, Call, session_address
+from oi_tui.computer.errors import ComputerError
+from oi_tui.secret_shapes import SECRET
+
+_PREFIX = "org.a11y.atspi."
+_ACCESSIBLE, _COMPONENT, _TEXT = _PREFIX + "Accessible", _PREFIX + "Component", _PREFIX + "Text"
+_PROPERTIES = "org.freedesktop.DBus.Properties"
+_ROOT = "/org/a11y/atspi/accessible/root"
+#: The number of the role of a field for passwords, whatever a program calls it.
+_PASSWORD_ROLE = 40
+#: The numbers of states, counted from 0.
+_ACTIVE, _CHECKED, _EDITABLE, _FOCUSED, _SELECTED, _SENSITIVE, _SHOWING = 1, 4, 7, 12, 23, 24, 25
+#: States that are shown to the model.
+_SAID = {_CHECKED: "checked", _SELECTED: "selected", _FOCUSED: "focused"}
+#: Elements that only hold others: of interest with a name only.
+_HOLDERS = {
+    "filler", "panel", "scroll pane", "viewport", "layered pane", "split pane", "section", "grouping",
+    "unknown", "redundant object", "separator", "scroll bar", "internal frame", "root pane", "table cell",
+    "image", "icon", "paragraph", "static", "form", "list", "tool bar", "menu bar", "status bar",
+    "document web", "document frame", "landmark", "block quote", "page", "glass pane",
+}  # fmt: skip
+#: What programs, web pages and people call the same role.
+_OTHER_WORDS = {
+    "push button": "button", "checkbox": "check box", "radio": "radio button", "combobox": "combo box",
+    "entry": "text", "textbox": "text", "text box": "text", "field": "text", "password": "password text",
+    "tab": "page tab", "menuitem": "menu item", "treeitem": "tree item", "listitem": "list item",
+}  # fmt: skip
+_TEXT_ROLES = {"text", "entry", "terminal", "spin button", "document text", "combo box"}
+#: How long reading the tree may take, and how much of it is read.
+_SECONDS, _MOST, _DEPTH, _LONGEST = 2.0, 5_000, 60, 200
+#: How long a program may take to say which windows it has. One that hangs must not cost the time of others.
+_PROGRAM_SECONDS = 0.5
+_BOUND = 2**31 - 1
+#: The number of the relation from a field to the label beside it.
+_LABELLED_BY = 2
+
+_NO_TREE = (
+    "The elements of programs cannot be listed here: {0} Elements need D-Bus and the accessibility service "
+    "(on Debian: apt install dbus at-spi2-core) in the session of the desktop. Look at the screen instead: "
+    "computer.display.view() and computer.display.find_text(text)."
+)
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of a program. `value` is the text in a field; that of a password field is never read."""
+
+    number: int
+    role: str
+    name: str
+    region: Region
+    window: str
+    value: str = ""
+    states: tuple[str, ...] = ()
+    password: bool = False
+
+    @property
+    def center(self) -> tuple[int, int]:
+        """The point in its middle."""
+        return self.region.center
+
+    def __str__(self) -> str:
+        value = " = (hidden)" if self.password else f" = {self.value!r}" if self.value else ""
+        states = f" ({', '.join(self.states)})" if self.states else ""
+        return f"{self.number} {self.role} {self.name!r}{value}{states} at {self.center}"
+
+
+class Elements(list):  # type: ignore[type-arg]
+    """A list of elements that prints as numbered lines, under the titles of their windows."""
+
+    def __str__(self) -> str:
+        lines, window = [], None
+        for element in self:
+            if element.window != window:
+                window = element.window
+                lines.append(f"Window {window!r}:")
+            lines.append(f"  {element}")
+        return "\n".join(lines) or "No elements: the active program says nothing about what it shows."
+
+    __repr__ = __str__
+
+
+@dataclass
+class _Node:
+    """An element while the tree is read."""
+
+    bus: str
+    path: str
+    top: _Node | None = None
+    name: str = ""
+    role: str = ""
+    role_number: int = 0
+    states: frozenset[int] = frozenset()
+    extents: tuple[int, int, int, int] = (0, 0, 0, 0)
+    value: str = ""
+    children: list[_Node] = field(default_factory=list)
+
+    @property
+    def password(self) -> bool:
+        return self.role_number == _PASSWORD_ROLE or self.role == "password text"
+
+    @property
+    def region(self) -> Region:
+        return Region(*self.extents)
+
+
+class Tree:
+    """The accessibility trees of all programs of the desktop."""
+
+    def __init__(self) -> None:
+        self._bus: Bus | None = None
+        self._address = ""
+
+    def elements(self, titles: Sequence[str] = (), active_only: bool = True) -> Elements:
+        """Read what programs show now: what has a name, and what can be written into.
+
+        `titles` are those of the windows on this screen: a session may have programs on other screens too.
+        With `active_only`, of the program whose window is active. Raises ComputerError where there is no
+        accessibility service.
+        """
+        tops = _on_this_screen(self._tops(), titles)
+        if active_only:
+            programs = {top.bus for top in tops if _ACTIVE in top.states}
+            tops = [top for top in tops if top.bus in programs] if programs else tops
+        nodes = self._below(tops)
+        self._read_values([node for node in nodes if _has_value(node)])
+        self._read_labels(nodes)
+        return Elements(_element(number, node) for number, node in enumerate(filter(_is_shown, nodes), 1))
+
+    def passwords(self) -> list[Region]:
+        """Return where password fields are on the screen; nothing where there is no service."""
+        try:
+            nodes = self._below(self._tops())
+        except ComputerError:
+            return []
+        return [node.region for node in nodes if node.password and _has_place(node)]
+
+    def _tops(self) -> list[_Node]:
+        """The windows of all programs that show something."""
+        end = time.monotonic() + _SECONDS
+        registry = _Node(_PREFIX + "Registry", _ROOT)
+        programs = self._children([registry], end)
+        windows = self._children(programs, time.monotonic() + _PROGRAM_SECONDS)
+        self._read(windows, end)
+        return [window for window in windows if _SHOWING in window.states]
+
+    def _below(self, tops: list[_Node]) -> list[_Node]:
+        """The elements of windows that are shown, in the order of the tree."""
+        end = time.monotonic() + _SECONDS
+        for top in tops:
+            top.top = top
+        level, count = tops, 0
+        for _ in range(_DEPTH):
+            level = self._children(level, end)[: _MOST - count]
+            if not level:
+                break
+            count += len(level)
+            self._read(level, end)
+            # What is not shown may be long: the other pages of a notebook, the entries of closed menus.
+            level = [node for node in level if _SHOWING in node.states]
+        return [node for top in tops for node in _walk(top)]
+
+    def _children(self, parents: list[_Node], end: float) -> list[_Node]:
+        calls = [Call(parent.bus, parent.path, _ACCESSIBLE, "GetChildren") for parent in parents]
+        for parent, reply in zip(parents, self._ask(calls, end)):
+            found = reply[0] if reply else []
+            parent.children = [_Node(bus, path, parent.top) for bus, path in found if path != "/"]
+        return [child for parent in parents for child in parent.children]
+
+    def _read(self, nodes: list[_Node], end: float) -> None:
+        """Ask for all that is said about elements."""
+        calls = [call for node in nodes for call in _questions(node)]
+        replies = self._ask(calls, end)
+        each = len(_questions(_Node("", "")))
+        for index, node in enumerate(nodes):
+            name, role, number, states, extents = replies[index * each : (index + 1) * each]
+            node.name = " ".join(str(name[0]).split())[:_LONGEST] if name else ""
+            node.role = str(role[0]) if role else ""
+            node.role_number = int(number[0]) if number else 0
+            node.states = _numbers(states[0]) if states else frozenset()
+            node.extents = tuple(extents[0]) if extents else (0, 0, 0, 0)
+
+    def _read_values(self, nodes: list[_Node]) -> None:
+        """Ask for the texts in fields; those of passwords are never asked for."""
+        calls = [Call(node.bus, node.path, _TEXT, "GetText", "ii", (0, _LONGEST)) for node in nodes]
+        for node, reply in zip(nodes, self._ask(calls, time.monotonic() + _SECONDS)):
+            node.value = str(reply[0]) if reply else ""
+            if SECRET.search(node.value):
+                node.value = "(looks like a password or a key; not shown)"
+
+    def _read_labels(self, nodes: list[_Node]) -> None:
+        """Name fields that have no name of their own by the labels beside them."""
+        names = {(node.bus, node.path): node.name for node in nodes}
+        unnamed = [node for node in nodes if not node.name and _is_shown(node)]
+        calls = [Call(node.bus, node.path, _ACCESSIBLE, "GetRelationSet") for node in unnamed]
+        for node, reply in zip(unnamed, self._ask(calls, time.monotonic() + _SECONDS)):
+            relations = reply[0] if reply else []
+            labels = [label for kind, labels in relations if kind == _LABELLED_BY for label in labels]
+            node.name = " ".join(filter(None, (names.get(label, "") for label in labels)))
+
+    def _ask(self, calls: list[Call], end: float) -> list[Any]:
+        if not calls:
+            return []
+        bus = self._connected()
+        try:
+            return bus.calls(calls, end - time.monotonic())
+        except OSError as error:
+            self._bus = None
+            bus.close()
+            raise ComputerError(_NO_TREE.format(f"the connection broke ({error}).")) from None
+
+    def _connected(self) -> Bus:
+        if self._bus is None:
+            try:
+                self._bus = Bus(accessibility_address())
+            except OSError as error:
+                reason = error.strerror or error
+                raise ComputerError(_NO_TREE.format(f"D-Bus cannot be reached ({reason}).")) from None
+        return self._bus
+
+
+def accessibility_address() -> str:
+    """The address of the bus on which programs describe themselves. Raises ComputerError or OSError."""
+    if address := os.environ.get("AT_SPI_BUS_ADDRESS"):
+        return address
+    try:
+        session = Bus(session_address())
+    except ComputerError as error:
+        raise ComputerError(_NO_TREE.format(error)) from None
+    try:
+        reply = session.call(Call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress"), _SECONDS)
+    finally:
+        session.close()
+    if not reply or not reply[0]:
+        raise ComputerError(_NO_TREE.format("the accessibility service does not run."))
+    return str(reply[0])
+
+
+def only(elements: Iterable[Element], name: str | None, role: str | None) -> Element:
+    """Return the one element with this name and role. Raises ComputerError where there is none, or several.
+
+    A name that is the same, but for case, is preferred to one that only contains it.
+    """
+    elements = list(elements)
+    found = matching(elements, name, role)
+    exact = [each for each in found if name and each.name.casefold() == name.casefold()]
+    found = exact or found
+    if len(found) == 1:
+        return found[0]
+    wanted = " ".join(filter(None, (role or "element", repr(name) if name else "")))
+    listed = (
+        found or [each for each in elements if role is None or _usual(each.role) == _usual(role)] or elements
+    )
+    shown = "\n".join(f"  {each}" for each in listed[:30]) or "  none"
+    raise ComputerError(
+        f"There are {len(found)} of {wanted} in the active window. Nothing was clicked. Elements:\n{shown}"
+    )
+
+
+def matching(elements: Iterable[Element], name: str | None, role: str | None) -> list[Element]:
+    """Return the elements whose name contains `name` and whose role is `role`; None fits all."""
+    found = list(elements)
+    if role is not None:
+        found = [each for each in found if _usual(each.role) == _usual(role)]
+    if name is not None:
+        found = [each for each in found if name.casefold() in each.name.casefold()]
+    return found
+
+
+def _usual(role: str) -> str:
+    """One word for a role that programs and people call otherwise."""
+    role = role.casefold().replace("_", " ").strip()
+    return _OTHER_WORDS.get(role, role)
+
+
+def _questions(node: _Node) -> list[Call]:
+    bus, path = node.bus, node.path
+    return [
+        Call(bus, path, _PROPERTIES, "Get", "ss", (_ACCESSIBLE, "Name")),
+        Call(bus, path, _ACCESSIBLE, "GetRoleName"),
+        Call(bus, path, _ACCESSIBLE, "GetRole"),
+        Call(bus, path, _ACCESSIBLE, "GetState"),
+        Call(bus, path, _COMPONENT, "GetExtents", "u", (0,)),
+    ]
+
+
+def _numbers(words: list[int]) -> frozenset[int]:
+    """The numbers of the bits that are set."""
+    return frozenset(
+        index * 32 + bit for index, word in enumerate(words) for bit in range(32) if word >> bit & 1
+    )
+
+
+def _walk(node: _Node) -> Iterable[_Node]:
+    """A node and what is below it, which may be deep: without recursion."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))
+
+
+def _on_this_screen(tops: list[_Node], titles: Sequence[str]) -> list[_Node]:
+    """The windows of programs that have one with such a title, or one without a title."""
+    if not titles:
+        return tops
+    here = {top.bus for top in tops if not top.name or top.name in {" ".join(t.split()) for t in titles}}
+    return [top for top in tops if top.bus in here]
+
+
+def _has_place(node: _Node) -> bool:
+    x, y, width, height = node.extents
+    on_screen = min(x, y) > -_BOUND
+    return _SHOWING in node.states and width > 0 and height > 0 and on_screen
+
+
+def _has_value(node: _Node) -> bool:
+    return not node.password and (_EDITABLE in node.states or node.role in _TEXT_ROLES)
+
+
+def _is_shown(node: _Node) -> bool:
+    if node.top is node or not _has_place(node):
+        return False
+    if node.password or _EDITABLE in node.states:
+        return True
+    return bool(node.name or node.value) or node.role not in _HOLDERS
+
+
+def _element(number: int, node: _Node) -> Element:
+    states = tuple(word for state, word in _SAID.items() if state in node.states)
+    if _SENSITIVE not in node.states:
+        states += ("disabled",)
+    window = node.top.name if node.top else ""
+    return Element(
+        number, node.role, node.name, node.region, window, node.value, states, password=node.password
+    )
+
+
+#: The trees of this process, by the bus that they are read from; a forked process reads its own.
+_trees: dict[tuple[int, str, str], Tree] = {}
+
+
+def tree() -> Tree:
+    """The accessibility tree of the session that the environment names."""
+    env = os.environ
+    key = os.getpid(), env.get("AT_SPI_BUS_ADDRESS", ""), env.get("DBUS_SESSION_BUS_ADDRESS", "")
+    return _trees.setdefault(key, Tree())

@@ -1,0 +1,297 @@
+"""The elements of real programs by role and name, on a virtual screen with an accessibility service."""
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from oi_tui.computer import ComputerError
+from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.elements import Element, Elements, only
+from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer_api import ComputerApi
+from oi_tui.engine.llm.base import Text
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Displayed, Printed, RunEnded
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.workspace import Workspace
+from tests import bare_python
+from tests.computer.desktop import PATIENCE, screen, until
+from tests.fakes import Llm
+
+needs_desktop = pytest.mark.needs("Xvfb", "openbox", "dbus-daemon", "at-spi2", "zenity")
+
+
+class Cells:
+    """Python with the computer object on a screen."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sees = True
+        self.api = ComputerApi(
+            lambda text, images: "", lambda: self.computer.interrupt(), takes_images=lambda: self.sees
+        )
+        declared = self.api.given_to(LANGUAGES)
+        self.computer = Computer(cwd=folder, declared=declared, python=bare_python.interpreter())
+        self.images: list[str] = []
+
+    def tried(self, code: str) -> tuple[str, RunEnded]:
+        reports = list(self.computer.run("python", code))
+        self.images = [each.content for each in reports if isinstance(each, Displayed)]
+        assert isinstance(reports[-1], RunEnded)
+        text = "".join(each.text for each in reports if isinstance(each, Printed))
+        return text.replace("\r\n", "\n").strip(), reports[-1]
+
+    def run(self, code: str) -> str:
+        text, ended = self.tried(code)
+        assert ended.state == "finished", text
+        return text
+
+    def wait_for(self, text: str) -> str:
+        """Wait until the elements of the active program contain this text and stay; return them."""
+        before = ""
+
+        def stays() -> str:
+            nonlocal before
+            now = self.run("print(computer.display.elements())")
+            same, before = now == before, now
+            return now if same and text in now else ""
+
+        return until(stays, repr(text))
+
+
+@contextmanager
+def session_bus() -> Iterator[str]:
+    """A D-Bus session of its own, which starts the accessibility service when it is asked for."""
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"unix:path={folder}/bus"
+        argv = [
+            "dbus-daemon",
+            "--session",
+            "--nofork",
+            "--nopidfile",
+            f"--address={address}",
+            "--print-address",
+        ]
+        bus = subprocess.Popen(
+            argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+        )
+        try:
+            assert bus.stdout
+            assert bus.stdout.readline().startswith(address)
+            yield address
+        finally:
+            # What the bus started, the accessibility service, is in its process group.
+            os.killpg(bus.pid, signal.SIGTERM)
+            bus.wait()
+            bus.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
+    with screen() as display, session_bus() as bus, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISPLAY", display)
+        patch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
+        patch.delenv("AT_SPI_BUS_ADDRESS", raising=False)
+        cells = Cells(tmp_path_factory.mktemp("cells"))
+        try:
+            # All that the tests share is started before them.
+            cells.run("computer.mouse.move(5, 5)\ncomputer.display.elements()")
+            yield cells
+        finally:
+            cells.computer.close()
+            cells.api.close()
+
+
+@contextmanager
+def dialog(*argv: str) -> Iterator["subprocess.Popen[str]"]:
+    """A dialog of GTK at work."""
+    command = ["zenity", *argv]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+LOGIN = ("--forms", "--title=Sign in", "--text=Account", "--add-entry=User", "--add-password=Password")
+
+
+@needs_desktop
+def test_a_form_is_filled_by_the_names_of_its_fields(desk: Cells) -> None:
+    with dialog("--entry", "--title=Rename", "--text=New name", "--entry-text=old.txt") as process:
+        listed = desk.wait_for("(focused)")
+        assert listed.startswith("Window 'Rename':\n  1 label 'New name' at (")
+        assert "text 'New name' = 'old.txt' (focused) at (" in listed
+        desk.run("computer.mouse.click(role='text', name='New name')\ncomputer.keyboard.hotkey('ctrl', 'a')")
+        desk.run("computer.keyboard.write('new.txt', delay=0)")
+        desk.wait_for("= 'new.txt'")
+        desk.run("computer.mouse.click(role='button', name='OK')")
+        assert process.communicate(timeout=PATIENCE)[0] == "new.txt\n"
+
+
+@needs_desktop
+def test_the_list_selects_by_role_and_a_text_means_the_element_with_that_name(desk: Cells) -> None:
+    rows = ("One", "Two", "Three")
+    with dialog("--list", "--title=Choose", "--column=Number", *rows) as process:
+        desk.wait_for("'Three'")
+        names = "print([each.name for each in computer.display.elements(role='button')])"
+        assert set(desk.run(names).strip("[]").split(", ")) >= {"'OK'", "'Cancel'"}
+        # Without a program that reads pictures, too.
+        desk.run("import os\npath = os.environ['PATH']\nos.environ['PATH'] = ''\ncomputer.mouse.click('Two')")
+        desk.run("os.environ['PATH'] = path")
+        desk.wait_for("'Two' (selected")
+        desk.run("computer.mouse.click(computer.display.elements('OK')[0])")
+        assert process.communicate(timeout=PATIENCE)[0] == "Two\n"
+
+
+@needs_desktop
+def test_a_password_is_neither_read_nor_in_pictures(desk: Cells) -> None:
+    with dialog(*LOGIN):
+        desk.wait_for("password text")
+        desk.run("computer.mouse.click(role='password text')\ncomputer.keyboard.write('hunter2', delay=0)")
+        listed = desk.wait_for("(hidden) (focused)")
+        assert "hunter2" not in listed
+        assert "•" not in listed
+        field = "f = computer.display.elements(role='password text')[0].region\n"
+        look = "p = computer.display.view(show=False, active_app_only=False)\n"
+        assert desk.run(field + look + "print(set(p.crop(f.x, f.y, f.width, f.height).pixels))") == "{0}"
+        # The field of the user's name is shown as it is.
+        other = "f = computer.display.elements(role='text')[0].region\n"
+        assert desk.run(other + "print(max(p.crop(f.x, f.y, f.width, f.height).pixels))") == "255"
+        zoom = "z = computer.act({'action': 'zoom', 'region': [f.x, f.y, f.x + f.width, f.y + f.height]})\n"
+        assert desk.run(field + zoom + "print(set(z.pixels))") == "{0}"
+        active = "p, w = computer.display.view(show=False), computer.os.active_window().region\n"
+        assert desk.run(active + "print(p.crop(f.x - w.x, f.y - w.y, 4, 4).pixels == bytes(48))") == "True"
+
+
+@needs_desktop
+def test_a_key_in_a_field_is_not_read(desk: Cells) -> None:
+    with dialog("--entry", "--title=Key", "--text=Key", "--entry-text=sk-abcdefgh12345678"):
+        listed = desk.wait_for("'OK'")
+        assert "looks like a password or a key" in listed
+        assert "sk-abc" not in listed
+
+
+@needs_desktop
+def test_a_model_without_vision_gets_the_elements(desk: Cells) -> None:
+    with dialog("--question", "--title=Sure", "--text=Delete it?"):
+        desk.wait_for("'No'")
+        assert "button 'No'" not in desk.run("p = computer.display.view()")
+        desk.sees = False
+        try:
+            seen = desk.run("p = computer.display.view(active_app_only=False)")
+        finally:
+            desk.sees = True
+        assert "push button 'No'" in seen
+        assert "Delete it?" in seen
+
+
+@needs_desktop
+def test_nothing_is_clicked_where_the_name_fits_none_or_several(desk: Cells) -> None:
+    with dialog("--question", "--title=Sure", "--text=Delete it?") as process:
+        desk.wait_for("'No'")
+        text, ended = desk.tried("computer.mouse.click(role='button', name='Maybe')")
+        assert ended.state == "failed"
+        assert "There are 0 of button 'Maybe' in the active window. Nothing was clicked." in text
+        assert "push button 'No'" in text
+        text, _ = desk.tried("computer.mouse.click(role='button')")
+        assert "There are 2 of button in the active window" in text
+        assert process.poll() is None
+
+
+@needs_desktop
+def test_a_program_on_another_screen_is_not_listed(desk: Cells) -> None:
+    with dialog("--question", "--title=Here", "--text=Near?"), screen() as other:
+        desk.wait_for("Near?")
+        with dialog("--question", "--title=There", "--text=Far?", f"--display={other}"):
+            tree = "from oi_tui.computer.desktop.elements import tree\n"
+            until(lambda: "Far?" in desk.run(tree + "print(tree().elements((), False))"), "the other program")
+            listed = desk.run("print(computer.display.elements(active_app_only=False))")
+            assert "Near?" in listed
+            assert "Far?" not in listed
+
+
+@needs_desktop
+def test_a_program_that_hangs_costs_only_its_own_elements(desk: Cells) -> None:
+    with dialog("--question", "--title=Stuck", "--text=Stuck?") as stuck:
+        desk.wait_for("Stuck?")
+        with dialog("--question", "--title=Alive", "--text=Alive?"):
+            desk.wait_for("Alive?")
+            os.kill(stuck.pid, signal.SIGSTOP)
+            try:
+                assert "Alive?" in desk.run("print(computer.display.elements())")
+            finally:
+                os.kill(stuck.pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        (None, "There is no D-Bus session here (DBUS_SESSION_BUS_ADDRESS is not set)."),
+        ("unix:path=/nowhere/bus", "D-Bus cannot be reached (No such file or directory)."),
+        (
+            "tcp:host=127.0.0.1",
+            "D-Bus cannot be reached (tcp:host=127.0.0.1 names no socket of this machine).",
+        ),
+    ],
+)
+def test_without_a_bus_a_sentence_says_what_is_missing(
+    address: str | None, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from oi_tui.computer.desktop.elements import Tree
+
+    for name in ("AT_SPI_BUS_ADDRESS", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    if address:
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+    with pytest.raises(ComputerError) as raised:
+        Tree().elements()
+    assert str(raised.value).startswith(
+        f"The elements of programs cannot be listed here: {reason} Elements need"
+    )
+    assert "apt install dbus at-spi2-core" in str(raised.value)
+    assert Tree().passwords() == []
+
+
+def test_a_name_that_is_the_same_is_preferred_to_a_longer_one() -> None:
+    def element(number: int, role: str, name: str) -> Element:
+        return Element(number, role, name, Region(number, 0, 2, 2), "w")
+
+    listed = Elements([element(1, "push button", "Save as"), element(2, "push button", "Save")])
+    assert only(listed, "save", "button").number == 2
+    assert only(listed, "save a", None).number == 1
+    with pytest.raises(ComputerError, match="There are 2 of push_button 'sav'"):
+        only(listed, "sav", "push_button")
+
+
+def test_rectangles_of_a_picture_are_blackened_also_at_its_edges() -> None:
+    white = Picture(4, 3, b"\xff" * 36)
+    black = white.blackened([(-5, 1, 7, 1), (3, 2, 9, 9), (9, 9, 2, 2)])
+    dots = [black.pixels[at * 3] == 0 for at in range(12)]
+    assert dots == [False] * 4 + [True, True, False, False] + [False, False, False, True]
+    assert white.blackened([]) is white
+
+
+@pytest.mark.parametrize(
+    ("changes", "sees"),
+    [({"supports_vision": True}, True), ({"supports_vision": False}, False),
+     ({"supports_vision": True, "emit_images": False}, False)],
+)  # fmt: skip
+def test_code_learns_whether_its_pictures_are_sent(
+    own_world: Path, changes: dict[str, bool], sees: bool
+) -> None:
+    profile = Profile(model="openai/x").with_changes("flag", os=True, **changes)
+    workspace = Workspace(profile, llm=Llm([Text("hi")]))
+    try:
+        code = "from oi_tui.computer import bridge\nprint(bridge.takes_images())"
+        reports = list(workspace.computer.run("python", code))
+        assert "".join(each.text for each in reports if isinstance(each, Printed)).strip() == str(sees)
+    finally:
+        workspace.close()
