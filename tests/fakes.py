@@ -17,6 +17,7 @@ from oi_tui.messages import (
     RunEnded,
 )
 from oi_tui.runtimes.availability import Availability
+from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.remote.target import TargetError, parse
 from oi_tui.runtimes.tables import TableError, TableSource
 from oi_tui.runtimes.variables import Detail, Memory
@@ -79,6 +80,7 @@ class Computer:
         self.ran: list[tuple[str, str]] = []
         self.remembered: tuple[Memory, ...] = ()
         self.tables: dict[tuple[str, str], TableSource] = {}
+        self.completions: dict[str, Completions] = {}
         self.details: dict[tuple[str, str], Detail] = {}
         self.losses: list[Loss] = []
         self.interrupted = threading.Event()
@@ -135,6 +137,12 @@ class Computer:
         if (language, name) not in self.tables:
             raise TableError(f"{name} is not a table.")
         return self.tables[language, name]
+
+    def completes(self, language: str) -> bool:
+        return language in self.completions
+
+    def complete(self, language: str, before: str) -> Completions | None:
+        return self.completions.get(language)
 
     def why_no_sandbox(self) -> str | None:
         return self.no_sandbox

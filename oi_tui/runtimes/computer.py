@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from oi_tui import paths
 from oi_tui.messages import InputRequested, Loss, Printed, Report, RunEnded, Starting
 from oi_tui.runtimes.availability import Availability
+from oi_tui.runtimes.completions import Completions, code_to_complete, read_completions
 from oi_tui.runtimes.installing import how_to_get
 from oi_tui.runtimes.language import Choices, Language, Runtime
 from oi_tui.runtimes.languages import LANGUAGES
@@ -578,6 +579,26 @@ class Computer:
                 f"Tables of {shown} cannot be opened; %table opens those of Python on this machine."
             )
         return LiveTable(name, runtime.language.title, runtime.ask_table)
+
+    def completes(self, language: str) -> bool:
+        """Whether the language is at work and offers completions; does not wait."""
+        return self._completing(language) is not None
+
+    def complete(self, language: str, before: str) -> Completions | None:
+        """Return what completes the code before the caret; None where nobody can tell, as during a run.
+
+        It may take a moment. Nothing is started for it, and no code of the program runs.
+        """
+        runtime = self._completing(language)
+        answer = runtime.ask_completions(code_to_complete(before)) if runtime else None
+        return read_completions(answer) if answer else None
+
+    def _completing(self, language: str) -> PtyRuntime | None:
+        with self._lock:
+            runtime = self._runtimes.get(self.resolve(language) or language)
+        if not isinstance(runtime, PtyRuntime) or not runtime.language.completion_request:
+            return None
+        return runtime if runtime is not self._running else None
 
     def is_running(self, pid: int) -> bool:
         """Whether that process is the language whose code runs just now, and not one that code started."""

@@ -117,6 +117,8 @@ class Language:
     variable_request: str | None = None
     #: A request for a part of a table; `{name}` is the question as hexadecimal JSON. None where it has none.
     table_request: str | None = None
+    #: A request for completions; `{name}` is the code before the caret as hexadecimal JSON.
+    completion_request: str | None = None
     #: A request to end by itself, for a language that has something to put away then; it is given a moment.
     leave_request: str | None = None
     #: How long the program may take to begin, in seconds.

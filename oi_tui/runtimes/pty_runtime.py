@@ -193,6 +193,13 @@ class PtyRuntime:
         answer = self._ask("table", request, words) if request else None
         return answer[0] if answer else None
 
+    def ask_completions(self, before: str) -> Mapping[str, object] | None:
+        """Ask what completes the code before the caret; None while the language runs, or when it is slow."""
+        words = json.dumps({"before": before}).encode().hex()
+        request = self.language.completion_request
+        answer = self._ask("completions", request, words) if request else None
+        return answer[0] if answer else None
+
     def _ask(self, kind: str, request: str, name: str = "") -> tuple[Event, bytes | None] | None:
         """The driver's answer, and the file that goes with it; None while it runs, or when it is slow."""
         process = self._process

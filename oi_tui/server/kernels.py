@@ -179,8 +179,7 @@ class KernelConnection:
             case _ if kind.endswith("_request"):
                 answer = _answers(self._kernel.language).get(kind, {"status": "error", "ename": "Unknown"})
                 if kind == "complete_request":
-                    place = content.get("cursor_pos", 0)
-                    answer = {**answer, "cursor_start": place, "cursor_end": place}
+                    answer = {**answer, **await asyncio.to_thread(_completions, self._kernel, content)}
                 await self._busy_while(
                     message, self._reply(message, kind.replace("_request", "_reply"), answer, "shell")
                 )
@@ -285,6 +284,16 @@ class KernelConnection:
         }
         async with self._sending:
             await asyncio.wait_for(self._socket.send_text(json.dumps(record)), self._send_seconds)
+
+
+def _completions(kernel: Kernel, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what completes the code at the cursor; nothing while the language runs."""
+    code, place = str(content.get("code", "")), content.get("cursor_pos")
+    end = min(max(place, 0), len(code)) if isinstance(place, int) else len(code)
+    found = kernel.session.backend.computer.complete(kernel.language, code[:end])
+    start = end - min(found.typed, end) if found else end
+    matches = [each.text for each in found.found] if found else []
+    return {"matches": matches, "cursor_start": start, "cursor_end": end}
 
 
 def _final(item: LogItem) -> tuple[str, str] | None:

@@ -13,6 +13,7 @@ from oi_tui.engine.settings.profile import Profile, ProfileError
 from oi_tui.environment import held_back
 from oi_tui.messages import Loss
 from oi_tui.runtimes.availability import Availability
+from oi_tui.runtimes.completions import Completions
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
@@ -45,6 +46,12 @@ class Languages(protocols.Computer, Protocol):
 
     def table(self, language: str, name: str) -> TableSource:
         """A table that a language remembers. Raises TableError where it cannot be asked."""
+
+    def completes(self, language: str) -> bool:
+        """Whether the language offers completions now; does not wait."""
+
+    def complete(self, language: str, before: str) -> Completions | None:
+        """Return what completes the code before the caret; may take a moment. None where nobody can tell."""
 
     def resize(self, columns: int, rows: int) -> None:
         """Tell programs how much room their output has."""

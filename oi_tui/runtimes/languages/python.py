@@ -80,4 +80,5 @@ LANGUAGE = Language(
     variables_request="variables {nonce}",
     variable_request="variable {nonce} {name}",
     table_request="table {nonce} {name}",
+    completion_request="complete {nonce} {name}",
 )

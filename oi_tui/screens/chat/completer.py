@@ -1,4 +1,4 @@
-"""Completes mentions: variables of the languages, and files."""
+"""Completes mentions, which are variables of the languages and files, and code."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -62,13 +62,22 @@ class Completer:
         self._outdated = True
 
     def ask(self, query: Query) -> None:
-        """Look for what completes the mention; `Found` tells it, and tells it again when more is known."""
+        """Look for what completes the query; `Found` tells it, and tells it again when more is known."""
+        if query.kind == "console" and not self.completes(query.language):
+            return
         self._widget.run_worker(
             lambda: self._answer(query), thread=True, group="completions", exclusive=True, exit_on_error=False
         )
 
+    def completes(self, language: str) -> bool:
+        """Whether code of the language can be completed now; does not wait."""
+        return self._computer.completes(language)
+
     def _answer(self, query: Query) -> None:
         worker = get_current_worker()
+        if query.kind in ("code", "console"):
+            self._complete_code(query)
+            return
         self.files.refresh()
         if self._outdated and any(memory.state == "told" for memory in self._memories):
             # What was told before is better than to wait.
@@ -80,6 +89,18 @@ class Completer:
         while self.files.listing and not worker.is_cancelled:
             sleep(_PAUSE)
             self._tell(query)
+
+    def _complete_code(self, query: Query) -> None:
+        found = self._computer.complete(query.language, query.text)
+        offers, note = [], ""
+        if found is not None:
+            note = one_line(found.note, 300)
+            offers = [
+                CompletionOffer(each.text, each.text, one_line(each.facts, 200), found.typed)
+                for each in found.found
+            ]
+        if not get_current_worker().is_cancelled:
+            self._widget.post_message(self.Found(query, offers, note))
 
     def _tell(self, query: Query) -> None:
         if get_current_worker().is_cancelled:

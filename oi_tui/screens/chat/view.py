@@ -47,6 +47,7 @@ from oi_tui.widgets.approval.panel import ApprovalPanel
 from oi_tui.widgets.conversation.activity import Activity
 from oi_tui.widgets.conversation.conversation import Conversation
 from oi_tui.widgets.conversation.find_bar import FindBar
+from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.editor.find_replace_bar import FindReplaceBar
 from oi_tui.widgets.idle import looks_away
 from oi_tui.widgets.log_panel import LogPanel
@@ -108,6 +109,7 @@ class ChatView(Widget):
         self.foreground = Foreground(self)
         self.sidebar = SidebarControl(self, workspace, lambda: self.tokens)
         self.completer = Completer(self, workspace.computer, workspace.mcp.resources)
+        self.conversation.editor.completion.is_available = self.completer.completes
         self.log_panel = LogPanel(log.recent, id="log")
         self.questions = ApprovalControl(
             self,
@@ -250,7 +252,16 @@ class ChatView(Widget):
     def handle_found(self, event: Completer.Found) -> None:
         """Offer it, if it is still what somebody types."""
         event.stop()
-        self.prompt.offer(event.query, event.offers, event.note)
+        if event.query.kind == "code":
+            self.conversation.editor.completion.offer(event.query, event.offers, event.note)
+        else:
+            self.prompt.offer(event.query, event.offers, event.note)
+
+    @on(CodeEditor.CompletionsWanted)
+    def handle_completions_wanted(self, event: CodeEditor.CompletionsWanted) -> None:
+        """Look for what completes the code."""
+        event.stop()
+        self.completer.ask(event.query)
 
     # -- approval and input --------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
@@ -25,6 +26,7 @@ from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.widgets.conversation.transcript import Transcript
 from oi_tui.widgets.editor.code_editor import CodeEditor
 from oi_tui.widgets.images.image import ImageRow
+from oi_tui.widgets.prompt.completion_list import MOST_ROWS, Completions
 
 #: How often the time that a program has run is shown anew, in seconds.
 _TICK = 0.1
@@ -97,6 +99,8 @@ class Conversation(Widget):
             isinstance(block, CellBlock) and block.awaits_approval for block in self._story.outputs
         )
         self._editor = CodeEditor(id="cell-editor")
+        self._completions = Completions(id="code-completions")
+        self._completions.add_class("-beside")
         self._new_below = NewBelow(id="new-below")
         self._saved_as = saved_as or (lambda _: "")
         self._story = EventHandler(self.transcript, self._saved_as)
@@ -118,6 +122,7 @@ class Conversation(Widget):
         self._new_below.display = False
         yield self.transcript
         yield self._editor
+        yield self._completions
         yield self._new_below
 
     def on_mount(self) -> None:
@@ -292,6 +297,7 @@ class Conversation(Widget):
         assert self._editing is not None
         key, self._editing.editor_rows = self._editing.key, None
         self._editing = None
+        self._editor.completion.close()
         self._editor.display = False
         self.on_edit_ended()
         self.transcript.changed(key)
@@ -308,6 +314,25 @@ class Conversation(Widget):
             self._editor.styles.height = rows
             self.transcript.changed(self._editing.key)
             self.reveal(self._editing.key)
+
+    @on(CodeEditor.CompletionsOffered)
+    def _list_completions(self, event: CodeEditor.CompletionsOffered) -> None:
+        """List completions below the caret, or above it where there is no room."""
+        event.stop()
+        offers = event.offers if self._editing else ()
+        self._completions.show(offers, event.chosen, event.note if self._editing else "")
+        if not self._completions.display:
+            return
+        height = min(len(offers), MOST_ROWS) + bool(event.note)
+        widest = max((cell_len(each.label) + cell_len(each.facts) for each in offers), default=0)
+        width = min(max(widest + 8, cell_len(event.note) + 5, 24), self.size.width)
+        caret = self._editor.cursor_screen_offset - self.content_region.offset
+        is_below = caret.y + 1 + height <= self.size.height
+        self._completions.styles.width = width
+        self._completions.styles.offset = (
+            max(min(caret.x, self.size.width - width), 0),
+            caret.y + 1 if is_below else max(caret.y - height, 0),
+        )
 
     def _moved(self) -> None:
         """The transcript was scrolled or laid out: what lies above it follows."""

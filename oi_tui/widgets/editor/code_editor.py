@@ -1,6 +1,7 @@
 """An editor for code: coloured by Pygments line by line, only where it is seen."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -12,14 +13,18 @@ from textual.document._document_navigator import DocumentNavigator
 from textual.document._edit import Edit
 from textual.document._wrapped_document import WrappedDocument
 from textual.geometry import Offset
+from textual.message import Message
 from textual.strip import Strip
 from textual.widgets.text_area import Selection
 
 from oi_tui.text import visible
 from oi_tui.widgets.conversation.code import TAB, Highlighter, changed_lines, gutter_width
 from oi_tui.widgets.conversation.styles import Styles, look_of
+from oi_tui.widgets.editor.code_completion import CodeCompletion
 from oi_tui.widgets.editor.text_area import StableTextArea
 from oi_tui.widgets.idle import obey
+from oi_tui.widgets.prompt.completion import Query
+from oi_tui.widgets.prompt.completion_list import CompletionOffer
 from oi_tui.widgets.truncate import width_of
 
 
@@ -47,8 +52,23 @@ class CodeEditor(StableTextArea):
     """Edits code in any of the languages that Pygments knows; an unknown one is edited without colours.
 
     Lines that differ from the text it was opened with have a "~" beside their number. Escape is left to the
-    screen, and Tab indents, so F5 or Escape, which the screen binds, lead out.
+    screen, and Tab indents, so F5 or Escape, which the screen binds, lead out. Where the language offers
+    completions, Tab completes behind a word.
     """
+
+    @dataclass
+    class CompletionsWanted(Message):
+        """The person asks for completions; `CodeEditor.completion` takes the answer."""
+
+        query: Query
+
+    @dataclass
+    class CompletionsOffered(Message):
+        """Other completions are offered, or another one is chosen; none when the list closes."""
+
+        offers: Sequence[CompletionOffer]
+        chosen: int
+        note: str
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+home", "text_start", "Go to start", show=False, id="editor.start"),
@@ -62,12 +82,16 @@ class CodeEditor(StableTextArea):
         self._look: Styles | None = None
         #: By row, the columns from and up to which something was found.
         self._found: dict[int, list[tuple[int, int | None]]] = {}
+        self.completion = CodeCompletion(self)
+        self.completion.language = language or ""
         super().__init__(text, soft_wrap=False, show_line_numbers=True, tab_behavior="focus", id=id)
         self.cursor_blink = False
         self.indent_width = TAB
 
     def open(self, text: str, language: str | None) -> None:
         """Begin anew with this text; what was there, and its undo history, is gone."""
+        self.completion.close()
+        self.completion.language = language or ""
         self._highlighter = Highlighter(language)
         self._original = text.split("\n")
         self._found = {}
@@ -193,6 +217,10 @@ class CodeEditor(StableTextArea):
     async def _on_key(self, event: events.Key) -> None:
         if self.read_only:
             return
+        if self.completion.take_key(event.key):
+            event.stop()
+            event.prevent_default()
+            return
         if event.key not in ("enter", "tab", "shift+tab"):
             await obey(self, event)
             return
@@ -205,9 +233,50 @@ class CodeEditor(StableTextArea):
             deeper = " " * self.indent_width if before.rstrip()[-1:] in (":", "{", "(", "[") else ""
             self._replace_via_keyboard("\n" + indent + deeper, *self.selection)
         elif event.key == "tab" and top == bottom:
-            self._replace_via_keyboard(" " * self._find_columns_to_next_tab_stop(), *self.selection)
+            self.indent()
         else:
             self._shift_lines(top, bottom, deeper=event.key == "tab")
+
+    def indent(self) -> None:
+        """Put spaces up to the next tab stop in the place of the selection."""
+        self._replace_via_keyboard(" " * self._find_columns_to_next_tab_stop(), *self.selection)
+
+    # Completions
+
+    @property
+    def before_caret(self) -> str | None:
+        """The code before the caret; None while something is selected."""
+        start, (row, column) = self.selection
+        if start != (row, column):
+            return None
+        lines = self._all_lines()
+        return "\n".join([*lines[:row], lines[row][:column]])
+
+    def complete_with(self, text: str, typed: int) -> None:
+        """Put text in the place of so many characters before the caret, as one step to undo."""
+        row, column = self.selection.end
+        self.replace_once(text, (row, max(column - typed, 0)), (row, column))
+        self.move_cursor((row, max(column - typed, 0) + len(text)))
+
+    def ask(self, query: Query) -> None:
+        """Ask for completions."""
+        self.post_message(self.CompletionsWanted(query))
+
+    def show_offers(self, offers: Sequence[CompletionOffer], chosen: int, note: str) -> None:
+        """Show completions, or close their list where there are none."""
+        self.post_message(self.CompletionsOffered(offers, chosen, note))
+
+    def on_text_area_changed(self) -> None:
+        """Look for completions of what is typed now, while they are listed."""
+        self.completion.follow()
+
+    def on_text_area_selection_changed(self) -> None:
+        """Close the list of completions where the caret left what they complete."""
+        self.completion.follow()
+
+    def on_blur(self) -> None:
+        """Close the list of completions."""
+        self.completion.close()
 
     def _shift_lines(self, top: int, bottom: int, *, deeper: bool) -> None:
         """Indent or dedent whole lines, as one step to undo."""

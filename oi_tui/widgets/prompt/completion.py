@@ -9,12 +9,17 @@ from oi_tui.widgets.prompt.completion_list import CompletionOffer
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The text being typed: a command, a mention, or words to search in the history; and where it begins."""
+    """The text being typed, and where it begins.
 
-    kind: Literal["command", "mention", "history"]
+    It is a command, a mention, words to search in the history, code in the editor ("code"), or code in the
+    prompt ("console"). Of code it is all that is before the caret.
+    """
+
+    kind: Literal["command", "mention", "history", "code", "console"]
     text: str
     start: int
     row: int = 0
+    language: str = ""
 
 
 class CompletionChoice:

@@ -16,11 +16,15 @@ MOST_ROWS = 8
 
 @dataclass(frozen=True, slots=True)
 class CompletionOffer:
-    """A completion: the text that takes the place of what was typed, how it is listed, what is said of it."""
+    """A completion: the text that takes the place of what was typed, how it is listed, what is said of it.
+
+    Of code, `typed` is how many characters before the caret it takes the place of.
+    """
 
     text: str
     label: str
     facts: str = ""
+    typed: int = 0
 
 
 class Completions(Widget):

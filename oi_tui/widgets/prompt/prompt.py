@@ -1,5 +1,6 @@
 """The line, or lines, in which a person says what they want."""
 
+import re
 from asyncio import TimerHandle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from oi_tui import commands
 from oi_tui.input.history_browser import HistoryBrowser
 from oi_tui.input.multiline import is_open, without_quotes
 from oi_tui.text import one_line, prose
+from oi_tui.widgets.editor.code_completion import COMPLETABLE
 from oi_tui.widgets.idle import obey
 from oi_tui.widgets.prompt.completion import CompletionChoice, Query
 from oi_tui.widgets.prompt.completion_list import CompletionOffer
@@ -30,7 +32,8 @@ BURST = 0.02
 #: An enter at the end of a burst is held back for so long: what follows it makes it a newline.
 HELD = 0.05
 
-#: Begins and ends a message of several lines.
+#: Code that is typed after the name of its language.
+_CONSOLE = re.compile(r"%(?:run\s+)?(?P<language>[^\W\d_][\w+#.-]*)\s+")
 
 
 class Prompt(PromptTextArea):
@@ -346,6 +349,8 @@ class Prompt(PromptTextArea):
             return None
         if (name := self._typed_name()) is not None and (row, column) == self.document.end:
             return Query("command", name, 0)
+        if self.text.startswith("%"):
+            return self._console_query(row, column)
         before = self.document.get_line(row)[:column]
         if "@" not in before or self.text.startswith(("%", "!")):
             return None
@@ -353,6 +358,14 @@ class Prompt(PromptTextArea):
 
         typed = mentions.being_typed(before)
         return None if typed is None else Query("mention", typed, before.rindex("@"), row)
+
+    def _console_query(self, row: int, column: int) -> Query | None:
+        """The code at the caret, of `%python CODE`."""
+        before = self.get_text_range((0, 0), (row, column))
+        found = _CONSOLE.match(before)
+        if not found or found["language"].lower() in commands.COMMANDS or not COMPLETABLE.search(before):
+            return None
+        return Query("console", before[found.end() :], column, row, found["language"])
 
     def _look(self) -> None:
         """Find offers for what is typed now, or close the list."""
@@ -372,7 +385,7 @@ class Prompt(PromptTextArea):
                     note = "enter accepts, escape closes" if found else "nothing like it was said"
                     self._choice.take(query, offers, note)
                     self._tell_offers()
-                case "mention":
+                case "mention" | "console" | "code":
                     self.post_message(self.Asked(query))
 
     def _complete(self) -> bool:
@@ -398,11 +411,15 @@ class Prompt(PromptTextArea):
             if text.endswith(" ") and self.document.get_line(end[0])[end[1] : end[1] + 1].isspace():
                 text = text[:-1]
             self.replace(text, (query.row, query.start), end, maintain_selection_offset=False)
+        elif query.kind == "console":
+            row, column = self.cursor_location
+            start = row, max(column - offer.typed, 0)
+            self.replace(offer.text, start, (row, column), maintain_selection_offset=False)
         else:
             self._searching = False
             self.replace(offer.text, (0, 0), self.document.end, maintain_selection_offset=False)
         self._close_offers()
-        if offer.text.endswith("/"):
+        if offer.text.endswith("/") and query.kind == "mention":
             # A folder leads on to what is in it.
             self._choice = CompletionChoice()
             self._look()

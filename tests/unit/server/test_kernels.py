@@ -11,6 +11,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 from jupyter_client.jsonutil import json_default
 from jupyter_client.session import Session
 
+from oi_tui.runtimes.completions import Completion, Completions
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import Running, Socket
 
@@ -117,6 +118,19 @@ def test_the_requests_that_clients_make_at_first_are_answered(serve: Serve) -> N
         for kind in ("kernel_info", "is_complete", "complete", "inspect", "history", "comm_info"):
             request(socket, f"{kind}_request", {"code": "x", "cursor_pos": 1})
             assert socket.until(msg_type=f"{kind}_reply")[-1]["content"]["status"] in ("ok", "unknown")
+
+
+def test_code_is_completed_by_the_language(serve: Serve) -> None:
+    running = serve()
+    with channels(running, started(running)) as socket:
+        running.computer.completions["python"] = Completions(2, (Completion("sales"), Completion("salt")))
+        request(socket, "complete_request", {"code": "print(sa)", "cursor_pos": 8})
+        answer = socket.until(msg_type="complete_reply")[-1]["content"]
+        assert (answer["matches"], answer["cursor_start"], answer["cursor_end"]) == (["sales", "salt"], 6, 8)
+        running.computer.completions.clear()
+        request(socket, "complete_request", {"code": "sa", "cursor_pos": 90})
+        answer = socket.until(msg_type="complete_reply")[-1]["content"]
+        assert (answer["matches"], answer["cursor_start"], answer["cursor_end"]) == ([], 2, 2)
 
 
 def test_kernels_are_listed_described_restarted_and_ended(serve: Serve) -> None:

@@ -129,6 +129,9 @@ class Driver:
                 elif request[0] == "table":
                     found = import_quietly("python_tables").answer(self.module.__dict__, request[2])
                     self.channel.send("table", nonce=request[1], **found)
+                elif request[0] == "complete":
+                    found = import_quietly("python_completion").answer(self.module.__dict__, request[2])
+                    self.channel.send("completions", nonce=request[1], **found)
             except (KeyboardInterrupt, Stopped):
                 continue
             except OSError:

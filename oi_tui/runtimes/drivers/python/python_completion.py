@@ -1,0 +1,452 @@
+"""Completions for code that is being typed: names, attributes, columns, keys, arguments, modules and files.
+
+No code of the program runs for it: properties and `__getattr__` of the program's own classes are not called.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import ast
+import inspect
+import json
+import keyword
+import os
+import re
+import sys
+import types
+
+from python_variables import _is_known, _name_of, _summary
+
+#: So many completions are listed, and so many keys or members of one value are looked at.
+_MOST, _LOOKED_AT = 100, 5_000
+_LONGEST = 200
+_WORD = re.compile(r"[^\W\d]\w*\Z")
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+#: What a value is read from: names, attributes, and keys that are written out.
+_EXPRESSION = re.compile(
+    r"""(?:[^\W\d]\w*|'[^'\\\n]*'(?=\.)|"[^"\\\n]*"(?=\.))
+    (?:\s*\.\s*[^\W\d]\w*|\[(?:-?\d+|'[^'\\\n]*'|"[^"\\\n]*")\])*\Z""",
+    re.X,
+)
+_IMPORT = re.compile(r"\s*import\s+(?:[\w.]+(?:\s+as\s+\w+)?\s*,\s*)*(?P<module>[\w.]*)\Z")
+_FROM = re.compile(r"\s*from\s+(?P<module>[\w.]*)\Z")
+_FROM_IMPORT = re.compile(
+    r"\s*from\s+(?P<module>[\w.]+)\s+import\s+\(?(?:\w+(?:\s+as\s+\w+)?\s*,\s*)*(?P<name>\w*)\Z"
+)
+_OPENING, _CLOSING = "([{", ")]}"
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodDescriptorType)
+
+
+class _UnknownError(Exception):
+    """The value cannot be told without running the program's code."""
+
+
+def answer(names, words):
+    """What completes the code before the caret, which is hexadecimal JSON, in the order of use.
+
+    `typed` is how many characters before the caret a completion takes the place of.
+    """
+    before = json.loads(bytes.fromhex(words).decode())["before"]
+    typed, found, note = "", [], ""
+    try:
+        typed, found, note = _Completer(names, before).found()
+    except Exception:
+        # A library's value that is broken has no completions; whoever types goes on.
+        pass
+    offers, seen = [], set()
+    for text, value in found:
+        if len(offers) < _MOST and text not in seen and text.isprintable() and len(text) <= _LONGEST:
+            seen.add(text)
+            offers.append([text, _facts(value)])
+    return {"typed": len(typed), "offers": offers, "note": note}
+
+
+class _Place:
+    """Where the caret is: in a comment, in a text, and within which brackets."""
+
+    def __init__(self, before):
+        self.quote, self.text_from, self.brackets, self.is_comment = "", 0, [], False
+        at = 0
+        while at < len(before):
+            at = self._take(before, at)
+
+    def _take(self, before, at):
+        character = before[at]
+        if self.is_comment:
+            self.is_comment = character != "\n"
+        elif self.quote:
+            if character == "\\":
+                return at + 2
+            if before.startswith(self.quote, at):
+                at += len(self.quote)
+                self.quote = ""
+                return at
+            if character == "\n" and len(self.quote) == 1:
+                self.quote = ""
+        elif character == "#":
+            self.is_comment = True
+        elif character in "'\"":
+            self.quote = character * 3 if before.startswith(character * 3, at) else character
+            self.text_from = at + len(self.quote)
+            return self.text_from
+        elif character in _OPENING:
+            self.brackets.append(at)
+        elif character in _CLOSING and self.brackets:
+            self.brackets.pop()
+        return at + 1
+
+
+class _Completer:
+    def __init__(self, names, before):
+        self._names = names
+        self._before = before
+        self._place = _Place(before)
+        self._line = before[before.rfind("\n") + 1 :]
+
+    def found(self):
+        """The beginning that is typed, the completions with their values, and a remark."""
+        if self._place.is_comment:
+            return "", [], ""
+        if self._place.quote:
+            return self._in_text()
+        modules = self._modules()
+        if modules is not None:
+            return (*modules, "")
+        word = _WORD.search(self._before)
+        typed = word.group() if word else ""
+        head = self._before[: len(self._before) - len(typed)].rstrip(" \t")
+        if head.endswith(".") and not head.endswith(".."):
+            value = self._value_before(head[:-1])
+            return typed, _beginning(typed, members(value)), ""
+        if not typed and self._line[-1:] not in ("(", ","):
+            return "", [], ""
+        arguments, note = self._arguments()
+        found = _beginning(typed, arguments)
+        if typed:
+            found += _beginning(typed, self._all_names(typed))
+        return typed, found, note
+
+    def _all_names(self, typed):
+        """The program's names, those of Python, and those of the code that was not run yet."""
+        yield from ((name, value) for name, value in list(self._names.items()) if type(name) is str)
+        yield from ((name, value) for name, value in vars(builtins).items())
+        yield from ((name, _KEYWORD) for name in keyword.kwlist)
+        written = self._before[: len(self._before) - len(typed)]
+        yield from ((name, _WRITTEN) for name in _IDENTIFIER.findall(written) if len(name) > 2)
+
+    # -- values
+
+    def _value_before(self, text):
+        """The value of the expression at the end of the text. Raises _UnknownError."""
+        expression = _EXPRESSION.search(text)
+        if not expression or text[: expression.start()].rstrip(" \t")[-1:] in (".", "'", '"'):
+            raise _UnknownError
+        return self._evaluate(ast.parse(expression.group(), mode="eval").body)
+
+    def _evaluate(self, node):
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name):
+            for names in (self._names, vars(builtins)):
+                if node.id in names:
+                    return names[node.id]
+        elif isinstance(node, ast.Attribute):
+            return attribute(self._evaluate(node.value), node.attr)
+        elif isinstance(node, ast.Subscript):
+            # Python 3.8 has the key in a node of its own.
+            key = node.slice.value if type(node.slice).__name__ == "Index" else node.slice
+            value, key = self._evaluate(node.value), ast.literal_eval(key)
+            if type(value) in (dict, list, tuple, str) or _is_known(value):
+                return value[key]
+        raise _UnknownError
+
+    # -- in a text
+
+    def _in_text(self):
+        typed = self._before[self._place.text_from :]
+        if "\n" in typed:
+            return "", [], ""
+        keys = [(key, value) for key, value in self._keys() if type(key) is str]
+        if keys:
+            return typed, _beginning(typed, keys), ""
+        name = typed.rpartition("/")[2]
+        return name, list(_files(typed)), ""
+
+    def _keys(self):
+        """The keys or columns of the value in whose brackets the text is, or whose method is called."""
+        for bracket in reversed(self._place.brackets):
+            head = self._before[:bracket].rstrip(" \t")
+            expression = _EXPRESSION.search(head)
+            if expression is None:
+                continue
+            owner = expression.group()
+            is_call = self._before[bracket] == "("
+            if is_call and "." not in owner:
+                return []
+            try:
+                value = self._value_before(
+                    head[: -len(owner)] + owner.rpartition(".")[0] if is_call else head
+                )
+            except _UnknownError:
+                continue
+            return _keys_of(value, called=is_call)
+        return []
+
+    # -- calls
+
+    def _arguments(self):
+        """The names of the arguments of the call that is being written, and its signature in a line."""
+        if not self._place.brackets or self._before[self._place.brackets[-1]] != "(":
+            return [], ""
+        try:
+            function = self._value_before(self._before[: self._place.brackets[-1]].rstrip(" \t"))
+            parameters = _parameters(function)
+        except (_UnknownError, TypeError, ValueError):
+            return [], ""
+        given = self._before[self._place.brackets[-1] :]
+        named = [
+            (each.name + "=", _Default(each.default))
+            for each in parameters
+            if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+            and not re.search(r"\b{}\s*=".format(re.escape(each.name)), given)
+        ]
+        return named, _one_line(_name_of_function(function), parameters, _documentation(function))
+
+    # -- modules
+
+    def _modules(self):
+        line = self._line
+        found = _FROM_IMPORT.match(line)
+        if found:
+            module, typed = found.group("module"), found.group("name")
+            here = sys.modules.get(module)
+            inner = [(name, _MODULE) for name in _submodules(module)]
+            return typed, _beginning(typed, [*(members(here) if here is not None else ()), *inner])
+        found = _IMPORT.match(line) or _FROM.match(line)
+        if not found:
+            return None
+        package, _, typed = found.group("module").rpartition(".")
+        names = _submodules(package) if package else {*sys.builtin_module_names, *_submodules("")}
+        return typed, _beginning(typed, [(name, _MODULE) for name in sorted(names)])
+
+
+class _Default:
+    """The default value of an argument."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class _Told:
+    """A completion without a value: what is said of it."""
+
+    def __init__(self, facts):
+        self.facts = facts
+
+
+_KEYWORD, _WRITTEN, _MODULE = _Told("keyword"), _Told(""), _Told("module")
+_FILE, _FOLDER = _Told("file"), _Told("folder")
+
+
+def members(value):
+    """The attributes of a value with what they hold, those of its own first; no code of the program runs."""
+    found = {}
+    if isinstance(value, type):
+        for kind in type.__dict__["__mro__"].__get__(value):
+            found = {**_names_of_class(kind), **found}
+    elif issubclass(type(value), types.ModuleType):
+        found = dict(types.ModuleType.__dict__["__dict__"].__get__(value))
+    else:
+        found = _own_names(value)
+        for kind in type.__dict__["__mro__"].__get__(type(value)):
+            found = {**_names_of_class(kind), **found}
+        if _is_frame(value):
+            found = {**dict(_keys_of(value)), **found}
+    names = [name for name in found if type(name) is str and name.isidentifier()]
+    return [
+        (name, found[name]) for name in sorted(names, key=lambda name: (name.startswith("_"), name.lower()))
+    ]
+
+
+def attribute(value, name):
+    """The value of an attribute. Raises _UnknownError where the program's code would have to run for it."""
+    if _is_known(value) and not isinstance(value, type):
+        return getattr(value, name)
+    found = _static(value, name)
+    if found is _MISSING or isinstance(found, property):
+        raise _UnknownError
+    if isinstance(found, (classmethod, staticmethod)):
+        return found.__func__
+    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+        return found.__get__(value, type(value))
+    if isinstance(found, types.FunctionType) and not isinstance(value, (type, types.ModuleType)):
+        return types.MethodType(found, value)
+    return found
+
+
+_MISSING = object()
+
+
+def _static(value, name):
+    return inspect.getattr_static(value, name, _MISSING)
+
+
+def _names_of_class(kind):
+    return dict(type.__dict__["__dict__"].__get__(kind))
+
+
+def _own_names(value):
+    """What an object holds by itself."""
+    for kind in type.__dict__["__mro__"].__get__(type(value)):
+        holder = _names_of_class(kind).get("__dict__")
+        if holder is not None:
+            is_plain = isinstance(holder, types.GetSetDescriptorType)
+            return dict(holder.__get__(value)) if is_plain else {}
+    return {}
+
+
+def _is_frame(value):
+    return _is_known(value) and _name_of(type(value)) in ("DataFrame", "LazyFrame", "Table", "RecordBatch")
+
+
+def _keys_of(value, called=False):
+    """The keys of a dictionary, the columns of a table, the fields of an array."""
+    if _is_known(value) and _name_of(type(value)) in ("_LocIndexer", "_AtIndexer"):
+        value = value.obj
+    if _is_frame(value):
+        names = getattr(value, "column_names", None) if hasattr(value, "column_names") else value.columns
+        types_of = getattr(value, "dtypes", None)
+        types_of = list(types_of) if types_of is not None else [""] * len(names)
+        pairs = zip(list(names)[:_LOOKED_AT], types_of)
+        return [(name, _Told("column {}".format(kind).strip())) for name, kind in pairs]
+    if called:
+        return list(dict.items(value))[:_LOOKED_AT] if isinstance(value, dict) else []
+    if isinstance(value, dict):
+        return list(dict.items(value))[:_LOOKED_AT]
+    if value is os.environ:
+        return [(name, _Told("variable of the environment")) for name in sorted(value)]
+    if _is_known(value) and _name_of(type(value)) == "ndarray" and value.dtype.names:
+        return [(name, _Told("field {}".format(value.dtype[name]))) for name in value.dtype.names]
+    if _is_known(value) and _name_of(type(value)) == "Series":
+        return [(name, _Told("label")) for name in list(value.index[:_LOOKED_AT])]
+    return []
+
+
+def _beginning(typed, pairs):
+    """Those that begin with what is typed; private ones only where an underscore is typed."""
+    pairs = list(pairs)
+    is_private = typed.startswith("_")
+    exact = [
+        pair for pair in pairs if pair[0].startswith(typed) and (is_private or not pair[0].startswith("_"))
+    ]
+    lower = typed.lower()
+    alike = [
+        pair
+        for pair in pairs
+        if typed and pair[0].lower().startswith(lower) and not pair[0].startswith((typed, "_"))
+    ]
+    return [pair for pair in exact + alike if pair[0] != typed]
+
+
+def _files(typed):
+    folder, _, name = typed.rpartition("/")
+    place = os.path.expanduser(folder + "/") if folder or typed.startswith("/") else "."
+    try:
+        with os.scandir(place) as entries:
+            found = [(entry.name, entry.is_dir()) for entry, _ in zip(entries, range(_LOOKED_AT))]
+    except OSError:
+        return
+    for entry, is_folder in sorted(found):
+        if entry.startswith(name) and (name.startswith(".") or not entry.startswith(".")):
+            yield entry + "/" * is_folder, _FOLDER if is_folder else _FILE
+
+
+def _submodules(package):
+    """The modules in a package that is imported, or those at the top."""
+    import pkgutil
+
+    if not package:
+        return {found.name for found in pkgutil.iter_modules()}
+    here = sys.modules.get(package)
+    path = types.ModuleType.__dict__["__dict__"].__get__(here).get("__path__") if here is not None else None
+    if path is None and here is None and "." not in package:
+        folders = [os.path.join(each, package) for each in sys.path if isinstance(each, str)]
+        path = [folder for folder in folders if os.path.isdir(folder)]
+    return {found.name for found in pkgutil.iter_modules(list(path))} if path else set()
+
+
+def _parameters(function):
+    """The parameters of a function, without `self`. Raises ValueError or TypeError for unknown ones."""
+    if isinstance(function, type):
+        starter = _static(function, "__init__")
+        if isinstance(starter, types.FunctionType):
+            return list(inspect.signature(starter).parameters.values())[1:]
+    elif not isinstance(function, _FUNCTIONS):
+        raise _UnknownError
+    return list(inspect.signature(function).parameters.values())
+
+
+def _name_of_function(value):
+    if isinstance(value, types.MethodType):
+        value = value.__func__
+    if isinstance(value, type):
+        return _name_of(value)
+    return value.__name__ if isinstance(value, _FUNCTIONS) else ""
+
+
+def _documentation(value):
+    """The first line of what a function or class says of itself."""
+    if isinstance(value, types.MethodType):
+        value = value.__func__
+    if isinstance(value, type):
+        text = _names_of_class(value).get("__doc__")
+    else:
+        text = value.__doc__ if isinstance(value, _FUNCTIONS) else None
+    return next((line.strip() for line in text.splitlines() if line.strip()), "") if type(text) is str else ""
+
+
+def _one_line(name, parameters, documentation):
+    parts, star = [], False
+    for each in parameters:
+        if each.kind == each.KEYWORD_ONLY and not star:
+            parts.append("*")
+        star = star or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        default = "" if each.default is each.empty else "={}".format(_written(each.default))
+        parts.append(stars + each.name + default)
+    line = "{}({})".format(name, ", ".join(parts))
+    return "{}: {}".format(line, documentation) if documentation else line
+
+
+def _written(value):
+    if type(value) not in _PLAIN:
+        return "..."
+    text = repr(value)
+    return text if len(text) <= 30 else text[:29] + "..."
+
+
+def _facts(value):
+    """A few words about what a completion stands for."""
+    if isinstance(value, _Told):
+        return value.facts
+    if isinstance(value, _Default):
+        return "argument" if value.value is inspect.Parameter.empty else _written(value.value)
+    kind = _name_of(type(value))
+    try:
+        if isinstance(value, (classmethod, staticmethod)):
+            value = value.__func__
+        if isinstance(value, _FUNCTIONS):
+            line = _one_line("", _parameters(value), _documentation(value))
+            return ("function " + line)[:_LONGEST]
+        if isinstance(value, property):
+            return "property"
+        if isinstance(value, types.ModuleType):
+            return "module"
+        return _summary(value, kind)[:_LONGEST]
+    except Exception:
+        return kind

@@ -1,0 +1,127 @@
+"""Completions in the code editor and at the prompt."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.completions import Completion, Completions
+from oi_tui.screens.chat.screen import ChatScreen
+from oi_tui.widgets.editor.code_editor import CodeEditor
+from oi_tui.widgets.prompt.completion_list import Completions as CompletionList
+from tests.fakes import call
+from tests.pilot.test_chat import Desk, sitting
+from tests.pilot.test_inline_tables import chatting
+
+NAMES = Completions(2, (Completion("sales", "DataFrame 5x2"), Completion("salt", "int 3")))
+
+
+async def edit(desk: Desk) -> CodeEditor:
+    await desk.type("go")
+    await desk.asked()
+    await desk.pilot.press("e")
+    await desk.until(lambda: desk.bench.conversation.editing)
+    await desk.pilot.press("end")
+    return desk.bench.conversation.editor
+
+
+def listed(desk: Desk) -> str:
+    found = desk.chat.query_one("#code-completions", CompletionList)
+    return str(found.render()) if found.display else ""
+
+
+async def test_tab_lists_what_completes_a_word_and_takes_the_chosen_one() -> None:
+    async with sitting([call("print(sa")]) as desk:
+        desk.computer.completions["python"] = NAMES
+        editor = await edit(desk)
+        await desk.pilot.press("tab")
+        await desk.until(lambda: "> sales" in listed(desk))
+        assert "DataFrame 5x2" in listed(desk)
+        await desk.pilot.press("down")
+        await desk.until(lambda: "> salt" in listed(desk))
+        await desk.pilot.press("tab")
+        assert editor.code == "print(salt"
+        await desk.until(lambda: not listed(desk))
+        await desk.pilot.press("ctrl+z")
+        assert editor.code == "print(sa"
+
+
+async def test_the_list_is_below_the_caret_and_escape_closes_only_the_list() -> None:
+    async with sitting([call("print(sa")]) as desk:
+        desk.computer.completions["python"] = NAMES
+        editor = await edit(desk)
+        await desk.pilot.press("tab")
+        await desk.until(lambda: listed(desk))
+        place = desk.chat.query_one("#code-completions", CompletionList)
+        await desk.until(lambda: place.region.y == editor.cursor_screen_offset.y + 1)
+        assert place.region.x == editor.cursor_screen_offset.x
+        await desk.pilot.press("escape")
+        await desk.until(lambda: not listed(desk))
+        assert desk.bench.conversation.editing
+        await desk.pilot.press("escape")
+        await desk.until(lambda: not desk.bench.conversation.editing)
+
+
+async def test_the_list_follows_what_is_typed_and_closes_behind_a_space() -> None:
+    async with sitting([call("sa")]) as desk:
+        desk.computer.completions["python"] = NAMES
+        editor = await edit(desk)
+        await desk.pilot.press("tab")
+        await desk.until(lambda: "salt" in listed(desk))
+        desk.computer.completions["python"] = Completions(3, (Completion("sales", "DataFrame 5x2"),))
+        await desk.pilot.press("l")
+        await desk.until(lambda: "sales" in listed(desk) and "salt" not in listed(desk))
+        await desk.pilot.press("space")
+        await desk.until(lambda: not listed(desk))
+        await desk.pilot.press("enter")
+        assert editor.code == "sal \n"
+
+
+@pytest.mark.parametrize(
+    ("code", "found", "expected"),
+    [
+        ("sa", Completions(2, (Completion("sales"),)), "sales"),
+        ("sa", Completions(0, ()), "sa  "),
+        ("sa", None, "sa  "),
+        ("x = ", NAMES, "x =     "),
+        ("2", NAMES, "2   "),
+    ],
+)
+async def test_tab_takes_the_only_completion_and_indents_where_there_is_none(
+    code: str, found: Completions | None, expected: str
+) -> None:
+    async with sitting([call(code)]) as desk:
+        if found:
+            desk.computer.completions["python"] = found
+        editor = await edit(desk)
+        await desk.pilot.press("tab")
+        await desk.until(lambda: editor.code == expected)
+        assert not listed(desk)
+
+
+async def test_an_answer_that_comes_after_more_was_typed_is_dropped() -> None:
+    async with sitting([call("sa")]) as desk:
+        editor = await edit(desk)
+        editor.completion.is_available = lambda _: True
+        editor.completion.take_key("tab")
+        await desk.pilot.press("x")
+        await desk.pilot.pause()
+        assert editor.code == "sax"
+        assert not listed(desk)
+
+
+async def test_names_of_the_live_process_are_completed_at_the_prompt(tmp_path: Path) -> None:
+    computer = Computer(cwd=tmp_path, python=sys.executable)
+    try:
+        async with chatting(computer) as chat:
+            await chat.run("remembered_value = 1")
+            await chat.finished()
+            screen = chat.app.screen
+            assert isinstance(screen, ChatScreen)
+            await chat.pilot.press(*"%python print(remembered")
+            await chat.reached(lambda: screen.query_one("#completions").display)
+            await chat.pilot.press("tab")
+            assert screen.prompt.text == "%python print(remembered_value"
+    finally:
+        computer.close()

@@ -1,0 +1,192 @@
+"""Completions of code from the live Python process."""
+
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.messages import Printed
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.completions import Completions, code_to_complete, read_completions
+from tests.runtimes.playing import play
+
+SETUP = """
+import collections, os, pandas
+sales = pandas.DataFrame({"region": ["north"], "net total": [1.5], "amount": [2]})
+settings = {"colour": {"text": "red", "border": 1}, "contrast": 3, 7: "no text"}
+rows = [{"first": 1}]
+calls = []
+
+class Account:
+    "An account."
+
+    kind = "private"
+
+    def __init__(self, owner, *, limit=100):
+        self.owner = owner
+
+    @property
+    def balance(self):
+        calls.append("balance")
+        return 1
+
+    def __getattr__(self, name):
+        calls.append(name)
+        raise AttributeError(name)
+
+    def deposit(self, amount, note="none", times=calls):
+        "Add an amount.\\n\\nReturns nothing."
+
+account = Account("Ada")
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a few files."""
+    folder = tmp_path_factory.mktemp("completion")
+    (folder / "data").mkdir()
+    (folder / "data" / "prices.csv").touch()
+    (folder / "dates.txt").touch()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(folder: Path) -> Iterator[Computer]:
+    """A computer whose Python remembers a few values."""
+    computer = Computer(cwd=folder, python=sys.executable)
+    assert play(computer, "python", SETUP).state == "finished"
+    yield computer
+    computer.close()
+
+
+def complete(python: Computer, before: str) -> Completions:
+    found = python.complete("python", before)
+    assert found is not None
+    return found
+
+
+def texts(python: Computer, before: str) -> list[str]:
+    return [each.text for each in complete(python, before).found]
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("sal", ["sales"]),
+        ("x = acc", ["account"]),
+        ("collections.Ordered", ["OrderedDict"]),
+        ("account.", ["balance", "deposit", "kind", "owner"]),
+        ("account.dep", ["deposit"]),
+        ("Account.ki", ["kind"]),
+        ("account.owner.upp", ["upper"]),
+        ("settings['co", ["colour", "contrast"]),
+        ('settings["colour"]["', ["text", "border"]),
+        ("rows[0]['", ["first"]),
+        ("sales['n", ["net total"]),
+        ("sales[['region', 'a", ["amount"]),
+        ("sales.loc[:, 'am", ["amount"]),
+        ("sales.groupby('reg", ["region"]),
+        ("sales.sort_values(by=['reg", ["region"]),
+        ("sales.amo", ["amount"]),
+        ("sales['region'].str.capital", ["capitalize"]),
+        ("open('dat", ["data/", "dates.txt"]),
+        ("pandas.read_csv('data/p", ["prices.csv"]),
+        ("import collections.ab", ["abc"]),
+        ("from collections import Chain", ["ChainMap"]),
+        ("import json, sqli", ["sqlite3"]),
+        ("Account('Ada', li", ["limit="]),
+        ("account.deposit(1, no", ["note="]),
+        ("total_of_all = 1\nprint(total_o", ["total_of_all"]),
+        ("SAL", ["sales"]),
+        ("# sal", []),
+        ("'sal", []),
+        ("missing.", []),
+        ("account.balance.", []),
+        ("account.other.", []),
+        ("print(1).", []),
+        ("1.", []),
+        ("x = ", []),
+        ("'''\nsal", []),
+    ],
+)
+def test_what_may_follow_is_offered(python: Computer, before: str, expected: list[str]) -> None:
+    assert texts(python, before)[: len(expected) or None] == expected
+
+
+def test_no_code_of_the_program_runs_for_a_completion(python: Computer) -> None:
+    for before in ("account.", "account.balance.", "account.nothing.", "account.deposit(", "account['"):
+        complete(python, before)
+    played = play(python, "python", "print(calls)")
+    assert "".join(each.text for _, each in played.reports if isinstance(each, Printed)).strip() == "[]"
+
+
+def test_a_call_is_described_with_its_signature_and_documentation(python: Computer) -> None:
+    found = complete(python, "account.deposit(")
+    assert found.note == "deposit(amount, note='none', times=...): Add an amount."
+    assert [(each.text, each.facts) for each in found.found] == [
+        ("amount=", "argument"),
+        ("note=", "'none'"),
+        ("times=", "..."),
+    ]
+    assert complete(python, "account.deposit(amount=1,").found[0].text == "note="
+    assert "*, limit=100" in complete(python, "Account(").note
+    assert complete(python, "acc").found[0].facts == "Account"
+    assert complete(python, "sal").found[0].facts == "DataFrame 1x3"
+    assert complete(python, "sales['n").typed == 1
+
+
+def test_nothing_is_offered_while_the_language_runs_or_before_it_was_started(folder: Path) -> None:
+    computer = Computer(cwd=folder, python=sys.executable)
+    try:
+        assert not computer.completes("python")
+        assert computer.complete("python", "pri") is None
+        assert play(computer, "python", "1").state == "finished"
+        assert computer.completes("python")
+        running = threading.Event()
+
+        def run() -> None:
+            for report in computer.run("python", "print('begun')\nimport time\ntime.sleep(60)"):
+                if isinstance(report, Printed):
+                    running.set()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        assert running.wait(20)
+        assert not computer.completes("python")
+        assert computer.complete("python", "pri") is None
+        computer.interrupt()
+        thread.join(20)
+        assert not thread.is_alive()
+        assert computer.complete("python", "prin").found[0].text == "print"  # type: ignore[union-attr]
+    finally:
+        computer.close()
+
+
+def test_long_code_is_sent_in_part() -> None:
+    code = "x = 1\n" * 10_000 + "pri"
+    assert code_to_complete(code).endswith("x = 1\npri")
+    assert code_to_complete(code).startswith("x = 1\n")
+    assert len(code_to_complete(code)) <= 8_000
+    assert len(code_to_complete("x" * 10_000)) == 8_000
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"typed": -1, "offers": []}, {"typed": "1", "offers": []}, {"typed": 1}]
+)
+def test_an_answer_of_another_form_is_none(answer: dict[str, object]) -> None:
+    assert read_completions(answer) is None
+
+
+def test_texts_that_would_change_the_screen_are_left_out() -> None:
+    offers: list[object] = [["a\x1b[2J", "x"], ["b\n", "x"], [1, "x"], "c", ["d", "x"]]
+    found = read_completions({"typed": 0, "offers": offers, "note": 3})
+    assert found is not None
+    assert [each.text for each in found.found] == ["d"]
+    assert found.note == ""
+
+
+def test_a_folder_that_cannot_be_read_has_no_files(python: Computer) -> None:
+    assert texts(python, "open('/nonexistent/a") == []
