@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from oi_tui.engine.llm.transport.process import QUIET
+from oi_tui.engine.llm.transport.provider import QUIET
 from tests.benchmarks.patient import Patient
 from tests.servers.openai_server import ModelServer, spoken
 

@@ -20,7 +20,7 @@ from statistics import median
 
 from oi_tui.engine.events import MessageGrew
 from oi_tui.engine.llm.transport.client import ModelProcess
-from oi_tui.engine.llm.transport.process import QUIET
+from oi_tui.engine.llm.transport.provider import QUIET
 from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store

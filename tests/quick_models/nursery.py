@@ -46,10 +46,11 @@ def _own_environment() -> dict[str, str]:
 
 
 def _serve(address: str) -> None:
-    from oi_tui.engine.llm.transport import process as model_process
+    from oi_tui.engine.llm.transport import process as _  # noqa: F401 -- what each model process needs
+    from oi_tui.engine.llm.transport.provider import QUIET, Provider
 
-    os.environ.update(model_process.QUIET)
-    model_process.Provider()
+    os.environ.update(QUIET)
+    Provider()
     assert threading.active_count() == 1, threading.enumerate()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.freeze()

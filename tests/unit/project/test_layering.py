@@ -38,7 +38,7 @@ RANK = {part: rank for rank, parts in enumerate(LEVELS) for part in parts}
 HEAVY = {
     "acp": {"acp/"},
     "mcp": {"mcp_client/child/", "mcp_server/"},
-    "litellm": {"engine/llm/transport/process.py"},
+    "litellm": {"engine/llm/transport/provider.py"},
     "starlette": {"server/"},
     "uvicorn": {"server/"},
     "textual": {
@@ -104,7 +104,7 @@ def test_only_the_model_process_starts_the_demo_model() -> None:
         for module, _ in imports(path)
         if part(module) == "demo" and "demo" not in path.parts
     }
-    assert known <= {"engine/llm/transport/process.py"}
+    assert known <= {"engine/llm/transport/provider.py"}
 
 
 def loaded(code: str) -> set[str]:

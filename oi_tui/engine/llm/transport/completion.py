@@ -1,0 +1,234 @@
+"""One request to a model by LiteLLM, and its reply, told piece by piece."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+from oi_tui.engine.llm import errors, urls
+from oi_tui.engine.llm.base import ErrorInfo
+from oi_tui.engine.llm.error_table import Attempt
+from oi_tui.engine.llm.transport.provider import Provider
+from oi_tui.engine.llm.transport.raw_stream import RawReply, pieces
+
+#: LiteLLM keeps every chunk of a stream; they are dropped after this many.
+_KEPT_CHUNKS = 500
+#: A server that does not accept a request for so long, in seconds, is mentioned.
+_SLOW = 0.5
+#: So many silences in a row may be filled by comments.
+_COMMENTS = 10
+#: Fields of a request that LiteLLM takes as they are.
+_PASSED_ON = ("messages", "api_version", "temperature", "max_tokens", "timeout")
+#: Parameters that a request can do without, and words with which a server says that it does not know one.
+_DISPENSABLE = ("stream_options", "temperature", "max_tokens")
+_UNKNOWN = re.compile(
+    r"unsupported|unknown|unrecognized|not supported|does not support|extra inputs", re.IGNORECASE
+)
+
+
+class Completion:
+    """A request (the fields of `llm.Request`) on its way; `emit` gets each piece of the reply by name."""
+
+    def __init__(self, provider: Provider, request: dict[str, Any], emit: Callable[..., None]) -> None:
+        self._provider = provider
+        self._request = request
+        self._emit = emit
+        self._attempt = Attempt(
+            request["model"],
+            request.get("api_base"),
+            request.get("api_key"),
+            request["timeout"],
+            tools=bool(request.get("tools")),
+        )
+        #: The name by which LiteLLM knows the model.
+        self._model = ""
+        #: Whether words or a call arrived.
+        self._begun = False
+        self._finish: str | None = None
+        self._raw: RawReply | None = None
+
+    async def run(self) -> None:
+        """Send the request and emit each piece of the reply; an error is emitted, too."""
+        if wrong := await self._refusal():
+            self._fail(wrong)
+            return
+        try:
+            await self._address()
+            await self._receive()
+        except asyncio.CancelledError:
+            raise
+        except TimeoutError:
+            self._fail(errors.timed_out(replace(self._attempt, begun=self._begun)))
+        except Exception as error:  # noqa: BLE001  (whatever a provider's code raises ends here, as a fault)
+            self._fail(errors.explain(error, replace(self._attempt, begun=self._begun)))
+        else:
+            self._complete()
+
+    def _fail(self, error: ErrorInfo) -> None:
+        self._emit(fault=asdict(error))
+
+    async def _refusal(self) -> ErrorInfo | None:
+        """Say why the request cannot be sent at all; None when it can."""
+        base = self._request.get("api_base")
+        if not base:
+            return await asyncio.to_thread(self._provider.misnamed, self._request["model"])
+        wanted = urls.wanted(base)
+        return errors.not_an_address(base, wanted) if wanted else None
+
+    async def _address(self) -> None:
+        """Find out where the request goes, and by which name of the model."""
+        self._model, base, key = await asyncio.to_thread(self._provider.address, self._request)
+        self._attempt = Attempt(
+            self._model,
+            base,
+            key,
+            self._request["timeout"],
+            tools=self._attempt.tools,
+            missing=self._provider.missing_keys(self._model, base),
+        )
+        self._provider.use_proxies(not self._request.get("direct"))
+
+    def _arguments(self) -> dict[str, Any]:
+        """What LiteLLM is called with."""
+        request, model = self._request, self._model
+        arguments = {name: request[name] for name in _PASSED_ON if request.get(name) is not None}
+        if request.get("tools"):
+            arguments["tools"] = request["tools"]
+        if re.search(r"\bclaude|^anthropic/", model):
+            # Others keep what they have seen by themselves; this one wants to be told what to keep.
+            arguments["cache_control_injection_points"] = [
+                {"location": "message", "role": "system"},
+                {"location": "message", "index": -1},
+            ]
+        if model.startswith("ollama") and request.get("context_window"):
+            arguments["num_ctx"] = request["context_window"]
+        return {
+            "model": model,
+            "api_base": self._attempt.api_base,
+            "api_key": self._attempt.api_key,
+            "stream": True,
+            "max_retries": 0,
+            "num_retries": 0,
+            "stream_options": {"include_usage": True},
+            **arguments,
+        }
+
+    async def _receive(self) -> None:
+        """Emit what arrives. Raises TimeoutError when nothing did for too long, and what LiteLLM raises."""
+        clock = asyncio.get_running_loop().time
+        timeout = self._attempt.timeout
+        # Comments keep a stream alive while the model gets ready, but not for ever.
+        limit = clock() + timeout * _COMMENTS
+        async with asyncio.timeout(timeout) as silence:
+
+            def extend() -> None:
+                silence.reschedule(min(clock() + timeout, limit))
+
+            stream = await self._open()
+            self._raw = RawReply(stream, extend)
+            count = 0
+            async for chunk in stream:
+                limit = clock() + timeout * _COMMENTS
+                extend()
+                count += 1
+                if count % _KEPT_CHUNKS == 0 and hasattr(stream, "chunks"):
+                    stream.chunks.clear()
+                    stream.response_uptil_now = ""
+                self._pass_on(chunk, self._raw)
+
+    def _pass_on(self, chunk: Any, raw: RawReply) -> None:
+        """Emit the pieces of a chunk, and what came with it in the raw stream."""
+        if gaps := raw.take_gaps():
+            self._emit(gap=gaps)
+        for part in raw.take_signed() if raw.in_chunks else _signed_parts(chunk):
+            self._emit(signed=part)
+        for choice in getattr(chunk, "choices", None) or ():
+            if getattr(choice, "index", 0):
+                continue
+            for kind, value in pieces(getattr(choice, "delta", None)):
+                self._emit_piece(kind, value)
+            if reason := getattr(choice, "finish_reason", None):
+                self._finish = str(reason)
+                self._emit(finish=self._finish)
+        if usage := getattr(chunk, "usage", None):
+            self._emit(usage=self._usage(usage))
+
+    def _emit_piece(self, kind: str, value: Any) -> None:
+        if kind == "call" or (kind != "signed" and value.strip()):
+            self._begun = True
+        self._emit(**{kind: value})
+
+    def _usage(self, usage: Any) -> list[Any]:
+        """Tokens of the prompt and of the reply, cost in USD, and how many tokens the provider remembered."""
+        details = getattr(usage, "prompt_tokens_details", None)
+        cost = self._provider.cost(self._model, usage)
+        cached = getattr(details, "cached_tokens", None) or 0
+        return [usage.prompt_tokens or 0, usage.completion_tokens or 0, cost, cached]
+
+    def _complete(self) -> None:
+        """After the stream: emit what was kept back and a reply that came whole; else say that none came."""
+        raw = self._raw
+        if raw is None:
+            return
+        if gaps := raw.take_gaps():
+            self._emit(gap=gaps)
+        for part in raw.take_signed():
+            self._emit(signed=part)
+        if self._begun:
+            if raw.cut:
+                self._emit(finish="missing")
+            return
+        for kind, value in pieces(raw.whole() or {}):
+            self._emit_piece(kind, value)
+        if not self._begun:
+            instead = raw.error()
+            error = errors.told(*instead, self._attempt) if instead else None
+            self._fail(error or errors.empty(self._attempt, self._finish, raw.says()))
+
+    async def _open(self) -> Any:
+        """Send the request; a server that does not accept it at once is mentioned, and when it does."""
+        slow = False
+
+        def mention() -> None:
+            nonlocal slow
+            slow = True
+            self._emit(accepted=False)
+
+        timer = asyncio.get_running_loop().call_later(_SLOW, mention)
+        try:
+            return await self._send(self._arguments())
+        finally:
+            timer.cancel()
+            if slow:
+                self._emit(accepted=True)
+
+    async def _send(self, arguments: dict[str, Any]) -> Any:
+        """Open the stream, without the parameters that LiteLLM or the server does not know for this model."""
+        litellm = self._provider.litellm
+        while True:
+            try:
+                return await litellm.acompletion(**arguments)
+            except (litellm.UnsupportedParamsError, litellm.BadRequestError) as error:
+                reason = str(error)[:4000]
+                known = isinstance(error, litellm.UnsupportedParamsError) or _UNKNOWN.search(reason)
+                unwanted = next((name for name in _DISPENSABLE if name in arguments and name in reason), None)
+                if unwanted is None or not known:
+                    raise
+                value = arguments.pop(unwanted)
+                if unwanted == "max_tokens" and "max_completion_tokens" in reason:
+                    arguments["max_completion_tokens"] = value
+
+
+def _signed_parts(chunk: Any) -> list[tuple[str, Any]]:
+    """Return what the provider wants back unchanged, each with the name of its field."""
+    parts: list[tuple[str, Any]] = []
+    for choice in (getattr(chunk, "choices", None) or ())[:1]:
+        delta = getattr(choice, "delta", None)
+        if blocks := getattr(delta, "thinking_blocks", None):
+            parts.append(("thinking_blocks", [dict(block) for block in blocks]))
+        given = (getattr(delta, "provider_specific_fields", None) or {}).get("thought_signatures")
+        if given and not getattr(delta, "tool_calls", None):
+            # Signatures of calls come in the ids of the calls.
+            parts.append(("thought_signatures", [{"signature": signature} for signature in given]))
+    return parts

@@ -1,0 +1,178 @@
+"""LiteLLM, imported and made quiet: what it knows of models, and how to address them.
+
+LiteLLM is imported here and nowhere else, in a process of its own.
+"""
+
+import gc
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from oi_tui.engine.llm import errors
+from oi_tui.engine.llm.base import ErrorInfo
+from oi_tui.engine.llm.transport import redirects
+from oi_tui.engine.models.model_names import COMPATIBLE, family, resolve, why_gone
+
+#: LiteLLM reads these when it is imported: no prices from the network, no `.env` file of whatever folder.
+QUIET = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_MODE": "PRODUCTION",
+    "PYTHON_DOTENV_DISABLED": "1",
+    "LITELLM_LOG": "CRITICAL",
+    "REPEATED_STREAMING_CHUNK_LIMIT": "1000000",
+    # It looks for secrets in the words of errors for eight seconds a megabyte; we take keys out ourselves.
+    "LITELLM_DISABLE_REDACT_SECRETS": "true",
+    # For models with "llama-3" in their names it would fetch a tokenizer from the network, in the event loop.
+    "HF_HUB_OFFLINE": "1",
+}
+#: The variables that HTTP libraries read proxies from.
+_PROXIES = tuple(
+    name
+    for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ws_proxy", "wss_proxy")
+    for name in (lower, lower.upper())
+)
+
+
+def _import_litellm() -> Any:
+    """Import LiteLLM in little more than half of its usual time.
+
+    It declares a thousand models of pydantic, of which a conversation uses a few: each is built when it is
+    first used. What an import makes stays, so that a search for garbage would find nothing.
+    """
+    import pydantic
+
+    pydantic.BaseModel.model_config["defer_build"] = True
+    gc.disable()
+    try:
+        import litellm
+    finally:
+        gc.freeze()
+        gc.enable()
+    return litellm
+
+
+class Provider:
+    """LiteLLM, imported and made quiet."""
+
+    def __init__(self) -> None:
+        import logging
+        import warnings
+
+        warnings.simplefilter("ignore")
+        logging.disable(logging.CRITICAL)
+        litellm = _import_litellm()
+        litellm.suppress_debug_info = True
+        litellm.disable_streaming_logging = True
+        litellm.disable_hf_tokenizer_download = True
+        litellm.telemetry = False
+        redirects.stay_on_server()
+        self.litellm: Any = litellm
+        self._demo: tuple[str, str] | None = None
+        #: The variables of proxies, while none may be used.
+        self._proxies: dict[str, str] | None = None
+
+    def address(self, request: dict[str, Any]) -> tuple[str, str | None, str | None]:
+        """The model's name as LiteLLM wants it, the base and the key of a request."""
+        model, base, key = request["model"], request.get("api_base"), request.get("api_key")
+        if model == "demo":
+            return "openai/demo", *self._demo_server()
+        model = model if base else resolve(model)
+        prefix = model.partition("/")[0]
+        known = "/" in model and prefix in self.litellm.provider_list
+        if base and prefix.lower() in COMPATIBLE and "/" in model:
+            model = f"openai/{model.partition('/')[2]}"
+        elif base and not known:
+            model = f"openai/{model}"
+        elif model.startswith("ollama/"):
+            # The chat interface takes tools and streams them; the other one only completes text.
+            model = f"ollama_chat/{model.removeprefix('ollama/')}"
+        if model.startswith("ollama"):
+            # Without a price LiteLLM asks the server for one after every reply, and waits for it.
+            free = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0, "mode": "chat"}
+            self.litellm.model_cost.setdefault(model, {**free, "litellm_provider": model.partition("/")[0]})
+        if base and not key and model.startswith("openai/") and not os.environ.get("OPENAI_API_KEY"):
+            # The client insists on a key, a server of one's own mostly does not.
+            key = "none-needed"
+        return model, base, key
+
+    def misnamed(self, model: str) -> ErrorInfo | None:
+        """Return why a name without a provider is wrong or ambiguous; else None."""
+        model = resolve(model)
+        if why_gone(model) or model.partition("/")[0].lower() in COMPATIBLE:
+            return errors.no_provider(model)
+        if "/" in model or model == "demo":
+            return None
+        try:
+            found = self.litellm.get_llm_provider(model)[1]
+        except Exception:  # noqa: BLE001  (an unknown name raises a BadRequestError, or worse)
+            found = None
+        maker = family(model)
+        if found and (maker is None or found.startswith(maker)):
+            return None
+        return errors.no_provider(model)
+
+    def _demo_server(self) -> tuple[str, str]:
+        if self._demo is None:
+            from oi_tui.demo.server import start
+
+            running = start()
+            self._demo = running.base, running.key
+        return self._demo
+
+    def facts(self, model: str) -> dict[str, Any]:
+        """Look a model up in LiteLLM's table; unknown facts are None."""
+        if model == "demo":
+            return {"supports_functions": True}
+        if model.startswith("ollama"):
+            # LiteLLM would ask the Ollama server of its own choice, and wait for it.
+            return {}
+        try:
+            info: Mapping[str, Any] = self.litellm.get_model_info(resolve(model))
+        except Exception:  # noqa: BLE001  (an unknown model raises a bare Exception)
+            return {}
+        return {
+            "context_window": info.get("max_input_tokens") or info.get("max_tokens"),
+            "max_output": info.get("max_output_tokens"),
+            "supports_functions": info.get("supports_function_calling"),
+            "supports_vision": info.get("supports_vision"),
+            "prompt_price": info.get("input_cost_per_token"),
+            "completion_price": info.get("output_cost_per_token"),
+        }
+
+    def count(self, model: str, texts: list[str]) -> list[int]:
+        """Count the tokens of each text; LiteLLM uses OpenAI's tokenizer for models whose own it lacks."""
+        return [self.litellm.token_counter(model=model, text=text) if text else 0 for text in texts]
+
+    def cost(self, model: str, usage: Any) -> float | None:
+        """The cost of a request in USD; None for a model with unknown price."""
+        if model == "openai/demo" or model.startswith("ollama"):
+            return 0.0
+        try:
+            prompt, completion = self.litellm.cost_per_token(model=model, usage_object=usage)
+        except Exception:  # noqa: BLE001  (likewise)
+            return None
+        return float(prompt + completion)
+
+    def use_proxies(self, wanted: bool) -> None:
+        """Use the environment's proxies, or none; clients made for the other case are dropped."""
+        if wanted == (self._proxies is None):
+            return
+        if wanted:
+            for name in _PROXIES:
+                os.environ.pop(name, None)
+            os.environ.update(self._proxies or {})
+            self._proxies = None
+        else:
+            self._proxies = {name: os.environ.pop(name) for name in _PROXIES if name in os.environ}
+            os.environ.update(NO_PROXY="*", no_proxy="*")
+        self.litellm.in_memory_llm_clients_cache.flush_cache()
+
+    def missing_keys(self, model: str, base: str | None) -> tuple[str, ...]:
+        """The variables with keys that this model needs and that are not set."""
+        if base:
+            return ()
+        try:
+            missing = self.litellm.validate_environment(model)["missing_keys"]
+        except Exception:  # noqa: BLE001  (an unknown provider raises; the request will say so, too)
+            return ()
+        return tuple(name for name in missing if name.endswith(("_API_KEY", "_TOKEN")))
