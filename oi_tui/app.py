@@ -25,7 +25,6 @@ from textual.geometry import Size
 
 from oi_tui import commands, log, paths
 from oi_tui.engine.credentials.redaction import redact
-from oi_tui.engine.events import Noticed
 from oi_tui.environment import close_to_others
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.dialog import Palette
@@ -167,6 +166,8 @@ class OiTui(ImageSupportMixin, IdleClock):
         self._chat.call_after_refresh(self._chat.furnish)
 
     def _tell_of_sandbox(self, problem: str | None) -> None:
+        from oi_tui.engine.events import Noticed
+
         if problem:
             self._chat.chat_view.keep(Noticed(problem, "warning"))
 

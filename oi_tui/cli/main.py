@@ -294,9 +294,11 @@ def _serve_editor(given: argparse.Namespace) -> int:
 
 def _refuse_contradiction(profile: Profile) -> None:
     """Refuse to start offline with the address of a server elsewhere."""
+    if not (profile.offline and profile.api_base):
+        return
     from oi_tui.engine.llm import endpoint
 
-    if profile.offline and profile.api_base and (refusal := endpoint.refusal(profile)):
+    if refusal := endpoint.refusal(profile):
         raise ProfileError(refusal.sentence, key="llm.api_base")
 
 

@@ -142,7 +142,7 @@ async def granted(stage: Stage, text: str, *, listed: bool = False) -> None:
     grants.give(Permission("language", text[:500]))
     if listed:
         stage.desk.open_permissions()
-    stage.chat._tell()
+    stage.chat.refresh_status()
 
 
 async def palette(stage: Stage, text: str) -> None:
@@ -366,7 +366,7 @@ async def headline(stage: Stage, text: str) -> None:
     bench.session.profile = stage.workspace.profile.with_changes("changed", model=model)
     bench.progress.doing = text
     bench.busy = True
-    stage.chat._tell()
+    stage.chat.refresh_status()
     await stage.pilot.pause()
     bench.busy = False
     bench.progress.doing = ""

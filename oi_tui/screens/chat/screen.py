@@ -17,11 +17,6 @@ from oi_tui import commands, paths
 from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import History
 from oi_tui.screens.chat import status
-from oi_tui.screens.chat.view import ChatView
-from oi_tui.text import prose
-from oi_tui.widgets.approval.panel import ApprovalPanel
-from oi_tui.widgets.conversation.conversation import Conversation
-from oi_tui.widgets.conversation.find_bar import FindBar
 from oi_tui.widgets.idle import last_key
 from oi_tui.widgets.prompt.completion_list import Completions
 from oi_tui.widgets.prompt.prompt import Prompt
@@ -32,8 +27,6 @@ if TYPE_CHECKING:
     from oi_tui.screens.chat.commands import ChatCommands
     from oi_tui.screens.chat.home import Home
     from oi_tui.screens.chat.view import ChatView
-    from oi_tui.widgets.conversation.conversation import Conversation
-    from oi_tui.widgets.sidebar.sidebar import Sidebar
     from oi_tui.workspace import Workspace
 
 #: A second ctrl+c within this many seconds leaves.
@@ -129,6 +122,7 @@ class ChatScreen(Screen[None]):
 
     async def furnish(self) -> None:
         """Put the chat view in its place; to be called once the first frame is on the screen."""
+        from oi_tui.screens.chat.body import ChatBody
         from oi_tui.screens.chat.commands import ChatCommands
         from oi_tui.screens.chat.home import Home
         from oi_tui.screens.chat.view import ChatView
@@ -137,12 +131,12 @@ class ChatScreen(Screen[None]):
         self._ui = ChatCommands(self, chat_view)
         self._home = Home()
         await self.query_one("#empty").remove()
-        await self.mount(self._home, chat_view, before="#completions")
+        await self.mount(ChatBody(self, chat_view, self._home), before="#completions")
         self._chat_view = chat_view
         chat_view.dispatch = self._take
         self.prompt.folder = chat_view.workspace.computer.cwd
-        self._tell()
-        self.set_interval(0.25, self._tell)
+        self.refresh_status()
+        self.set_interval(0.25, self.refresh_status)
         self.post_message(self.Ready())
         early, self._early = self._early, []
         for text in early:
@@ -187,9 +181,10 @@ class ChatScreen(Screen[None]):
             return
         from oi_tui.screens.glance import GlanceScreen, groups
 
-        self.app.push_screen(GlanceScreen(groups(self.chat_view)), self._type)
+        self.app.push_screen(GlanceScreen(groups(self.chat_view)), self.type_into_prompt)
 
-    def _type(self, text: str | None) -> None:
+    def type_into_prompt(self, text: str | None) -> None:
+        """Go to the prompt, with what was typed elsewhere."""
         self.prompt.focus()
         self.prompt.insert(text or "")
 
@@ -209,7 +204,7 @@ class ChatScreen(Screen[None]):
     def handle_hinted(self, event: Prompt.Hinted) -> None:
         """Show in the status line what can be completed."""
         self._hint = event.hint
-        self._tell()
+        self.refresh_status()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Go back to the open question once the prompt is empty.
@@ -222,59 +217,24 @@ class ChatScreen(Screen[None]):
         if not approval.has_focus_within:
             approval.wait_for_quiet()
 
-    @on(Conversation.TableWanted)
-    def handle_table_wanted(self, event: "Conversation.TableWanted") -> None:
-        """Open a table of the conversation."""
-        self.commands.open_shown_table(event.table.key, event.table.name)
+    def call_person(self, why: str) -> None:
+        """Call a person who looks elsewhere, as the profile says."""
+        view = self.chat_view
+        title = status.title(view.session, view.progress.doing, view.workspace.conversation.title)
+        self.app.post_message(self.Called(view.workspace.profile.notifications, f"{why} · {title}"))
 
-    @on(Conversation.Wanted)
-    def handle_wanted(self, event: "Conversation.Wanted") -> None:
-        """Do what was wanted of a cell."""
-        match event.what:
-            case "back":
-                self.commands.going_back.back_to(event.key)
-            case "restore":
-                self.commands.restore_cell(event.key)
-            case "branch":
-                self.commands.going_back.branch(event.key)
-            case _:
-                self.commands.cells.act(event.key, event.what)
-
-    @on(ApprovalPanel.HelpRequested)
-    def handle_help_requested(self) -> None:
-        """Say what the answers mean."""
-        self.commands.open_help()
-
-    @on(FindBar.Closed)
-    def handle_closed(self) -> None:
-        """Back to where a person types."""
-        self.prompt.focus()
-
-    @on(ChatView.Called)
-    def handle_called(self, event: "ChatView.Called") -> None:
-        """Call the person, as the profile says."""
-        bench = self.chat_view
-        title = status.title(bench.session, bench.progress.doing, bench.workspace.conversation.title)
-        self.app.post_message(self.Called(bench.workspace.profile.notifications, f"{event.why} · {title}"))
-
-    @on(ChatView.KeyWanted)
-    def handle_key_wanted(self) -> None:
+    def ask_for_key(self) -> None:
         """Ask for the key, once nobody types and unless something else was typed or opened by then."""
         if not self._is_untouched():
             return
         if time.monotonic() - last_key(self.app) > _QUIET:
             self.commands.choosing.ask_for_key(self._is_untouched, self.commands.go_on)
         else:
-            later(self, 0.1, self.handle_key_wanted)
+            later(self, 0.1, self.ask_for_key)
 
     def _is_untouched(self) -> bool:
         """Return whether the prompt is empty, and nothing else is open or at work."""
         return self.is_active and not self.prompt.text and not self.chat_view.busy
-
-    @on(ChatView.Changed)
-    def handle_changed(self) -> None:
-        """Show how things stand now."""
-        self._tell()
 
     def action_copy_or_stop(self) -> None:
         """Copy, else stop, else empty the prompt, else leave at the second time."""
@@ -309,29 +269,6 @@ class ChatScreen(Screen[None]):
         else:
             self.chat_view.next_place()
 
-    def on_home_request_chosen(self, event: "Home.RequestChosen") -> None:
-        """Put the request into the prompt, where it can be changed."""
-        self.prompt.put_back(event.text)
-        self.prompt.focus()
-
-    def on_home_conversation_chosen(self, event: "Home.ConversationChosen") -> None:
-        """Open an earlier conversation."""
-        self.commands.open_conversation(event.key)
-
-    def on_home_left(self, event: "Home.Left") -> None:
-        """Back to where a person types, with what was typed elsewhere."""
-        self._type(prose(event.text))
-
-    def on_sidebar_chosen(self, event: "Sidebar.Chosen") -> None:
-        """Insert or show a variable, or restore files."""
-        self.commands.act_on_sidebar(event.row, look=event.look)
-
-    def on_sidebar_left(self, event: "Sidebar.Left") -> None:
-        """Back to where a person types, with what was typed elsewhere."""
-        if event.closed:
-            self.chat_view.sidebar.close_drawer()
-        self._type(prose(event.text))
-
     def action_follow(self) -> None:
         """Show the newest line and keep showing it."""
         self.chat_view.conversation.scroll_end()
@@ -355,11 +292,6 @@ class ChatScreen(Screen[None]):
     def action_run_edited(self) -> None:
         """The code is as it should be; run it, unless that is dangerous or a key follows."""
         self.chat_view.questions.finish_edit(run=True)
-
-    @on(ApprovalPanel.DiffRequested)
-    def handle_diff_requested(self) -> None:
-        """Show what was changed before it runs."""
-        self.action_changes()
 
     def action_changes(self) -> None:
         """Show what the person changed in the code in question."""
@@ -426,7 +358,7 @@ class ChatScreen(Screen[None]):
             return "editing"
         return "blocks" if conversation.transcript.has_focus else ""
 
-    def _tell(self) -> None:
+    def refresh_status(self) -> None:
         """Say in the first and the last line how things stand."""
         bench = self._chat_view
         if bench is None:

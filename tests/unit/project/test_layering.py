@@ -107,11 +107,33 @@ def test_only_the_model_process_starts_the_demo_model() -> None:
     assert known <= {"engine/llm/transport/provider.py"}
 
 
-def loaded(code: str) -> set[str]:
-    """The top-level packages that are loaded in a fresh process after the code."""
-    program = f"import json, sys\n{code}\nprint(json.dumps(sorted({{n.split('.')[0] for n in sys.modules}})))"
+def loaded_modules(code: str) -> set[str]:
+    """The modules that are loaded in a fresh process after the code."""
+    program = f"import json, sys\n{code}\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def loaded(code: str) -> set[str]:
+    """The top-level packages that are loaded in a fresh process after the code."""
+    return {name.split(".")[0] for name in loaded_modules(code)}
+
+
+def test_the_first_frame_waits_neither_for_the_conversation_nor_for_languages_nor_for_models() -> None:
+    later = (
+        "oi_tui.engine.events",
+        "oi_tui.engine.llm.errors",
+        "oi_tui.engine.reply",
+        "oi_tui.engine.session",
+        "oi_tui.runtimes",
+        "oi_tui.screens.chat.body",
+        "oi_tui.widgets.conversation",
+        "oi_tui.workspace",
+        "markdown_it",
+        "pygments",
+    )
+    modules = loaded_modules("import oi_tui.cli.main, oi_tui.app")
+    assert [name for name in sorted(modules) if f"{name}.".startswith(tuple(f"{n}." for n in later))] == []
 
 
 def test_engine_and_runtimes_load_neither_textual_nor_litellm() -> None:

@@ -1,0 +1,138 @@
+"""What comes into the chat screen after its first frame: the home screen and the conversation.
+
+The screen itself imports neither, so that the prompt is there at once. What their parts want comes here, and
+goes on to the screen.
+"""
+
+from typing import Protocol
+
+from textual import on
+from textual.app import ComposeResult
+from textual.widget import Widget
+
+from oi_tui.screens.chat.commands import ChatCommands
+from oi_tui.screens.chat.home import Home
+from oi_tui.screens.chat.view import ChatView
+from oi_tui.text import prose
+from oi_tui.widgets.approval.panel import ApprovalPanel
+from oi_tui.widgets.conversation.conversation import Conversation
+from oi_tui.widgets.conversation.find_bar import FindBar
+from oi_tui.widgets.prompt.prompt import Prompt
+from oi_tui.widgets.sidebar.sidebar import Sidebar
+
+
+class BodyScreen(Protocol):
+    """What the screen around the body can do."""
+
+    prompt: Prompt
+
+    @property
+    def commands(self) -> ChatCommands:
+        """Carries commands out."""
+
+    def type_into_prompt(self, text: str | None) -> None:
+        """Go to the prompt, with what was typed elsewhere."""
+
+    def action_changes(self) -> None:
+        """Show what the person changed in the code in question."""
+
+    def call_person(self, why: str) -> None:
+        """Call a person who looks elsewhere."""
+
+    def ask_for_key(self) -> None:
+        """Ask for the key that the model needs."""
+
+    def refresh_status(self) -> None:
+        """Say in the first and the last line how things stand."""
+
+
+class ChatBody(Widget):
+    """The home screen, which is shown while nothing was said, above the chat view."""
+
+    def __init__(self, chat: BodyScreen, view: ChatView, home: Home) -> None:
+        super().__init__(id="body")
+        self._chat = chat
+        self._view = view
+        self._home = home
+
+    def compose(self) -> ComposeResult:
+        """One of the two is seen at a time."""
+        yield self._home
+        yield self._view
+
+    @on(Home.RequestChosen)
+    def handle_request_chosen(self, event: Home.RequestChosen) -> None:
+        """Put the request into the prompt, where it can be changed."""
+        self._chat.prompt.put_back(event.text)
+        self._chat.prompt.focus()
+
+    @on(Home.ConversationChosen)
+    def handle_conversation_chosen(self, event: Home.ConversationChosen) -> None:
+        """Open an earlier conversation."""
+        self._chat.commands.open_conversation(event.key)
+
+    @on(Home.Left)
+    def handle_home_left(self, event: Home.Left) -> None:
+        """Back to where a person types, with what was typed elsewhere."""
+        self._chat.type_into_prompt(prose(event.text))
+
+    @on(Sidebar.Chosen)
+    def handle_sidebar_chosen(self, event: Sidebar.Chosen) -> None:
+        """Insert or show a variable, or restore files."""
+        self._chat.commands.act_on_sidebar(event.row, look=event.look)
+
+    @on(Sidebar.Left)
+    def handle_sidebar_left(self, event: Sidebar.Left) -> None:
+        """Back to where a person types, with what was typed elsewhere."""
+        if event.closed:
+            self._view.sidebar.close_drawer()
+        self._chat.type_into_prompt(prose(event.text))
+
+    @on(Conversation.TableWanted)
+    def handle_table_wanted(self, event: Conversation.TableWanted) -> None:
+        """Open a table of the conversation."""
+        self._chat.commands.open_shown_table(event.table.key, event.table.name)
+
+    @on(Conversation.Wanted)
+    def handle_wanted(self, event: Conversation.Wanted) -> None:
+        """Do what was wanted of a cell."""
+        commands = self._chat.commands
+        match event.what:
+            case "back":
+                commands.going_back.back_to(event.key)
+            case "restore":
+                commands.restore_cell(event.key)
+            case "branch":
+                commands.going_back.branch(event.key)
+            case _:
+                commands.cells.act(event.key, event.what)
+
+    @on(ApprovalPanel.HelpRequested)
+    def handle_help_requested(self) -> None:
+        """Say what the answers mean."""
+        self._chat.commands.open_help()
+
+    @on(ApprovalPanel.DiffRequested)
+    def handle_diff_requested(self) -> None:
+        """Show what was changed before it runs."""
+        self._chat.action_changes()
+
+    @on(FindBar.Closed)
+    def handle_find_closed(self) -> None:
+        """Back to where a person types."""
+        self._chat.prompt.focus()
+
+    @on(ChatView.Called)
+    def handle_called(self, event: ChatView.Called) -> None:
+        """Call the person, as the profile says."""
+        self._chat.call_person(event.why)
+
+    @on(ChatView.KeyWanted)
+    def handle_key_wanted(self) -> None:
+        """Ask for the key, once nobody types and unless something else was typed or opened by then."""
+        self._chat.ask_for_key()
+
+    @on(ChatView.Changed)
+    def handle_changed(self) -> None:
+        """Show how things stand now."""
+        self._chat.refresh_status()
