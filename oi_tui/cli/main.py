@@ -21,6 +21,7 @@ from oi_tui.engine.settings import migration, presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, conversations, settings
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value, nearest
 from oi_tui.engine.settings.templates import starter
+from oi_tui.environment import close_to_others
 from oi_tui.opener import open_folder
 from oi_tui.text import one_line
 from oi_tui.version import __version__
@@ -249,6 +250,8 @@ def _started(arguments: list[str]) -> int:
 
         return converse(profile, profile_path=path, words=words, resume=resume)
     _tune_textual()
+    if not profile.completions:
+        _start_model_process()
     from oi_tui.app import run
 
     return run(profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given)
@@ -414,6 +417,15 @@ def _tune_textual() -> None:
     # The size is the terminal's; what a shell exported would be believed more, and would never change.
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
+
+
+def _start_model_process() -> None:
+    """Let LiteLLM be loaded while the screen is: it takes far longer."""
+    from oi_tui.engine.llm.transport.child import start_ahead
+
+    # Before anything is started that could look.
+    close_to_others()
+    start_ahead()
 
 
 def _has_screen() -> bool:

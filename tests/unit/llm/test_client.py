@@ -24,6 +24,7 @@ from oi_tui.engine.llm.base import (
     ToolCallPiece,
     Usage,
 )
+from oi_tui.engine.llm.transport import child
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.models.model_info import ModelInfo
 from tests import processes
@@ -298,3 +299,21 @@ def test_nothing_of_the_working_directory_is_imported_or_loaded_and_no_key_is_in
     assert b"canary" not in arguments
     assert not canary.exists()
     assert len(served.exchanges) == 1
+
+
+def test_a_process_that_was_started_ahead_serves_whoever_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "_processors", lambda: 2)
+    child.start_ahead()
+    with ModelProcess() as first, ModelProcess() as second:
+        ahead = child._ahead.get_nowait()
+        child._ahead.put(ahead)
+        first.start()
+        second.start()
+        assert first.pid == ahead.process.pid != second.pid
+    assert ahead.process.poll() is not None
+
+
+def test_on_a_single_processor_nothing_competes_with_the_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "_processors", lambda: 1)
+    child.start_ahead()
+    assert child._ahead.empty()

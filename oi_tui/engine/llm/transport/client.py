@@ -1,137 +1,29 @@
 """The application's end of the process that talks to language models."""
 
 import itertools
-import json
-import os
 import queue
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, replace
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from oi_tui.engine.credentials import child_environment
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.base import Delta, ErrorInfo, LlmError, Request
+from oi_tui.engine.llm.transport.child import Child, start_child
 from oi_tui.engine.llm.transport.wire import delta_of
 from oi_tui.engine.models.model_info import ModelInfo
 
-#: Imports nothing from the current folder: our own package is found last, and by its full path.
-_BOOT = (
-    "import sys; sys.path.append(sys.argv.pop()); "
-    "from oi_tui.engine.credentials.child_environment import receive; receive(); "
-    "from oi_tui.engine.{} import main; main()"
-)
-_ROOT = str(Path(__file__).resolve().parents[4])
 #: Beyond the request's own limit of silence: for the start of the process and for a busy machine.
 _PATIENCE = 30.0
 #: LiteLLM takes seconds to load, on a busy machine many; what it knows is worth the wait.
 _LOADING = 60.0
 
 
-class _Child:
-    """One life of the process: what it says is handed to whoever asked, by number."""
-
-    def __init__(self, environment: Mapping[str, str], command: Sequence[str]) -> None:
-        public, first_line = child_environment.divide(environment)
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env=public,
-            start_new_session=True,
-        )
-        self.gone = False
-        self._lock = threading.Lock()
-        self._listeners: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
-        self._orders: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._orders.put(first_line)
-        self._threads = [
-            threading.Thread(target=work, name=f"model-{name}", daemon=True)
-            for name, work in (("writer", self._write), ("reader", self._read))
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def ask(self, number: int, order: dict[str, Any]) -> "queue.SimpleQueue[dict[str, Any]]":
-        """Send an order; its answers arrive in the queue."""
-        answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        with self._lock:
-            if self.gone:
-                answers.put({"gone": True})
-                return answers
-            self._listeners[number] = answers
-        self.send({**order, "id": number})
-        return answers
-
-    def send(self, order: dict[str, Any]) -> None:
-        """Send an order whose answers nobody waits for; never blocks."""
-        self._orders.put((json.dumps(order) + "\n").encode())
-
-    def forget(self, number: int) -> None:
-        """Nobody listens to these answers any more."""
-        with self._lock:
-            self._listeners.pop(number, None)
-
-    def end(self) -> None:
-        """End the process, gently where it listens."""
-        self._orders.put(None)
-        try:
-            self.process.wait(0.5)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        for thread in self._threads:
-            thread.join(5)
-
-    def _write(self) -> None:
-        stream = self.process.stdin
-        assert stream
-        with suppress(OSError), stream:
-            while (data := self._orders.get()) is not None:
-                stream.write(data)
-                if self._orders.empty():
-                    stream.flush()
-
-    def _read(self) -> None:
-        stream = self.process.stdout
-        assert stream
-        with stream:
-            for line in stream:
-                try:
-                    record = json.loads(line)
-                except ValueError:
-                    break
-                with self._lock:
-                    listener = self._listeners.get(record["id"])
-                    if "end" in record or "facts" in record or "counts" in record:
-                        self._listeners.pop(record["id"], None)
-                if listener:
-                    listener.put(record)
-        with self._lock:
-            self.gone = True
-            listeners = list(self._listeners.values())
-            self._listeners.clear()
-        for listener in listeners:
-            listener.put({"gone": True})
-        self._orders.put(None)
-        if self.process.poll() is None:
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(1)
-            self.process.kill()
-            self.process.wait()
-
-
 class ModelReply:
     """A reply on its way from the model process."""
 
-    def __init__(self, child: _Child, number: int, request: Request) -> None:
+    def __init__(self, child: Child, number: int, request: Request) -> None:
         self._child = child
         self._number = number
         self._limit = request.timeout + _PATIENCE
@@ -197,7 +89,7 @@ class ModelProcess:
         self._environment = environment
         self._keys = keys
         self._lock = threading.Lock()
-        self._child: _Child | None = None
+        self._child: Child | None = None
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Self:
@@ -261,17 +153,16 @@ class ModelProcess:
         if child:
             child.end()
 
-    def _living(self) -> _Child:
+    def _living(self) -> Child:
         with self._lock:
             if self._child is None or self._child.gone:
                 try:
-                    module = "models.function_process" if self._program else "llm.transport.process"
-                    command = [sys.executable, "-P", "-c", _BOOT.format(module), _ROOT]
-                    variables = os.environ if self._environment is None else self._environment
-                    self._child = _Child(variables, command)
                     if self._program:
+                        self._child = start_child("models.function_process", self._environment)
                         text, place = self._program
                         self._child.send({"do": "profile", "id": 0, "text": text, "place": place})
+                    else:
+                        self._child = start_child(environment=self._environment)
                 except OSError as error:
                     raise LlmError(errors.process_ended(f"could not be started ({error})")) from error
             return self._child

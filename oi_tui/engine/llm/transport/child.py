@@ -1,0 +1,147 @@
+"""The process that talks to models, as the application sees it: started, asked and ended.
+
+It is kept light, so that the process can be started before the application has loaded.
+"""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from oi_tui.engine.credentials import child_environment
+
+#: Imports nothing from the current folder: our own package is found last, and by its full path.
+_BOOT = (
+    "import sys; sys.path.append(sys.argv.pop()); "
+    "from oi_tui.engine.credentials.child_environment import receive; receive(); "
+    "from oi_tui.engine.{} import main; main()"
+)
+_ROOT = str(Path(__file__).resolve().parents[4])
+_MODULE = "llm.transport.process"
+#: The process that was started ahead, until somebody takes it.
+_ahead: "queue.SimpleQueue[Child]" = queue.SimpleQueue()
+
+
+class Child:
+    """One life of the process: what it says is handed to whoever asked, by number."""
+
+    def __init__(self, environment: Mapping[str, str], command: Sequence[str]) -> None:
+        public, first_line = child_environment.divide(environment)
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env=public,
+            start_new_session=True,
+        )
+        self.gone = False
+        self._lock = threading.Lock()
+        self._listeners: dict[int, queue.SimpleQueue[dict[str, Any]]] = {}
+        self._orders: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._orders.put(first_line)
+        self._threads = [
+            threading.Thread(target=work, name=f"model-{name}", daemon=True)
+            for name, work in (("writer", self._write), ("reader", self._read))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def ask(self, number: int, order: dict[str, Any]) -> "queue.SimpleQueue[dict[str, Any]]":
+        """Send an order; its answers arrive in the queue."""
+        answers: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        with self._lock:
+            if self.gone:
+                answers.put({"gone": True})
+                return answers
+            self._listeners[number] = answers
+        self.send({**order, "id": number})
+        return answers
+
+    def send(self, order: dict[str, Any]) -> None:
+        """Send an order whose answers nobody waits for; never blocks."""
+        self._orders.put((json.dumps(order) + "\n").encode())
+
+    def forget(self, number: int) -> None:
+        """Nobody listens to these answers any more."""
+        with self._lock:
+            self._listeners.pop(number, None)
+
+    def end(self) -> None:
+        """End the process, gently where it listens."""
+        self._orders.put(None)
+        try:
+            self.process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for thread in self._threads:
+            thread.join(5)
+
+    def _write(self) -> None:
+        stream = self.process.stdin
+        assert stream
+        with suppress(OSError), stream:
+            while (data := self._orders.get()) is not None:
+                stream.write(data)
+                if self._orders.empty():
+                    stream.flush()
+
+    def _read(self) -> None:
+        stream = self.process.stdout
+        assert stream
+        with stream:
+            for line in stream:
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    break
+                with self._lock:
+                    listener = self._listeners.get(record["id"])
+                    if "end" in record or "facts" in record or "counts" in record:
+                        self._listeners.pop(record["id"], None)
+                if listener:
+                    listener.put(record)
+        with self._lock:
+            self.gone = True
+            listeners = list(self._listeners.values())
+            self._listeners.clear()
+        for listener in listeners:
+            listener.put({"gone": True})
+        self._orders.put(None)
+        if self.process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(1)
+            self.process.kill()
+            self.process.wait()
+
+
+def start_child(module: str = _MODULE, environment: Mapping[str, str] | None = None) -> Child:
+    """Start the process, or take the one that was started ahead. Raises OSError.
+
+    `module` is its main module within `oi_tui.engine`; `environment` is ours by default.
+    """
+    if module == _MODULE and environment is None:
+        with suppress(queue.Empty):
+            return _ahead.get_nowait()
+    command = [sys.executable, "-P", "-c", _BOOT.format(module), _ROOT]
+    return Child(os.environ if environment is None else environment, command)
+
+
+def start_ahead() -> None:
+    """Start the process for whoever asks for it first, where another processor is free to load LiteLLM."""
+    if _processors() > 1:
+        with suppress(OSError):
+            _ahead.put(start_child())
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
