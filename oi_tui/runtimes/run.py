@@ -224,7 +224,7 @@ class Run:
             limit = LONGEST_EVENT // (1024 * 1024)
             self._report(Printed(f"\r\nA display was omitted: it is larger than {limit} MB.\r\n"))
         elif kind == "begun":
-            self._steps.ask()
+            self._steps.interrupt.ask()
         elif kind == "finished" and event.get("nonce") == self._nonce:
             self._finish(event)
 
@@ -276,7 +276,7 @@ class Run:
         group = terminal.foreground
         if not group or not self._process.pid:
             return
-        if self._steps.ask_if_idle():
+        if self._steps.interrupt.ask_if_idle():
             return
         device = terminal.device
         pids = process_table.in_foreground(self._process.pid, group)
