@@ -12,7 +12,7 @@ from types import CodeType, ModuleType
 import pytest
 
 from oi_tui.messages import LineReached
-from oi_tui.runtimes import Computer, python_line, run
+from oi_tui.runtimes import Computer, active_line, python_line
 from oi_tui.runtimes.python_line import PythonLine
 from tests.runtimes.playing import play, until
 
@@ -112,7 +112,7 @@ def test_lines_are_reported_where_the_memory_cannot_be_read(
     def refuse(*_: object) -> None:
         raise ValueError
 
-    monkeypatch.setattr(run, "PythonLine", refuse)
+    monkeypatch.setattr(active_line, "PythonLine", refuse)
     played = play(computer, "python", "import time\ntime.sleep(0.1)\ntime.sleep(0.1)")
     assert played.lines[-2:] == [3, None]
 

@@ -1,0 +1,152 @@
+"""Whether a running program waits for input from the keyboard."""
+
+import time
+from collections.abc import Callable
+from enum import Enum, auto
+
+from oi_tui.messages import InputReceived, InputRequested, Printed, Report
+from oi_tui.runtimes import process_table
+from oi_tui.runtimes.channel import Event
+from oi_tui.runtimes.interrupt import Interrupt
+from oi_tui.runtimes.process import LanguageProcess
+from oi_tui.runtimes.run_output import RunOutput
+
+#: How long a program must be quiet before somebody looks whether it waits for input, in seconds.
+_QUIET = 0.06
+#: How many looks in a row find a program stopped before it is told.
+_STANDSTILL = 3
+#: A line that is typed is kept by a terminal up to so many bytes at least: 4,095 on Linux, 1,023 on macOS.
+_LONGEST_LINE = 1000
+
+
+class Waiting(Enum):
+    """Whether the program waits for input, and how that is known."""
+
+    NO = auto()
+    #: The driver said so on the channel, and will say when it is over.
+    TOLD = auto()
+    #: It was seen to read the terminal.
+    SEEN = auto()
+
+
+class InputWatch:
+    """Reports when a program begins to wait for input, and when it no longer does.
+
+                 +-- the driver says so -------------> TOLD --- input_end, or the end of the run --+
+        NO ------+                                                                                 +--> NO
+                 +-- it is quiet and seen to read ---> SEEN --- seen not to read, or the end ------+
+
+    While SEEN, another report follows when what was asked was answered, or when echo is switched.
+    """
+
+    def __init__(
+        self,
+        process: LanguageProcess,
+        output: RunOutput,
+        interrupt: Interrupt,
+        hidden_inputs: set[str],
+        report: Callable[[Report], None],
+        began: float,
+    ) -> None:
+        """`hidden_inputs` collects what is typed where the program hides it."""
+        self._process = process
+        self._output = output
+        self._interrupt = interrupt
+        self._hidden_inputs = hidden_inputs
+        self._report = report
+        self._began = began
+        self._state = Waiting.NO
+        self._masked = False
+        #: Whether what the program waited for when it was last seen was answered.
+        self._answered = False
+        #: Looks in a row that saw it read, and looks in a row that saw it stopped.
+        self._sighted = 0
+        self._still = 0
+        self._look_at = 0.0
+
+    @property
+    def due(self) -> float:
+        """When `look` has something to see next."""
+        if self._state is Waiting.TOLD:
+            return float("inf")
+        return max(self._look_at, self._output.last_at + _QUIET)
+
+    def begin(self, event: Event) -> None:
+        """Take from the driver that the program waits."""
+        self._output.flush()
+        self._process.terminal.take_any_line(False)
+        self._state = Waiting.TOLD
+        self._masked = bool(event.get("masked"))
+        prompt = event.get("prompt", self._output.prompt)
+        self._report(InputRequested(str(prompt), self._masked))
+
+    def end(self) -> None:
+        """The program no longer waits."""
+        if self._state is not Waiting.NO:
+            self._output.flush()
+            self._process.terminal.take_any_line(False)
+            self._state = Waiting.NO
+            self._look_at = time.monotonic() + 0.02
+            self._report(InputReceived())
+
+    def typed(self, text: str) -> None:
+        """Somebody typed: look soon whether the program still waits, or waits for another line."""
+        if self._state is not Waiting.NO and self._masked:
+            self._hidden_inputs.update(filter(None, text.splitlines()))
+        self._answered = self._answered or any(end in text for end in "\n\r\x04")
+        if max(map(len, text.encode("utf-8", "replace").split(b"\n"))) > _LONGEST_LINE:
+            self._process.terminal.take_any_line()
+        self._look_at = time.monotonic() + 0.01
+
+    def printed(self) -> None:
+        """Something was printed, so a program that was seen to wait may have gone on."""
+        if self._state is Waiting.SEEN:
+            self._look_at = 0.0
+
+    def look(self, now: float, *, finished: bool) -> None:
+        """See whether the program waits for the keyboard, where it does not say so itself."""
+        if now < self._look_at or now - self._output.last_at < _QUIET:
+            return
+        self._look_at = now + (0.1 if now - self._began < 5 else 0.25)
+        if self._state is Waiting.TOLD or finished:
+            return
+        group = self._process.terminal.foreground
+        if group and self._process.pid and not self._interrupt.ask_if_idle():
+            self._look_at_group(now, group)
+
+    def _look_at_group(self, now: float, group: int) -> None:
+        terminal = self._process.terminal
+        device = terminal.device
+        pids = process_table.in_foreground(self._process.pid, group)
+        self._tell_of_standstill(pids)
+        reads = process_table.reads_terminal(pids, device)
+        masked = not terminal.echoing
+        if reads is None:
+            reads = masked and now - self._output.last_at > 0.3
+        if reads and terminal.unread:
+            # It has yet to take what was typed.
+            return
+        waits = self._state is not Waiting.NO
+        asks = reads and (not waits or self._answered or masked != self._masked)
+        if asks and self._sighted < (1 if self._output.is_on_a_line else 4):
+            # A program that says so itself does it within moments, and with its prompt; so look twice, and
+            # longer where no prompt has come yet: a busy terminal hands over late.
+            self._sighted += 1
+            self._look_at = now + 0.03
+            return
+        self._sighted = 0
+        if asks:
+            terminal.take_any_line(False)
+            self._state, self._masked, self._answered = Waiting.SEEN, masked, False
+            self._output.flush(now)
+            self._report(InputRequested(self._output.prompt, masked))
+        elif not reads and waits:
+            self.end()
+
+    def _tell_of_standstill(self, pids: list[int]) -> None:
+        """Say what was stopped and goes on no more: it looks as if it took its time."""
+        still = process_table.stopped({self._process.pid, *pids})
+        self._still = self._still + 1 if still else 0
+        if self._still == _STANDSTILL:
+            self._output.flush()
+            self._report(Printed(f"\r\nStopped by a signal and not resumed: {', '.join(still)}\r\n"))
