@@ -39,7 +39,7 @@ OF_FOLDER = {"e2e": ("bash",)}
 #: What is asked for by a word that is no program's name.
 SANDBOX = "sandbox"
 #: Programs that are Python packages: they need not be on PATH.
-MODULES = ("mkdocs", "ruff")
+MODULES = ("mkdocs", "playwright", "ruff")
 
 
 @functools.cache

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import time
 import urllib.parse
 from typing import TYPE_CHECKING, Any
 
 from oi_tui.computer import bridge
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool, cannot
+from oi_tui.secret_shapes import SECRET
 
 if TYPE_CHECKING:
     from oi_tui.computer.desktop.pictures import Picture  # noqa: F401
@@ -22,13 +24,18 @@ _NO_BROWSER = (
     "no browser was found; install chromium with the package manager, or run: playwright install chromium."
 )
 _LONGEST = 20_000
+#: How long to wait for something to appear on a page, in seconds.
+_PATIENCE = 3.0
+#: Roles of what is clicked, in the order in which they are looked for.
+_CLICKED = ("button", "link", "menuitem", "tab", "checkbox", "radio", "option")
 #: The text of a page with its links, in the order of the page.
 _TEXT = "() => document.body ? document.body.innerText : ''"
 #: What can be clicked or filled, by role and name.
 _ELEMENTS = """() => [...document.querySelectorAll(
   'a[href],button,input:not([type=hidden]),select,textarea,[role=button],[role=link],[role=menuitem],[role=tab]')]
   .filter(e => e.getClientRects().length)
-  .map(e => [e.getAttribute('role') || (e.tagName == 'INPUT' ? e.type : e.tagName.toLowerCase()),
+  .map(e => [e.getAttribute('role') || (e.tagName == 'INPUT' ? e.type :
+      {A: 'link', SELECT: 'combobox', TEXTAREA: 'textbox'}[e.tagName] || e.tagName.toLowerCase()),
     (e.getAttribute('aria-label') || (e.labels && e.labels[0] && e.labels[0].innerText) || e.innerText ||
      e.placeholder || e.name || '').trim().replace(/\\s+/g, ' ').slice(0, 80),
     e.type == 'password' ? '' : (e.value || '').slice(0, 80)])"""
@@ -68,27 +75,47 @@ class Browser(Tool):
         with _reported():
             found = self._opened().evaluate(_ELEMENTS)
         return [
-            f'{number} {role} "{name}"' + (f" = {value!r}" if value else "")
+            f'{number} {role} "{name}"' + (f" = {value!r}" if value and not SECRET.search(value) else "")
             for number, (role, name, value) in enumerate(found, 1)
         ]
 
-    def click(self, name: str) -> None:
-        """Click the button, link or text with this name."""
-        page = self._opened()
+    def click(self, name: str, role: str | None = None) -> None:
+        """Click the one button, link or text with this name, or the one with this role and name."""
         with _reported():
-            for role in ("button", "link", "menuitem", "tab", "checkbox", "radio"):
-                found = page.get_by_role(role, name=name)
-                if found.count():
-                    found.first.click()
-                    return
-            page.get_by_text(name).first.click()
+            page = self._opened()
+            places = [page.get_by_role(each, name=name, exact=exact) for exact in (True, False)
+                      for each in ([role] if role else _CLICKED)]  # fmt: skip
+            if role is None:
+                places += [page.get_by_text(name, exact=exact) for exact in (True, False)]
+            self._only(places, name).click()
 
     def fill(self, name: str, text: str) -> None:
-        """Write into the field with this label or placeholder."""
-        page = self._opened()
+        """Write into the one field with this label or placeholder."""
         with _reported():
-            field = page.get_by_label(name)
-            (field if field.count() else page.get_by_placeholder(name)).first.fill(text)
+            page = self._opened()
+            kinds = (page.get_by_label, page.get_by_placeholder)
+            places = [find(name, exact=exact) for exact in (True, False) for find in kinds]
+            self._only(places, name).fill(text)
+
+    def _only(self, places: list[Any], name: str) -> Any:
+        """Return the first place that is on the page once. Raises ComputerError where there is none.
+
+        A page may still be building what it shows, so this waits a moment for it.
+        """
+        end = time.monotonic() + _PATIENCE
+        while True:
+            counts = [place.count() for place in places]
+            found = next((count for count in counts if count), 0)
+            if found == 1:
+                return places[counts.index(1)]
+            if found or time.monotonic() > end:
+                break
+            # Playwright works only while it is called.
+            self._page.wait_for_timeout(50)
+        listed = "\n".join(self.elements()[:40]) or "none"
+        raise ComputerError(
+            f"{name!r} is on the page {found} times. Nothing was done. Elements of the page:\n{listed}"
+        )
 
     def screenshot(self, path: str) -> str:
         """Write a picture of the page into a PNG file and return its path."""
@@ -135,7 +162,12 @@ class Browser(Tool):
         playwright = self._stack.enter_context(sync_playwright())
         program = next(filter(None, map(shutil.which, _SYSTEM)), None)
         try:
-            browser = playwright.chromium.launch(headless=headless, executable_path=program)
+            browser = playwright.chromium.launch(
+                headless=headless,
+                executable_path=program,
+                # Chromium refuses its own sandbox to the administrator only.
+                chromium_sandbox=os.getuid() != 0,
+            )
         except Exception as error:  # noqa: BLE001 -- Playwright need not be there to name its errors
             self._stack.close()
             raise cannot("computer.browser", _NO_BROWSER if program is None else str(error)) from None

@@ -1,0 +1,105 @@
+"""Pages of this machine in a real browser, read and acted on by code in Python cells."""
+
+import http.server
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from oi_tui.computer import ComputerError
+from oi_tui.computer import browser as browser_module
+from oi_tui.computer.browser import Browser
+from oi_tui.computer.computer import Computer
+
+pytestmark = pytest.mark.needs("chromium", "playwright")
+
+PAGE = b"""<!doctype html><title>Shop</title><h1>Orders</h1>
+<table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>3</td></tr><tr><td>Milk</td><td>2</td></tr></table>
+<form onsubmit="document.title = 'sent ' + document.querySelector('#n').value; return false">
+<label for=n>Name</label><input id=n><label for=p>Password</label><input type=password id=p value=hunter2>
+<input placeholder=Find value=sk-abcdefgh12345678><select aria-label=Size><option>S<option>L</select>
+<button>Send</button><button>Send later</button><button>Delete</button><button>Delete</button></form>
+<a href=/next>Next page</a>
+<script>
+setTimeout(() => document.body.insertAdjacentHTML('beforeend', '<button>Late</button>'), 200)
+</script>"""
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    """Answers with the page, or with the next one."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(PAGE if self.path == "/" else b"<h1>Second</h1>")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        serving.join()
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[Browser]:
+    browser = Computer().browser
+    browser.setup(headless=True)
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def page(started: Browser, address: str, monkeypatch: pytest.MonkeyPatch) -> Browser:
+    monkeypatch.setattr(browser_module, "_PATIENCE", 1.0)
+    started.go_to_url(address)
+    return started
+
+
+def test_what_can_be_clicked_and_filled_is_listed_without_secrets(page: Browser) -> None:
+    assert page.elements()[:6] == [
+        '1 text "Name"',
+        '2 password "Password"',
+        '3 text "Find"',
+        "4 combobox \"Size\" = 'S'",
+        '5 button "Send"',
+        '6 button "Send later"',
+    ]
+
+
+def test_a_table_is_read_as_rows_and_columns(page: Browser) -> None:
+    assert "Item\tPrice\nTea\t3\nMilk\t2" in page.read()
+
+
+def test_a_form_is_filled_and_sent_by_names_and_a_link_is_followed(page: Browser) -> None:
+    page.fill("Name", "Zoë")
+    page.click("Send")
+    assert page.driver.title() == "sent Zoë"
+    page.click("Next page", role="link")
+    page.driver.wait_for_url("**/next")
+    assert page.read() == "Second"
+
+
+def test_what_appears_later_is_waited_for(page: Browser) -> None:
+    page.click("Late")
+
+
+@pytest.mark.parametrize(("name", "count"), [("Nowhere", 0), ("Delete", 2)])
+def test_nothing_is_clicked_where_none_or_several_fit(page: Browser, name: str, count: int) -> None:
+    with pytest.raises(
+        ComputerError, match=rf"'{name}' is on the page {count} times\. Nothing was done"
+    ) as raised:
+        page.click(name)
+    assert '5 button "Send"' in str(raised.value)
+
+
+def test_a_page_that_cannot_be_reached_is_a_sentence(page: Browser) -> None:
+    with pytest.raises(ComputerError, match=r"The browser failed: Page\.goto: net::ERR_"):
+        page.go_to_url("http://127.0.0.1:9/")
