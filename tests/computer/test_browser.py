@@ -48,22 +48,18 @@ def address() -> Iterator[str]:
         serving.join()
 
 
-@pytest.fixture(scope="module")
-def started() -> Iterator[Browser]:
+@pytest.fixture
+def page(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
+    monkeypatch.setattr(browser_module, "_PATIENCE", 1.0)
     browser = Computer().browser
     browser.setup(headless=True)
+    browser.go_to_url(address)
     yield browser
     browser.quit()
 
 
-@pytest.fixture
-def page(started: Browser, address: str, monkeypatch: pytest.MonkeyPatch) -> Browser:
-    monkeypatch.setattr(browser_module, "_PATIENCE", 1.0)
-    started.go_to_url(address)
-    return started
-
-
-def test_what_can_be_clicked_and_filled_is_listed_without_secrets(page: Browser) -> None:
+def test_a_page_is_read_and_acted_on_by_names(page: Browser) -> None:
+    # The secret in a field is not listed.
     assert page.elements()[:6] == [
         '1 text "Name"',
         '2 password "Password"',
@@ -72,34 +68,22 @@ def test_what_can_be_clicked_and_filled_is_listed_without_secrets(page: Browser)
         '5 button "Send"',
         '6 button "Send later"',
     ]
-
-
-def test_a_table_is_read_as_rows_and_columns(page: Browser) -> None:
     assert "Item\tPrice\nTea\t3\nMilk\t2" in page.read()
-
-
-def test_a_form_is_filled_and_sent_by_names_and_a_link_is_followed(page: Browser) -> None:
     page.fill("Name", "Zoë")
     page.click("Send")
     assert page.driver.title() == "sent Zoë"
+    # What appears later is waited for.
+    page.click("Late")
     page.click("Next page", role="link")
     page.driver.wait_for_url("**/next")
     assert page.read() == "Second"
 
 
-def test_what_appears_later_is_waited_for(page: Browser) -> None:
-    page.click("Late")
-
-
-@pytest.mark.parametrize(("name", "count"), [("Nowhere", 0), ("Delete", 2)])
-def test_nothing_is_clicked_where_none_or_several_fit(page: Browser, name: str, count: int) -> None:
-    with pytest.raises(
-        ComputerError, match=rf"'{name}' is on the page {count} times\. Nothing was done"
-    ) as raised:
-        page.click(name)
-    assert '5 button "Send"' in str(raised.value)
-
-
-def test_a_page_that_cannot_be_reached_is_a_sentence(page: Browser) -> None:
+def test_what_cannot_be_done_is_a_sentence_and_nothing_is_clicked(page: Browser) -> None:
+    for name, count in (("Nowhere", 0), ("Delete", 2)):
+        said = rf"'{name}' is on the page {count} times\. Nothing was done"
+        with pytest.raises(ComputerError, match=said) as raised:
+            page.click(name)
+        assert '5 button "Send"' in str(raised.value)
     with pytest.raises(ComputerError, match=r"The browser failed: Page\.goto: net::ERR_"):
         page.go_to_url("http://127.0.0.1:9/")
