@@ -66,7 +66,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     ),
     "reply": _modules(
         "engine/reply",
-        "parser text_parser tool_call_parser fences markers tool_call_text tool_call_wrappers "
+        "parser text_parser prose_line tool_call_parser fences markers tool_call_text tool_call_wrappers "
         "tool_call_recovery partial_json parts code_blocks code_text tool_call_formats cursor "
         "console_sessions message_builders",
         REPLIES,

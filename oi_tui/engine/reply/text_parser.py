@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
 
 from oi_tui.engine.reply.code_blocks import Block, CodeBlock, ProseBlock, UntaggedBlock
 from oi_tui.engine.reply.cursor import Cursor
@@ -9,8 +11,6 @@ from oi_tui.engine.reply.fences import (
     LONGEST_INFO,
     Fence,
     Strings,
-    begins_line,
-    is_item,
     is_output,
     only_shown,
     words,
@@ -27,6 +27,7 @@ from oi_tui.engine.reply.markers import (
     THOUGHT_END_PERHAPS,
 )
 from oi_tui.engine.reply.parts import Part, ReasoningEnded, ReasoningPart, TextPart
+from oi_tui.engine.reply.prose_line import ProseLine
 from oi_tui.engine.reply.tool_call_formats import FORMS, HEADERS, LONGEST_HEADER
 from oi_tui.engine.reply.tool_call_parser import ToolCallParser
 from oi_tui.engine.reply.tool_call_text import TextToolCall
@@ -42,8 +43,6 @@ _PROMPT = re.compile(r"\$ \S|>>> |PS [A-Z]:")
 _PROMPT_PERHAPS = re.compile(r"\$ ?|>>?>?|P|PS|PS |PS [A-Z]")
 #: The longest run of characters that is a fence.
 _LONGEST_RUN = 100
-#: As much of a line is remembered as decides what a fence on it means.
-_LEAD = 80
 #: Characters that are tried at a time, so that what is no call costs little.
 _BITE = 1024
 _AHEAD = re.compile(r"\s{0,200}")
@@ -54,8 +53,43 @@ _PARENTHESIS = re.compile(r"\s{0,20}\)[ \t;]{0,20}")
 Resolve = Callable[[str], str | None]
 
 
+class State(Enum):
+    """What the text from the cursor on is read as."""
+
+    PROSE = auto()
+    THOUGHT = auto()
+    #: Within a fence, whatever turns out to stand there.
+    BLOCK = auto()
+    #: JSON that may turn out to be a call.
+    CALL = auto()
+    #: A form in which the templates of models write calls.
+    FORM = auto()
+
+
+@dataclass
+class _PossibleCall:
+    """What began like a call; the text from the cursor on is kept until that is decided."""
+
+    parser: ToolCallParser
+    #: Characters from the cursor on that the parser has already been given.
+    given: int
+    #: The fence around it.
+    fence: Fence | None
+    #: Whether a name and a parenthesis stand before it.
+    prefixed: bool
+
+
 class TextParser:
-    """Reads the text of a reply: prose, thoughts between tags, fenced blocks, calls printed as text."""
+    """Reads the text of a reply: prose, thoughts between tags, fenced blocks, calls printed as text.
+
+        PROSE --- <think>, a channel ------------> THOUGHT --- its end mark ----------------> PROSE
+        PROSE --- ``` or ~~~ --------------------> BLOCK ----- the fence that closes it ----> PROSE
+        PROSE --- {, [, ``` before {, a name( ---> CALL ------ it is decided and complete --> PROSE
+                                                   CALL ------ it is none: read it again ---> PROSE
+        PROSE --- <tool_call>, [TOOL_CALLS] -----> FORM ------ its end mark ----------------> PROSE
+
+    In each state a method reads on; it returns False when more text is needed.
+    """
 
     def __init__(self, resolve: Resolve, *, fences: bool) -> None:
         self._resolve = resolve
@@ -65,35 +99,34 @@ class TextParser:
         #: Thoughts that came in the middle of code; they follow after it.
         self._thoughts: list[Part] = []
         self._whole = False
+        self._steps: dict[State, Callable[[], bool]] = {
+            State.PROSE: self._prose,
+            State.THOUGHT: self._thought,
+            State.BLOCK: self._in_block,
+            State.CALL: self._in_call,
+            State.FORM: self._in_form,
+        }
         self._reset()
 
     def _reset(self) -> None:
-        self._state = self._prose
-        #: How the current line of prose begins; None when it is too long to matter.
-        self._lead: str | None = ""
-        #: The length of the mark of inline code that is open on this line.
-        self._ticks = 0
-        self._in_list = False
-        #: The last words of prose before where we are.
-        self._heard = ""
+        self._state = State.PROSE
+        self._line = ProseLine()
+        #: What the states other than PROSE read.
+        self._thought_end = THOUGHT_END
         self._block: Block | None = None
+        self._call: _PossibleCall | None = None
+        self._form: TextToolCall | None = None
+        #: Whether strings of a language are believed, after a fence within one turned out to be real.
         self._trusting = True
-        self._call: ToolCallParser | None = None
-        #: Characters from the cursor on that the call has already been given.
-        self._given = 0
-        self._fenced: Fence | None = None
-        self._prefixed = False
         #: What begins here has turned out to be no call.
         self._no_call_at = -1
         #: What only closes a call that was printed as text, and the characters it consists of.
         self._closing: tuple[re.Pattern[str], str] | None = None
-        self._written: TextToolCall | None = None
-        self._thought_end = THOUGHT_END
 
     @property
     def code_open(self) -> bool:
         """True between the start and the end of a piece of code."""
-        return isinstance(self._block, CodeBlock) or (self._call is not None and self._call.open)
+        return isinstance(self._block, CodeBlock) or (self._call is not None and self._call.parser.open)
 
     def hold_thought(self, text: str) -> list[Part]:
         """A thought that came in the middle of code follows after it."""
@@ -103,7 +136,7 @@ class TextParser:
     def feed(self, text: str) -> list[Part]:
         """Read on; returns what is certain."""
         self._no_call_at -= self._cursor.feed(text)
-        while self._state():
+        while self._steps[self._state]():
             pass
         parts, self._parts = self._parts, []
         return parts
@@ -125,21 +158,11 @@ class TextParser:
         if not text:
             return
         self._parts.append(TextPart(text))
-        *lines, last = text.split("\n")
-        for line in lines:
-            lead = (self._lead or "") + line[:_LEAD]
-            if is_item(lead):
-                self._in_list = True
-            elif lead.strip() and not lead[0].isspace():
-                self._in_list = False
-            self._lead, self._ticks = "", 0
-        self._heard = (self._heard + text)[-2 * _LEAD :]
-        if self._lead is not None:
-            self._lead = self._lead + last if len(self._lead) + len(last) <= _LEAD else None
+        self._line.take(text)
 
     def _back_to_prose(self) -> None:
-        self._state = self._prose
-        self._lead, self._ticks, self._heard = "", 0, ""
+        self._state = State.PROSE
+        self._line.restart()
         self._parts += self._thoughts
         self._thoughts.clear()
 
@@ -159,10 +182,10 @@ class TextParser:
             return self._run(match[0])
         if kind == "token" and not cursor.final and self._unsure(match):
             return False
-        quoted = self._ticks or (cursor.at and cursor.text[cursor.at - 1] in "`\"'")
+        quoted = self._line.ticks or (cursor.at and cursor.text[cursor.at - 1] in "`\"'")
         if kind in ("brace", "bracket", "call"):
             self._perhaps_call(match, kind)
-        elif quoted or (kind in FORMS and FORMS[kind].line and (self._lead is None or self._lead.strip())):
+        elif quoted or (kind in FORMS and FORMS[kind].line and not self._line.is_blank):
             self._say(match[0])
             cursor.at = match.end()
         elif kind in FORMS:
@@ -172,7 +195,7 @@ class TextParser:
             if kind == "token":
                 self._closing = _END_MARKS, " \t\r\n</seo>"
             elif kind == "think":
-                self._state, self._thought_end = self._thought, THOUGHT_END
+                self._state, self._thought_end = State.THOUGHT, THOUGHT_END
             elif kind == "close":
                 self._parts.append(ReasoningEnded())
         return True
@@ -192,11 +215,11 @@ class TextParser:
         if kind == "channel" and not (match["to"] or match["recipient"]):
             cursor.at = match.end()
             if match["way"] == "analysis":
-                self._state, self._thought_end = self._thought, CHANNEL_END
+                self._state, self._thought_end = State.THOUGHT, CHANNEL_END
             return
-        self._written = TextToolCall(kind, match, self._resolve)
+        self._form = TextToolCall(kind, match, self._resolve)
         cursor.at = match.start() if kind == "written" else match.end()
-        self._state = self._in_written
+        self._state = State.FORM
 
     def _plain(self) -> bool:
         """No mark in sight: say all but what may be the beginning of one."""
@@ -244,16 +267,16 @@ class TextParser:
         text, end = cursor.text, cursor.at + len(run)
         if end == len(text) and not cursor.final and len(run) < _LONGEST_RUN:
             return False
-        if 3 <= len(run) < _LONGEST_RUN and not self._ticks:
+        if 3 <= len(run) < _LONGEST_RUN and not self._line.ticks:
             newline = text.find("\n", end)
             info = text[end : newline if newline >= 0 else len(text)]
             if len(info) <= LONGEST_INFO and not (run[0] == "`" and "`" in info):
                 if newline < 0 and not cursor.final:
                     return False
-                if newline >= 0 and (begins_line(self._lead, self._in_list) or self._begins_late(info)):
+                if newline >= 0 and (self._line.may_open_fence or self._begins_late(info)):
                     return self._open(run, info.strip(), newline + 1)
         if run[0] == "`":
-            self._ticks = len(run) if not self._ticks else 0 if self._ticks == len(run) else self._ticks
+            self._line.toggle(len(run))
         self._say(run)
         cursor.at = end
         return True
@@ -261,12 +284,7 @@ class TextParser:
     def _begins_late(self, info: str) -> bool:
         """Whether a fence after words on its line is one all the same: it ends the line with a language."""
         before = self._cursor.text[self._cursor.at - 1 : self._cursor.at]
-        if (
-            not self._fences
-            or before not in (" ", ":", "\t")
-            or (self._lead or "").lstrip().startswith(">")
-            or not (self._lead is None or self._lead.strip())
-        ):
+        if not self._fences or before not in (" ", ":", "\t") or self._line.is_quote or self._line.is_blank:
             return False
         return len(info.split()) == 1 and self._language(info) is not None
 
@@ -281,8 +299,7 @@ class TextParser:
         begins = ahead.end()
         if begins == len(cursor.text) and not cursor.final and begins - content < 200:
             return False
-        lead = self._lead or ""
-        fence = Fence(run[0], len(run), len(lead) if begins_line(lead, self._in_list) else 0, info)
+        fence = Fence(run[0], len(run), self._line.indent, info)
         first = cursor.text[begins : begins + 30]
         if not cursor.final and _PROMPT_PERHAPS.fullmatch(first):
             return False
@@ -295,7 +312,7 @@ class TextParser:
         opening = cursor.text[cursor.at : content]
         cursor.at = content
         self._block = self._block_of(info, fence, opening, prompt=_PROMPT.match(first) is not None)
-        self._state = self._in_block
+        self._state = State.BLOCK
         return True
 
     def _block_of(self, info: str, fence: Fence, opening: str, *, prompt: bool) -> Block:
@@ -308,8 +325,7 @@ class TextParser:
         if kind in _SESSIONS or prompt:
             return UntaggedBlock(fence, opening, self._resolve, word=_SESSIONS.get(kind) or word or "")
         if word is None:
-            lines = self._heard.rstrip().rsplit("\n", 1)
-            return UntaggedBlock(fence, opening, self._resolve, output=is_output(lines[-1]))
+            return UntaggedBlock(fence, opening, self._resolve, output=is_output(self._line.last_words))
         strings = Strings(self._resolve(word) if self._trusting else None)
         return CodeBlock(word, fence, strings, self._parts, self._resolve)
 
@@ -330,7 +346,7 @@ class TextParser:
 
     def _perhaps_call(self, match: re.Match[str], kind: str) -> None:
         cursor = self._cursor
-        if self._ticks or cursor.at == self._no_call_at or cursor.text[cursor.at - 1 : cursor.at] == "`":
+        if self._line.ticks or cursor.at == self._no_call_at or cursor.text[cursor.at - 1 : cursor.at] == "`":
             self._say(cursor.text[cursor.at])
             cursor.at += 1
         elif kind == "call":
@@ -340,20 +356,20 @@ class TextParser:
             self._begin_call(cursor.at)
 
     def _begin_call(self, start: int, name: str = "", *, fenced: Fence | None = None) -> None:
-        """Try what begins at `start` as a call; the text from the cursor on is kept until that is decided."""
-        self._call = ToolCallParser(self._resolve, name=name, native=False)
-        self._given = start - self._cursor.at
-        self._fenced, self._prefixed = fenced, bool(name)
-        self._state = self._in_call
+        """Try what begins at `start` as a call."""
+        parser = ToolCallParser(self._resolve, name=name, native=False)
+        self._call = _PossibleCall(parser, start - self._cursor.at, fenced, prefixed=bool(name))
+        self._state = State.CALL
 
     def _in_call(self) -> bool:
-        call, cursor = self._call, self._cursor
-        assert call
-        start = cursor.at + self._given
+        possible, cursor = self._call, self._cursor
+        assert possible
+        call = possible.parser
+        start = cursor.at + possible.given
         text = cursor.text[start : start + _BITE]
-        self._given += len(text)
+        possible.given += len(text)
         parts = call.feed(text)
-        last = cursor.at + self._given == len(cursor.text)
+        last = cursor.at + possible.given == len(cursor.text)
         if last and cursor.final and not call.done and not call.refused:
             parts += call.finish(whole=self._whole)
         if not call.decided:
@@ -361,31 +377,30 @@ class TextParser:
                 return not last
             self._call = None
             self._no_call_at = cursor.at
-            self._state = self._prose
+            self._state = State.PROSE
             return True
         self._parts += parts
         unread = len(call.rest)
-        cursor.at, self._given = cursor.at + self._given - unread, unread
+        cursor.at, possible.given = cursor.at + possible.given - unread, unread
         if not (call.done or (last and cursor.final)):
             return not last
         if not call.done:
             cursor.at = len(cursor.text)
         self._call = None
         self._back_to_prose()
-        if self._fenced:
-            run = f"{self._fenced.character}{{{self._fenced.length},{_LONGEST_RUN}}}"
+        if possible.fence:
+            run = f"{possible.fence.character}{{{possible.fence.length},{_LONGEST_RUN}}}"
             pattern = re.compile(rf"\s{{0,100}}{run}[ \t]*(?=\n|\Z)")
-            self._closing = pattern, f" \t\r\n{self._fenced.character}"
-        elif self._prefixed:
+            self._closing = pattern, f" \t\r\n{possible.fence.character}"
+        elif possible.prefixed:
             self._closing = _PARENTHESIS, " \t\n);"
         return True
 
-    def _in_written(self) -> bool:
-        """Within a form in which templates write calls."""
-        written = self._written
-        assert written
-        if not written.step(self._cursor, self._parts, whole=self._whole):
+    def _in_form(self) -> bool:
+        form = self._form
+        assert form
+        if not form.step(self._cursor, self._parts, whole=self._whole):
             return False
-        self._written = None
+        self._form = None
         self._back_to_prose()
         return True
