@@ -137,12 +137,14 @@ class LineReached:
 class Displayed:
     """The program displayed an image or a page. `format` is `base64.png`, `base64.jpeg` or `html`.
 
-    `view` is what the model is told in its place, as of `Printed`.
+    `view` is what the model is told in its place, as of `Printed`. An image with the same `key` as an earlier
+    one of the run takes its place.
     """
 
     format: str
     content: str
     view: str | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class MessageLog:
             match event:
                 case MessageRecorded(message):
                     if self._outputs and message.role == "computer" and message.type == "image":
-                        images.keep(message, self._outputs)
+                        images.keep(message, self._outputs, anew=message.id in self._messages)
                     yield from self.record(message)
                     continue
                 case MessageStarted(message):

@@ -175,7 +175,7 @@ class Run:
         elif kind == "display":
             # A program in the sandbox names a file, and we would look for it outside.
             if not (self._process.enclosed and event.get("format") in _PLACES):
-                self._output.display(str(event.get("format")), str(event.get("content")))
+                self._output.display(str(event.get("format")), str(event.get("content")), event.get("key"))
         elif kind in ("view", "view_end"):
             self._output.replace_with(event.get("content"), event.get("table"))
         elif kind == "input":

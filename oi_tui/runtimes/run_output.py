@@ -59,10 +59,10 @@ class RunOutput:
         self._view = view if isinstance(view, str) else None
         self._table = table if isinstance(table, str) else None
 
-    def display(self, format: str, content: str) -> None:
-        """Report an image or a page at its place in the output."""
+    def display(self, format: str, content: str, key: object) -> None:
+        """Report an image or a page at its place in the output, or at that of the one with the same key."""
         self.flush()
-        self._report(Displayed(format, content, self._view))
+        self._report(Displayed(format, content, self._view, key if isinstance(key, str) else None))
 
     def flush_if_due(self, now: float) -> None:
         """Report what was printed when its frame is over, or when it is long."""

@@ -86,3 +86,32 @@ def test_the_output_of_a_cell_is_cleared(python: Computer) -> None:
         "import contextlib, io\nwith contextlib.redirect_stdout(io.StringIO()) as kept:\n    clear_output()\n"
     )
     assert run(python, kept + "kept.getvalue()", 62).text == "''\n"
+
+
+def test_an_updated_figure_keeps_the_key_of_the_one_before(python: Computer) -> None:
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    code = (
+        "from PIL import Image\ndef picture(size):\n    return Image.new('RGB', (size, size))\n"
+        "handle = display(picture(1), display_id=True)\nhandle.update(picture(2))\ndisplay(picture(3))\n"
+        "display(picture(4), display_id='mine')\ndisplay(picture(5), display_id='mine')\n"
+        "display(picture(6), display_id='mine', update=True)"
+    )
+    first, again, other, mine, new, newer = (shown.key for shown in run(python, code, 70).shown)
+    assert first
+    assert first == again
+    assert other is None
+    assert mine != new == newer
+
+
+def test_ipython_itself_finds_the_shell_of_the_cells(python: Computer) -> None:
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    assert run(python, "import IPython\nIPython.get_ipython() is get_ipython()", 80).text == "True\n"
+
+
+def test_libraries_work_with_the_shell_that_they_find(python: Computer) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    played = run(
+        python, "import IPython\nfrom matplotlib import pyplot\npyplot.plot([1, 2])\npyplot.show()", 90
+    )
+    assert (played.state, [shown.format for shown in played.shown]) == ("finished", ["base64.png"])

@@ -158,6 +158,8 @@ class RunBuilder:
         self._text = ConsoleText("", None)
         self._line_ends = LineEnds()
         self._silent = True
+        #: The images that the program may show anew, by their keys.
+        self._updatable: dict[str, Message] = {}
         #: What the model is told in place of the last output.
         self._view: str | None = None
 
@@ -169,6 +171,9 @@ class RunBuilder:
     def take(self, report: Printed | Displayed) -> Iterator[Event]:
         """The events that follow from a report."""
         self._silent = False
+        if (shown := self._earlier_image(report)) and isinstance(report, Displayed):
+            yield MessageRecorded(shown.but(format=report.format, content=report.content, view=report.view))
+            return
         if isinstance(report, Displayed):
             yield from self._close()
             kind: MessageType = "image" if report.format.startswith("base64") else "code"
@@ -179,6 +184,8 @@ class RunBuilder:
             else:
                 self._view = report.view
                 message = message.but(view=report.view)
+            if report.key and kind == "image":
+                self._updatable[report.key] = message
             yield MessageRecorded(message)
             return
         if report.view is not self._view:
@@ -191,6 +198,12 @@ class RunBuilder:
         self._text.write(self._line_ends.write(report.text))
         # The screen gets what a terminal gets: full-screen programs need the carriage returns.
         yield MessageGrew(self._open.id, report.text)
+
+    def _earlier_image(self, report: Printed | Displayed) -> Message | None:
+        """Return the image whose place a report's image takes."""
+        if not isinstance(report, Displayed) or not report.format.startswith("base64"):
+            return None
+        return self._updatable.get(report.key or "")
 
     def finish(self) -> Iterator[Event]:
         """The events that end the run; one that showed nothing leaves an empty console message."""

@@ -67,6 +67,7 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("Printed", "view"): _MAYBE_TEXT,
     ("Printed", "table"): _MAYBE_TEXT,
     ("Displayed", "view"): _MAYBE_TEXT,
+    ("Displayed", "key"): _MAYBE_TEXT,
     ("LineReached", "line"): (int, type(None)),
     ("InputRequested", "masked"): (bool,),
     ("Stopping", "seconds"): (int, float, type(None)),

@@ -1,7 +1,7 @@
 """Events become blocks: what a session tells is put, piece by piece, on a transcript."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from oi_tui.engine.events import (
@@ -204,6 +204,11 @@ class EventHandler:
             return
         if known := self._outputs.get(message.id):
             known.output.end_table()
+            if message.type == "image" and isinstance(known, CellBlock):
+                self._show_anew(known.pictures, message)
+            return
+        if isinstance(shown := self.blocks.get(message.id), ImageBlock):
+            self._show_anew(shown.pictures, message)
             return
         if message.type != "image":
             self._begin_output(message).end_table()
@@ -216,6 +221,12 @@ class EventHandler:
         self._outputs[message.id] = owner
         owner.pictures.append(self._picture(message, owner.key))
         self._surface.changed(owner.key)
+
+    @staticmethod
+    def _show_anew(pictures: Iterable[ImageRow], message: Message) -> None:
+        for picture in pictures:
+            if picture.message.id == message.id and picture.message.content != message.content:
+                picture.replace(message)
 
     def _picture(self, message: Message, key: str) -> ImageRow:
         return ImageRow(message, self._saved_as(message), lambda: self._surface.changed(key))

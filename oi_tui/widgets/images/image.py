@@ -1,5 +1,6 @@
 """A picture in the conversation: its place is known at once, what it shows comes when it is seen."""
 
+import contextlib
 from collections.abc import Callable
 
 from rich.segment import Segment
@@ -34,6 +35,8 @@ class ImageRow:
         self._asked: RenderRequest | None = None
         self._drawn: RenderedImage | None = None
         self._placed: PlacedImage | None = None
+        #: Whether what is drawn was replaced, and stays only until the new picture is drawn.
+        self._outdated = False
         self._look: Styles | None = None
         self._rows: tuple[int, Styles, list[Row]] | None = None
         #: Columns and lines of what is drawn.
@@ -57,10 +60,22 @@ class ImageRow:
         if self._placed is not None and shelf is not None and not shelf.has(self._placed):
             self._drawn = self._placed = None
         order = self._order()
-        if order is None or self._drawn is not None or self._asked == order:
+        if order is None or (self._drawn is not None and not self._outdated) or self._asked == order:
             return
         self._asked = order
         draw(order, lambda result: self._take(order, result))
+
+    def replace(self, message: Message) -> None:
+        """Show another picture in this place. One of the same size appears without a gap between them."""
+        before, self._size = self._size, None
+        self.message, self._fault, self._asked = message, None, None
+        with contextlib.suppress(UnreadableError):
+            self._size = size_of(message.format, message.content)
+        if self._size is not None and self._size == before:
+            self._outdated = self._drawn is not None
+        else:
+            self.forget()
+        self._changed()
 
     def forget(self) -> None:
         """Let go of what can be drawn again."""
@@ -71,6 +86,7 @@ class ImageRow:
         if self._placed is not None and self._look is not None and self._look.means.shelf is not None:
             self._look.means.shelf.remove(self._placed)
         self._asked = self._drawn = self._placed = None
+        self._outdated = False
 
     def _order(self) -> RenderRequest | None:
         look = self._look
@@ -85,7 +101,7 @@ class ImageRow:
         """It is drawn, or cannot be."""
         if order != self._asked:
             return
-        self._asked = None
+        self._let_go()
         if result.fault:
             self._fault = result.fault
         else:

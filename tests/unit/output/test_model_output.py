@@ -65,3 +65,23 @@ def test_a_page_without_text_carries_the_view_itself() -> None:
     (page,) = recorded(Displayed("html", "<p>Sum</p>", "Sum"))
     assert (page.recipient, page.view) == (None, "Sum")
     assert model_output([page], 0) == "Sum"
+
+
+def test_an_image_with_the_key_of_an_earlier_one_takes_its_place() -> None:
+    first, again, text, other, page = recorded(
+        Displayed("base64.png", "AAAA", key="a"),
+        Printed("between\n"),
+        Displayed("base64.jpeg", "BBBB", key="a"),
+        Displayed("base64.png", "CCCC"),
+        Displayed("html", "<p>", key="a"),
+    )
+    assert [each.content for each in (first, again, text, other, page)] == [
+        "AAAA",
+        "BBBB",
+        "between\n",
+        "CCCC",
+        "<p>",
+    ]
+    assert again.id == first.id
+    assert again.format == "base64.jpeg"
+    assert len({first.id, text.id, other.id, page.id}) == 4

@@ -390,3 +390,25 @@ def test_sixels_show_the_picture(size: tuple[int, int]) -> None:
 def test_sixels_of_noise_stay_small_enough() -> None:
     noise = Image.effect_noise((430, 320), 90).convert("RGB")
     assert len(sixel(noise)) < 1_500_000
+
+
+async def test_a_picture_that_is_replaced_stays_until_the_new_one_of_its_size_is_drawn() -> None:
+    changed = asyncio.Event()
+    picture = ImageRow(message(encoded(Image.new("RGB", (8, 8), "red"))), "", changed.set)
+    rows = picture.rows(40, LOOK)
+    picture.seen()
+    await asyncio.wait_for(changed.wait(), 20)
+    red = [row.segments for row in picture.rows(40, LOOK)]
+    assert red != [row.segments for row in rows]
+    changed.clear()
+    picture.replace(message(encoded(Image.new("RGB", (8, 8), "blue"))))
+    assert changed.is_set()
+    assert [row.segments for row in picture.rows(40, LOOK)] == red
+    changed.clear()
+    picture.seen()
+    await asyncio.wait_for(changed.wait(), 20)
+    blue = [row.segments for row in picture.rows(40, LOOK)]
+    assert len(blue) == len(red)
+    assert blue != red
+    picture.replace(message(encoded(Image.new("RGB", (8, 16), "blue"))))
+    assert len(picture.rows(40, LOOK)) > len(blue)

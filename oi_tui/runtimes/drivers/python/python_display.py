@@ -17,7 +17,10 @@ _TEXTS = ("text/plain", "text/markdown", "text/latex", "application/json")
 
 
 class DisplayHandle:
-    """What `display(..., display_id=...)` returns. A value that it is updated with is shown below."""
+    """What `display(..., display_id=...)` returns.
+
+    An image that it is updated with takes the place of the one before, other values are shown below.
+    """
 
     def __init__(self, shows, display_id=None):
         self._shows = shows

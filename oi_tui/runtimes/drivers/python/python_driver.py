@@ -95,6 +95,7 @@ class Driver:
         self.imports.prepare("linecache", python_cells.fill)
         self.imports.prepare("asyncio", self._begin_tasks)
         self.imports.prepare("multiprocessing.spawn", self._prepare_spawn)
+        self.imports.prepare("IPython.core.getipython", self._prepare_ipython)
         for name in ("pydoc", "bdb", "signal"):
             self.imports.prepare(name, _adjust)
         faulthandler.enable(self.channel.terminal, all_threads=False)
@@ -103,6 +104,10 @@ class Driver:
 
     def _begin_tasks(self, _):
         self._tasks = import_quietly("python_tasks").Tasks()
+
+    def _prepare_ipython(self, module):
+        """Have `IPython.get_ipython()` return what `get_ipython()` returns; IPython takes it from here."""
+        module.get_ipython = self._get_ipython
 
     def _prepare_spawn(self, spawn):
         import_quietly("python_spawn").prepare(spawn, self)

@@ -28,6 +28,9 @@ class Shows:
         self._import_quietly = import_quietly
         self._flush = flush
         self._shown = weakref.WeakSet()
+        #: How often something was shown anew under an id; and what is being shown under one.
+        self._times = {}
+        self._key = None
         #: A list for what would be displayed, while somebody keeps that.
         self.kept = None
         imports.makers[_FIGURES] = lambda name: _frozen_importlib.ModuleSpec(name, _Backend(self))
@@ -60,22 +63,34 @@ class Shows:
             self._channel.send("view_end", placed=True)
 
     def display(self, *values, display_id=None, raw=False, update=False, clear=False, **_options):
-        """Show each of the values as well as it can be shown; with `raw` they are dictionaries of forms."""
+        """Show each of the values as well as it can be shown; with `raw` they are dictionaries of forms.
+
+        With `update`, an image takes the place of the one that this cell showed under the id.
+        """
         if update and display_id is None:
             raise TypeError("display_id required for update_display")
         displays = self._import_quietly("python_display") if raw or clear or display_id else None
         if clear:
             displays.clear_output()
-        for value in values:
-            if raw:
-                value = displays.Bundle(value)
-            if isinstance(value, str):
-                print(value)
-            elif value is not None:
-                self.result(value)
+        handle = None
         if display_id and not update:
-            return displays.DisplayHandle(self, None if display_id is True else display_id)
-        return None
+            handle = displays.DisplayHandle(self, None if display_id is True else display_id)
+            if display_id is not True:
+                self._times[display_id] = self._times.get(display_id, 0) + 1
+        name = handle.display_id if handle else display_id
+        before = self._key
+        self._key = "{}/{}".format(self._times.get(name, 0), name) if name else None
+        try:
+            for value in values:
+                if raw:
+                    value = displays.Bundle(value)
+                if isinstance(value, str):
+                    print(value)
+                elif value is not None:
+                    self.result(value)
+        finally:
+            self._key = before
+        return handle
 
     def update_display(self, value, *, display_id, **options):
         """Show the value that takes the place of an earlier one."""
@@ -144,7 +159,7 @@ class Shows:
             self.kept.append((format, content))
             return
         if self._channel._owner == os.getpid():
-            self._channel.send("display", placed=True, format=format, content=content)
+            self._channel.send("display", placed=True, format=format, content=content, key=self._key)
         else:
             print("<{}>".format(format))
 
