@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from oi_tui.engine import rerun
+from oi_tui.engine.direct_runs import DirectRuns
 from oi_tui.engine.events import (
     Event,
     FilesChanged,
@@ -28,15 +29,11 @@ from oi_tui.engine.protocols import Computer, Recorder
 from oi_tui.engine.reply import code_in_text
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
+from oi_tui.engine.rounds import Rounds
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import CallableTools, Tool
 from oi_tui.messages import Message
-from oi_tui.text import duration
 
-#: Rounds of model and code that may follow each other without a person having a say in any of them.
-UNATTENDED_ROUNDS = 30
-#: The same code with the same result, this often in a row, is a loop.
-SAME_RESULTS = 3
 #: What a turn begins with: words, messages, a function that returns the words, or nothing.
 Prompt = str | Message | Sequence[Message] | Callable[[], str] | None
 
@@ -82,6 +79,10 @@ class Session:
         self._facts = facts
         self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, account, outputs, tools)
         self._closed = False
+        self._rounds = Rounds(
+            self._exchange, self._execution, self._log, computer, self._stopped, self._notes_of_request
+        )
+        self._direct = DirectRuns(self._execution, self._log, self._stopped)
 
     @property
     def where(self) -> str:
@@ -120,8 +121,9 @@ class Session:
         None goes on with the conversation as it stands; a function is asked for the words within the turn.
         With `run_last`, a last message that is code of the model's is run before the model is asked.
         """
-        self._begin()
-        yield TurnStarted()
+        return self._started(self._turn(prompt, run_last=run_last))
+
+    def _turn(self, prompt: Prompt, *, run_last: bool) -> Iterator[Event]:
         for message in _messages_of(prompt):
             yield from self._log.record(message)
             words = message.content if message.type == "message" else ""
@@ -137,8 +139,9 @@ class Session:
 
         Models that call tools write code in their text to show it, so that it is not run by itself.
         """
-        self._begin()
-        yield TurnStarted()
+        return self._started(self._run_blocks())
+
+    def _run_blocks(self) -> Iterator[Event]:
         messages = code_in_text.find(self.messages, self._computer.resolve)
         for message in messages:
             yield from self._log.record(message)
@@ -150,34 +153,19 @@ class Session:
 
     def _worked(self, first: list[Message]) -> Iterator[Event]:
         """Work from the code `first` until there is nothing left to run."""
-        try:
-            yield (yield from self._rounds(first))
-        except LlmError as error:
-            fault = error.fault
-            yield TurnEnded("failed", fault.sentence, fault.setting)
-        except OverBudget as over:
-            yield TurnEnded("paused", str(over), setting="max_budget")
-        except Stopped:
-            yield TurnEnded("interrupted")
+        return _ended(self._rounds.work(lambda: self.profile, first))
 
     def compact(self) -> Iterator[Event]:
         """Have the model summarise older history; from then on it gets the summary instead."""
-        self._begin()
-        yield TurnStarted()
-        try:
-            summary = yield from self._exchange.summarise(self.messages, self.profile)
-        except LlmError as error:
-            yield TurnEnded("failed", error.fault.sentence, error.fault.setting)
-        except OverBudget as over:
-            yield TurnEnded("paused", str(over), setting="max_budget")
-        except Stopped:
-            yield TurnEnded("interrupted")
+        return self._started(_ended(self._compact()))
+
+    def _compact(self) -> Steps[TurnEnded]:
+        summary = yield from self._exchange.summarise(self.messages, self.profile)
+        if summary:
+            yield from self._log.record(summary)
         else:
-            if summary:
-                yield from self._log.record(summary)
-            else:
-                yield Noticed("There is nothing to summarise yet: the whole conversation is recent.")
-            yield TurnEnded("done")
+            yield Noticed("There is nothing to summarise yet: the whole conversation is recent.")
+        return TurnEnded("done")
 
     @property
     def account(self) -> UsageTracker:
@@ -205,85 +193,39 @@ class Session:
 
     def count_tokens(self, count: Count | None, prompt: str = "") -> Iterator[Event]:
         """Tell what the next request consists of, what `prompt` adds to it, and what all of them cost."""
-        self._begin()
-        yield TurnStarted()
+        return self._started(self._count_tokens(count, prompt))
+
+    def _count_tokens(self, count: Count | None, prompt: str) -> Iterator[Event]:
         yield Noticed(self.token_report(count, prompt))
         yield TurnEnded("done")
 
     def token_report(self, count: Count | None, prompt: str = "") -> str:
         """Report the parts of the next request and the cost of all; may block while LiteLLM starts."""
         facts = self._exchange.completed(self._facts(self.profile), self.profile)
-        languages, cwd = self._computer.languages, self._folder
-        written = self._exchange.written(self.messages, self.profile, languages, cwd, facts, self._notes)
+        languages, cwd, notes = self._computer.languages, self._rounds.folder, self._notes_of_request()
+        written = self._exchange.written(self.messages, self.profile, languages, cwd, facts, notes)
         return token_report.report(written, facts, self.profile, self.ledger, count, prompt)
 
     def run(self, language: str, code: str) -> Iterator[Event]:
         """Run code of the person's own; the model does not see it."""
-        self._begin()
-        yield TurnStarted()
-        message = Message(
-            role="user", type="code", format=language, content=code, recipient="user", decision="approved"
-        )
-        yield from self._execution.run(message)
-        yield TurnEnded("done")
+        return self._started(self._direct.run(language, code))
 
     def propose(self, language: str, code: str) -> Iterator[Event]:
         """Ask for and run code that another program wrote; the model does not see it."""
-        self._begin()
-        yield TurnStarted()
-        message = Message(
-            role="assistant", type="code", format=language, content=code, recipient="user", state="queued"
-        )
-        yield from self._log.record(message)
-        state, _ = yield from self._execution.cell(message, self.profile)
-        yield TurnEnded("rejected" if state == "rejected" else "done")
+        return self._started(self._direct.propose(self.profile, language, code))
 
     def rehearse(self, language: str, code: str) -> Iterator[Event]:
         """Ask for and run a piece of the application's own, as if a model had written it; nothing is kept."""
-        self._begin()
-        yield TurnStarted()
-        message = Message(
-            role="assistant", type="code", format=language, content=code, recipient="user", state="queued"
-        )
-        with self._log.rehearsal():
-            yield from self._log.record(message)
-            yield from self._execution.cell(message, self.profile)
-        yield TurnEnded("done")
+        return self._started(self._direct.rehearse(self.profile, language, code))
 
     def run_again(self, codes: Sequence[Message]) -> Iterator[Event]:
         """Run earlier code once more, each piece asked for anew, until one does not come to its end.
 
         The model does not see it. A piece that is rejected is left out.
         """
-        self._begin()
-        yield TurnStarted()
-        done: list[Message] = []
-        for place, earlier in enumerate(codes, 1):
-            code = rerun.anew(earlier)
-            yield from self._log.record(code)
-            before = f", took {duration(earlier.seconds)} before" if earlier.seconds is not None else ""
-            state, _ = yield from self._execution.cell(code, self.profile, f"{place} of {len(codes)}{before}")
-            if self._stopped.is_set():
-                yield TurnEnded("rejected" if state == "rejected" else "interrupted")
-                return
-            if state == "finished":
-                done.append(self._log[code.id])
-            elif state != "rejected":
-                rest = len(codes) - place
-                others = f"; the {rerun.cells(rest)} after it did not run" if rest else ""
-                yield TurnEnded("paused", f"Run {place} of {len(codes)} did not finish{others}.")
-                return
-        took = f"in {duration(rerun.seconds(done))}; before, all took {duration(rerun.seconds(codes))}"
-        yield Noticed(f"{rerun.cells(len(done))} ran again {took}.")
-        yield TurnEnded("done")
+        return self._started(self._direct.run_again(lambda: self.profile, codes))
 
-    @property
-    def _folder(self) -> Path | None:
-        """The working directory that the model is told; elsewhere, the notes of the place have it."""
-        return None if self._computer.where else self._computer.cwd
-
-    @property
-    def _notes(self) -> Sequence[str]:
+    def _notes_of_request(self) -> Sequence[str]:
         return (*self._computer.notes, *self._own_notes())
 
     def send_input(self, text: str) -> None:
@@ -361,80 +303,25 @@ class Session:
             self._closed = True
         self.interrupt()
 
-    def _begin(self) -> None:
+    def _started(self, work: Iterator[Event]) -> Iterator[Event]:
+        """Begin a turn that does this work."""
         with self._lock:
             if not self._closed:
                 self._stopped.clear()
+        yield TurnStarted()
+        yield from work
 
-    # -- the loop -----------------------------------------------------------------------------
 
-    def _rounds(self, first: list[Message]) -> Steps[TurnEnded]:
-        """Ask, run what comes, ask again. Returns the event that ends the turn.
-
-        `first` is code to run before the model is asked.
-        """
-        unattended = 0
-        results: list[tuple[str, ...]] = []
-        while True:
-            if unattended >= UNATTENDED_ROUNDS:
-                return TurnEnded("paused", f"{unattended} rounds without you. Type “go on” to continue.")
-            codes, first = first or (yield from self._ask()), []
-            if not codes:
-                if self._goes_on():
-                    unattended += 1
-                    continue
-                yield from self._offer_blocks()
-                return TurnEnded("done")
-            asked = False
-            for position, code in enumerate(codes):
-                outcome, was_asked = yield from self._execution.cell(code, self.profile)
-                asked = asked or was_asked
-                if outcome == "rejected" or self._stopped.is_set():
-                    yield from self._execution.skip(codes[position + 1 :])
-                    if self._stopped.is_set():
-                        return TurnEnded("rejected" if outcome == "rejected" else "interrupted")
-                    break
-            unattended = 0 if asked else unattended + 1
-            results.append(self._result(codes))
-            if len(results) >= SAME_RESULTS and len(set(results[-SAME_RESULTS:])) == 1:
-                return TurnEnded(
-                    "paused",
-                    f"The same code gave the same result {SAME_RESULTS} times. Tell the model how to "
-                    "continue.",
-                )
-
-    def _result(self, codes: Sequence[Message]) -> tuple[str, ...]:
-        """The codes and their results, for comparison."""
-        ids = {code.id for code in codes}
-        return tuple(m.content for m in self.messages if m.id in ids or m.parent in ids)
-
-    def _offer_blocks(self) -> Iterator[Event]:
-        """Say how to run code that the reply has in its text, where that was not read as code."""
-        if self._exchange.reads_fences:
-            return
-        found = code_in_text.find(self.messages, self._computer.resolve)
-        if codes := [message for message in found if message.type == "code"]:
-            blocks, them = (
-                ("a code block", "it") if len(codes) == 1 else (f"{len(codes)} code blocks", "them")
-            )
-            yield Noticed(f"The reply contains {blocks} that did not run. %offer asks to run {them}.")
-
-    def _goes_on(self) -> bool:
-        """In loop mode, whether the model's last words call for another round."""
-        last = self.messages[-1]
-        if not self.profile.loop or last.role != "assistant" or last.type != "message":
-            return False
-        return not any(phrase in last.content for phrase in self.profile.loop_breakers)
-
-    # -- the model ----------------------------------------------------------------------------
-
-    def _ask(self) -> Steps[list[Message]]:
-        """Send the conversation to the model. Returns the code messages of its reply, in order."""
-        yield from self.tell_losses()
-        languages, cwd = self._execution.languages(self.profile), self._folder
-        asked = self._exchange.ask(self.messages, self.profile, languages, cwd, self._notes)
-        codes: list[Message] = yield from self._log.note(asked)
-        return codes
+def _ended(steps: Steps[TurnEnded]) -> Iterator[Event]:
+    """Pass events on, and say at the end how the turn ended: what fails ends it, too."""
+    try:
+        yield (yield from steps)
+    except LlmError as error:
+        yield TurnEnded("failed", error.fault.sentence, error.fault.setting)
+    except OverBudget as over:
+        yield TurnEnded("paused", str(over), setting="max_budget")
+    except Stopped:
+        yield TurnEnded("interrupted")
 
 
 def _messages_of(prompt: Prompt) -> Sequence[Message]:

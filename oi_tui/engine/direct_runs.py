@@ -1,0 +1,73 @@
+"""Runs that no model asks for: the person's own code, that of other programs, and earlier code again."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+from oi_tui.engine import rerun
+from oi_tui.engine.events import Event, Noticed, TurnEnded
+from oi_tui.engine.execution import Execution
+from oi_tui.engine.message_log import MessageLog
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Message
+from oi_tui.text import duration
+
+
+class DirectRuns:
+    """Runs code of a session without its model, which does not see it. Each run is the content of a turn."""
+
+    def __init__(self, execution: Execution, log: MessageLog, stopped: threading.Event) -> None:
+        self._execution = execution
+        self._log = log
+        self._stopped = stopped
+
+    def run(self, language: str, code: str) -> Iterator[Event]:
+        """Run code of the person's own, without a question."""
+        message = Message(
+            role="user", type="code", format=language, content=code, recipient="user", decision="approved"
+        )
+        yield from self._execution.run(message)
+        yield TurnEnded("done")
+
+    def propose(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
+        """Ask for code that another program wrote, and run it."""
+        message = _proposed(language, code)
+        yield from self._log.record(message)
+        state, _ = yield from self._execution.cell(message, profile)
+        yield TurnEnded("rejected" if state == "rejected" else "done")
+
+    def rehearse(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
+        """Ask for code and run it; nothing of it is kept."""
+        message = _proposed(language, code)
+        with self._log.rehearsal():
+            yield from self._log.record(message)
+            yield from self._execution.cell(message, profile)
+        yield TurnEnded("done")
+
+    def run_again(self, profile: Callable[[], Profile], codes: Sequence[Message]) -> Iterator[Event]:
+        """Ask for each piece anew and run it, until one does not come to its end."""
+        done: list[Message] = []
+        for place, earlier in enumerate(codes, 1):
+            code = rerun.anew(earlier)
+            yield from self._log.record(code)
+            before = f", took {duration(earlier.seconds)} before" if earlier.seconds is not None else ""
+            title = f"{place} of {len(codes)}{before}"
+            state, _ = yield from self._execution.cell(code, profile(), title)
+            if self._stopped.is_set():
+                yield TurnEnded("rejected" if state == "rejected" else "interrupted")
+                return
+            if state == "finished":
+                done.append(self._log[code.id])
+            elif state != "rejected":
+                rest = len(codes) - place
+                others = f"; the {rerun.cells(rest)} after it did not run" if rest else ""
+                yield TurnEnded("paused", f"Run {place} of {len(codes)} did not finish{others}.")
+                return
+        took = f"in {duration(rerun.seconds(done))}; before, all took {duration(rerun.seconds(codes))}"
+        yield Noticed(f"{rerun.cells(len(done))} ran again {took}.")
+        yield TurnEnded("done")
+
+
+def _proposed(language: str, code: str) -> Message:
+    return Message(
+        role="assistant", type="code", format=language, content=code, recipient="user", state="queued"
+    )
