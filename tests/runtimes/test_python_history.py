@@ -115,3 +115,16 @@ def test_libraries_work_with_the_shell_that_they_find(python: Computer) -> None:
         python, "import IPython\nfrom matplotlib import pyplot\npyplot.plot([1, 2])\npyplot.show()", 90
     )
     assert (played.state, [shown.format for shown in played.shown]) == ("finished", ["base64.png"])
+
+
+@pytest.mark.parametrize(
+    ("library", "code"),
+    [
+        ("tqdm", "from tqdm.auto import tqdm\nfor _ in tqdm(range(300)):\n    pass"),
+        ("rich", "from rich.progress import track\nfor _ in track(range(30)):\n    pass"),
+    ],
+)
+def test_a_progress_bar_stays_in_its_line(python: Computer, library: str, code: str) -> None:
+    pytest.importorskip(library, reason=f"{library} is not installed")
+    (line,) = plain(run(python, code, 95).text).strip("\n").split("\n")
+    assert "100%" in line

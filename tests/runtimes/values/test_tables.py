@@ -171,6 +171,51 @@ def test_a_shown_frame_comes_with_its_first_and_last_rows_and_can_be_opened(pyth
     assert python.table("python", shown["key"]).shape(View()).total == 1000
 
 
+DATABASE = """
+import sqlite3
+database = sqlite3.connect(":memory:")
+database.row_factory = sqlite3.Row
+database.execute("select 1 as one, 2 as two").fetchall()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "columns", "total"),
+    [
+        ("pandas.Series([1.5, 2.5], name='price')", ["price"], 2),
+        ("pandas.Series(list('aab')).value_counts()", ["count"], 2),
+        ("[{'a': n, 'b': str(n)} for n in range(40)]", ["a", "b"], 40),
+        (DATABASE, ["one", "two"], 1),
+    ],
+)
+def test_columns_and_records_are_shown_as_tables(
+    python: Computer, code: str, columns: list[str], total: int
+) -> None:
+    (shown,) = tables(python, code)
+    assert [name for name, _, _ in shown["columns"]] == columns
+    assert shown["total"] == total
+    assert python.table("python", shown["key"]).shape(View()).total == total
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "[]",
+        "[{'a': 1}, {'a': 2}]",
+        "[{}, {}, {}]",
+        "[{'a': 1}, {'b': 2}, {'a': 3}]",
+        "[{'a': [1]}, {'a': [2]}, {'a': [3]}]",
+        "[{'a': object()}] * 3",
+        "[{'a': 1}, {'a': 1}, 3]",
+        "[[1, 2], [3, 4], [5, 6]]",
+        "class Row: pass\n[Row(), Row(), Row()]",
+        "%%capture kept\n[{'a': 1}, {'a': 2}, {'a': 3}]",
+    ],
+)
+def test_other_lists_are_shown_as_they_print_themselves(python: Computer, code: str) -> None:
+    assert tables(python, code) == []
+
+
 def test_a_frame_is_shown_as_it_was_after_its_name_means_something_else(python: Computer) -> None:
     (shown,) = tables(python, "old = pandas.DataFrame({'a': [1]})\nold")
     assert play(python, "python", "old = 3").state == "finished"
@@ -217,7 +262,7 @@ def test_frames_with_odd_labels_are_shown(python: Computer) -> None:
 
 def test_other_values_are_shown_as_they_print_themselves(python: Computer) -> None:
     assert tables(python, "class DataFrame: pass\nDataFrame()") == []
-    assert tables(python, "[{'a': 1}] * 500") == []
+    assert tables(python, "({'a': 1},) * 500") == []
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])

@@ -17,7 +17,9 @@ import weakref
 
 _FIGURES = "_oi_tui_figures"
 #: Names of classes that may be tables.
-_FRAMES = ("DataFrame", "Table", "RecordBatch")
+_FRAMES = ("DataFrame", "Series", "Table", "RecordBatch")
+#: Names of classes of which a list may be a table.
+_RECORDS = ("dict", "Row")
 
 
 class Shows:
@@ -51,9 +53,12 @@ class Shows:
         text = repr(value)
         nondescript = rich and _is_nondescript(text)
         view = self._view(value, text, rich if nondescript else None)
+        table = self._table(value)
+        if table is not None and view is None:
+            view = text
         if view is not None:
             self._flush()
-            self._channel.send("view", placed=True, content=view, table=self._table(value))
+            self._channel.send("view", placed=True, content=view, table=table)
         if not nondescript:
             print(text)
         if rich:
@@ -181,8 +186,11 @@ class Shows:
         return view
 
     def _table(self, value):
-        """The first and last rows of a frame, as JSON; None for other values."""
-        if not any(each.__name__ in _FRAMES for each in type(value).__mro__):
+        """The first and last rows of a table, as JSON; None for other values."""
+        if self.kept is not None or self._channel._owner != os.getpid():
+            return None
+        is_list = type(value) is list and value and type(value[0]).__name__ in _RECORDS
+        if not is_list and not any(each.__name__ in _FRAMES for each in type(value).__mro__):
             return None
         names = vars(sys.modules["__main__"])
         return self._import_quietly("python_tables").inline(value, names)

@@ -8,6 +8,8 @@ import builtins
 __builtins__ = dict(vars(builtins))
 
 import collections
+import datetime
+import decimal
 import itertools
 import json
 import os
@@ -39,6 +41,9 @@ _WRITTEN = (
 _WHOLE, _HEAD, _TAIL = 16, 8, 4
 #: Columns that are sent of it, and the longest text of a cell.
 _SENT, _CELL = 60, 80
+#: A list of at least so many dictionaries is shown as a table, where all values are of these types.
+_FEWEST = 3
+_SIMPLE = (str, int, float, bool, type(None), datetime.date, datetime.datetime, decimal.Decimal)
 #: A shown table of up to so many cells stays in memory, so that it can be opened; of so many tables.
 _KEPT_CELLS, _KEPT = 200_000, 200
 #: Tables that were shown, by their keys: functions that return them, or None once they are gone.
@@ -90,8 +95,8 @@ def _nothing():
 
 
 def inline(value, names):
-    """A frame as JSON, with its first and last rows and the key that opens it; None for other values."""
-    if not is_frame(value):
+    """A table as JSON, with its first and last rows and the key that opens it; None for other values."""
+    if not is_frame(value) and not is_records(value):
         return None
     try:
         table = _table_of(value)
@@ -278,8 +283,27 @@ def _line(text):
 
 
 def is_frame(value):
-    """Whether it is a data frame, as notebooks show in the form of a table."""
-    return kind_of(value)[1] in ("DataFrame", "Table", "RecordBatch")
+    """Whether it is a data frame, or one column of one."""
+    return kind_of(value)[1] in ("DataFrame", "Series", "Table", "RecordBatch")
+
+
+def is_records(value):
+    """Whether it is a list of rows of a database, or of dictionaries with the same keys and simple values."""
+    if type(value) is not list or not value:
+        return False
+    if all(_is_database_row(row) for row in value):
+        return True
+    if len(value) < _FEWEST or type(value[0]) is not dict or not 0 < len(value[0]) <= _SENT:
+        return False
+    names = value[0].keys()
+    return all(
+        type(row) is dict and row.keys() == names and all(type(each) in _SIMPLE for each in row.values())
+        for row in value
+    )
+
+
+def _is_database_row(value):
+    return type(value).__name__ == "Row" and type(value).__module__ == "sqlite3"
 
 
 def _table_of(value):
@@ -457,7 +481,7 @@ def _records(rows):
     if all(type(row) in (list, tuple) for row in rows):
         width = max(map(len, rows))
         return _Records(rows, list(range(width)), lambda row, at: row[at] if at < len(row) else None)
-    if all(type(row).__name__ == "Row" and type(row).__module__ == "sqlite3" for row in rows):
+    if all(map(_is_database_row, rows)):
         names = list(rows[0].keys())
         return _Records(rows, names, lambda row, name: row[name])
     return None
