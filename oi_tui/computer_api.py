@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,8 @@ _OS_MODE = (
     "You control the user's computer: its screen, mouse and keyboard. Work in small steps. Look before you "
     "act and look again afterwards, and say what you saw. Click by role and name where programs have them "
     "(computer.display.elements()), else by what you see. Stop and ask before you send, buy, delete or log "
-    "in anywhere, and never type passwords. If the user moves the mouse, your code is stopped; ask then."
+    "in anywhere, and never type passwords. If the user moves the mouse, your code is stopped: look again "
+    "then, or ask."
 )
 
 
@@ -36,11 +38,53 @@ class RefusedError(Exception):
     """A question that cannot be answered; the text says why."""
 
 
+class Takeover:
+    """The person took mouse and keyboard back: holds code back while they are asked whether it may go on.
+
+    `ask` asks them, from any thread, and has `answer` called; None where nobody can be asked.
+    """
+
+    def __init__(self) -> None:
+        self.ask: Callable[[], object] | None = None
+        self._lock = threading.Lock()
+        self._decided = threading.Event()
+        self._decided.set()
+        self._count = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the person has not decided yet."""
+        return not self._decided.is_set()
+
+    def begin(self) -> bool:
+        """Have the person asked, unless they are being asked already; False where nobody can be asked."""
+        ask = self.ask
+        if ask is None:
+            return False
+        with self._lock:
+            if self.is_open:
+                return True
+            self._count += 1
+            self._decided.clear()
+        ask()
+        return True
+
+    def answer(self) -> None:
+        """Hold code back no longer: the person decided, or the turn is over."""
+        self._decided.set()
+
+    def wait(self) -> int:
+        """Wait while the person is asked; return how often they took over so far."""
+        self._decided.wait()
+        return self._count
+
+
 class ComputerApi:
     """Gives Python the object `computer`. Its questions go to `ask`; the socket exists once Python starts.
 
     `stop` ends the turn, because the person took mouse and keyboard back. `takes_images` says whether the
-    model of the conversation can look at pictures; without it the screen is described in words.
+    model of the conversation can look at pictures; without it the screen is described in words. With
+    `takeover` the person is asked before the turn is stopped.
     """
 
     def __init__(
@@ -50,10 +94,12 @@ class ComputerApi:
         *,
         takes_images: Callable[[], bool] = lambda: True,
         os_mode: bool = False,
+        takeover: Takeover | None = None,
     ) -> None:
         self._ask = ask
         self._stop = stop
         self._takes_images = takes_images
+        self._takeover = takeover or Takeover()
         self._os_mode = os_mode
         #: Whether running code uses mouse and keyboard at this moment.
         self.in_control = False
@@ -65,6 +111,7 @@ class ComputerApi:
 
     def close(self) -> None:
         """Answer nothing any more."""
+        self._takeover.answer()
         self._socket.close()
 
     def _with_object(self, python: Language) -> Language:
@@ -103,6 +150,10 @@ class ComputerApi:
             if "stop" in request:
                 self._stop()
                 return {"text": ""}
+            if "pause" in request:
+                return {"text": "paused" if self._takeover.begin() else ""}
+            if "proceed" in request:
+                return {"text": str(self._takeover.wait())}
             if "control" in request:
                 self.in_control = bool(request["control"])
                 return {"text": ""}

@@ -42,6 +42,22 @@ def stop() -> bool:
     return True
 
 
+def pause() -> bool:
+    """Have the person asked whether code may go on with mouse and keyboard; False if nobody can be asked."""
+    try:
+        return bool(_exchange(os.environ[VARIABLE], {"pause": True})["text"])
+    except (KeyError, ComputerError):
+        return False
+
+
+def proceed() -> int:
+    """Wait while the person is asked whether code may go on; return how often they were asked so far."""
+    try:
+        return int(_exchange(os.environ[VARIABLE], {"proceed": True})["text"])
+    except (KeyError, ComputerError):
+        return 0
+
+
 def takes_images() -> bool:
     """Whether the model of the conversation takes images; True where that is not known."""
     try:

@@ -128,6 +128,8 @@ class LanguageService:
         self._lent = lent
         self._cell_tools: CellTools | None = None
         self._computer_api: computer_api.ComputerApi | None = None
+        #: The person took mouse and keyboard from running code.
+        self.takeover = computer_api.Takeover()
         #: The names of the variables in our environment that programs do not get.
         self.held_back = () if profile.share_keys else held_back(profile.pass_environment)
         self.custom = CustomLanguages(
@@ -263,6 +265,7 @@ class LanguageService:
             self._stop_turn,
             takes_images=self._takes_images,
             os_mode=self._profile.os,
+            takeover=self.takeover,
         )
         return self._computer_api.given_to(languages)
 

@@ -23,7 +23,7 @@ from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.workspace import Workspace
 from tests import programs
-from tests.computer.desktop import Form, screen, until
+from tests.computer.desktop import PATIENCE, Form, screen, until
 from tests.fakes import Llm, call
 
 pytestmark = pytest.mark.needs("Xvfb", "openbox", "xdotool")
@@ -297,6 +297,39 @@ def test_a_movement_by_hand_stops_code_that_only_waits(desk: Desk) -> None:
     assert report.state == "interrupted"
     until(lambda: desk.pressed() == [], "the release")
     assert not desk.api.in_control
+
+
+def test_the_person_is_asked_and_the_code_waits_until_they_answer(desk: Desk) -> None:
+    takeover, (x, y) = desk.api._takeover, desk.form.canvas
+    asked = threading.Event()
+    takeover.ask = asked.set
+    cell = f"computer.mouse.move({x + 3}, {y + 3})\ncomputer.mouse.down()\nprint('held', flush=True)\n"
+    # It goes on working, but not with mouse and keyboard.
+    cell += "import pathlib\npathlib.Path('begun').touch()\nwhile not pathlib.Path('go').exists(): pass\n"
+    cell += "pathlib.Path('working').touch()\ncomputer.mouse.click()"
+    said = ""
+    for report in desk.computer.run("python", cell):
+        if isinstance(report, Printed):
+            said += report.text
+        if isinstance(report, Printed) and "held" in report.text:
+            desk.form.says("ButtonPress 1 3 3")
+            desk.eyes.move(x + 40, y + 40)
+            assert asked.wait(PATIENCE)
+            until(lambda: desk.pressed() == [], "the release")
+            (desk.computer.cwd / "go").touch()
+            until((desk.computer.cwd / "working").exists, "the code at work")
+            # What the person does meanwhile is theirs.
+            desk.eyes.move(x + 60, y + 60)
+            takeover.answer()
+    assert isinstance(report, RunEnded)
+    assert report.state == "failed"
+    assert "The user took the mouse, and then let you go on." in said
+    assert [line for line in desk.form.lines if line.startswith("ButtonPress")] == ["ButtonPress 1 3 3"]
+    # The model goes on with the next cell, and the person can take over again.
+    asked.clear()
+    desk.run(f"computer.mouse.click({x + 9}, {y + 9})")
+    desk.form.says("ButtonRelease 1 9 9")
+    assert not asked.is_set()
 
 
 def test_the_mouse_is_the_persons_between_cells(desk: Desk) -> None:

@@ -465,3 +465,15 @@ async def test_the_profile_editor_tests_the_model_in_words() -> None:
         await desk.until(lambda: "exists" in str(lines.render()) and "..." not in str(lines.render()))
         await desk.pilot.press("escape", "escape")
         await desk.until(lambda: desk.app.screen is desk.chat)
+
+
+async def test_taking_the_mouse_asks_in_the_conversation_and_no_stops_the_turn() -> None:
+    async with sitting([threading.Event()]) as desk:
+        await desk.type("click somewhere")
+        await desk.until(lambda: desk.bench.busy and desk.llm.requests)
+        takeover = desk.workspace.languages.takeover
+        assert takeover.begin()
+        await desk.until(lambda: isinstance(desk.app.screen, ConfirmDialog))
+        await desk.pilot.press("n")
+        await desk.until(lambda: not desk.bench.busy)
+        assert not takeover.is_open

@@ -75,8 +75,8 @@ class Guard:
         """Let go of everything and stop the code."""
         self._place = None
         self.release()
-        # oi-tui stops the whole turn; without it only the code can be interrupted.
-        if not bridge.stop():
+        # oi-tui asks the person, or stops the whole turn; without it only the code can be interrupted.
+        if not (bridge.pause() or bridge.stop()):
             interrupt(self._process)
 
     def release(self) -> None:

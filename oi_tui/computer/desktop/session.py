@@ -27,6 +27,10 @@ _MOVED = (
     "The user moved the mouse, so this code was stopped and nothing is held down. Ask the user before you go "
     "on with mouse and keyboard."
 )
+_LET_GO_ON = (
+    "The user took the mouse, and then let you go on. Nothing is held down, and other windows may be in "
+    "front: look at the screen, then do what is missing."
+)
 _NO_GUARD = (
     "Nothing is pressed, because the process that lets go of keys and buttons after a failure does not run."
 )
@@ -55,6 +59,8 @@ class Session:
         #: The cell that uses mouse and keyboard, and where the pointer was put or found by it.
         self._cell: int | None = None
         self._put = 0, 0
+        #: How often the person took over before this cell.
+        self._takeovers = 0
         self._guard: Pipe | None = None
         self._lock = threading.RLock()
         cells.when_stopped(self._stop)
@@ -87,9 +93,16 @@ class Session:
         self._change("key", code, down)
 
     def check(self) -> None:
-        """Raise Paused when the pointer is not where this cell put or found it."""
+        """Raise Paused when the person took over: the pointer is not where this cell put or found it."""
+        takeovers = bridge.proceed() if cells.are_counted() else 0
         if self._cell != cells.number():
+            self._takeovers = takeovers
             self._take()
+        elif takeovers != self._takeovers or (self._has_moved() and bridge.pause()):
+            self.release()
+            bridge.proceed()
+            self._give_back()
+            raise Paused(_LET_GO_ON)
         elif self._has_moved():
             self.release()
             self._give_back()

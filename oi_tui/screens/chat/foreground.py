@@ -33,6 +33,7 @@ class Host(MessageQueue, Protocol):
 
     workspace: Workspace
     prompt: Prompt
+    busy: bool
 
     @property
     def app(self) -> App[Any]:

@@ -58,7 +58,7 @@ def _price(session: "Session") -> str:
 
 
 #: What stands in the last line while running code uses mouse and keyboard.
-POINTER = "the model has the mouse: move it to stop"
+POINTER = "the model has the mouse: move it to pause"
 #: The keys that matter while something other than the prompt has the keyboard.
 _HINTS = {
     "editing": ("f5 done", "esc cancel", "f8 changes", "ctrl+f replace"),

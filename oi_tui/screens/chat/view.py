@@ -38,6 +38,7 @@ from oi_tui.screens.chat.program_input import ProgramInput
 from oi_tui.screens.chat.progress import Progress
 from oi_tui.screens.chat.queued_prompts import QueuedPrompts
 from oi_tui.screens.chat.sidebar import SidebarControl
+from oi_tui.screens.chat.takeover_question import TakeoverQuestion
 from oi_tui.terminal.clipboard import copy
 from oi_tui.terminal.external_editor import edit_outside
 from oi_tui.terminal.notifications import LONG
@@ -88,6 +89,9 @@ class ChatView(Widget):
     class KeyWanted(Notification):
         """The model was not reached for want of a valid API key."""
 
+    class TakenOver(Notification):
+        """The person moved the mouse while code used it."""
+
     class Changed(Notification):
         """Something that the first and the last line tell of is different now."""
 
@@ -122,6 +126,7 @@ class ChatView(Widget):
         )
         self._input = ProgramInput(self.input_line, prompt, self.conversation, self.progress, self._call_back)
         self._narrator = Narrator(workspace)
+        self._takeover = TakeoverQuestion(self, lambda: self.post_message(self.TakenOver()))
         #: Each gets every event of a turn, in this order: what the others ask of the progress is known first.
         self._followers: tuple[Follower, ...] = (
             self.progress,
@@ -131,6 +136,7 @@ class ChatView(Widget):
             self._input,
             self.foreground,
             self.sidebar,
+            self._takeover,
         )
         self._queue_bar = PromptQueue(id="queue")
         self.queued = QueuedPrompts(self._queue_bar, prompt, lambda text: self.notify(text, markup=False))
@@ -311,6 +317,11 @@ class ChatView(Widget):
 
     # -- what the session tells ----------------------------------------------------------------
 
+    @on(TakenOver)
+    def handle_taken_over(self) -> None:
+        """Ask whether the model may go on."""
+        self._takeover.open()
+
     @on(Happened)
     def handle_happened(self, event: Happened) -> None:
         """Show all that has happened since the last time."""
@@ -437,6 +448,7 @@ class ChatView(Widget):
     def on_unmount(self) -> None:
         """Let the worker end, so that leaving does not wait for it."""
         self._abandon()
+        self._takeover.leave()
         self.completer.files.close()
         self.session.close()
 

@@ -100,7 +100,7 @@ def test_a_run_that_is_waited_for_says_for_how_long_and_what_another_escape_does
 
 def test_the_last_line_says_that_the_model_has_the_mouse() -> None:
     shown = fitted(*status.status("running python", 12, pointer=True), 80).plain
-    assert shown.startswith("the model has the mouse: move it to stop  running python")
+    assert shown.startswith("the model has the mouse: move it to pause  running python")
     assert "mouse" not in fitted(*status.status("running python", 12), 80).plain
 
 

@@ -1,0 +1,56 @@
+"""Asks whether the model may go on, when the person moved the mouse while the model used it."""
+
+from collections.abc import Callable
+
+from oi_tui.engine.events import Event, TurnEnded
+from oi_tui.screens.chat.foreground import Host
+from oi_tui.screens.confirm import ConfirmDialog
+
+_QUESTION = "May the model go on with mouse and keyboard?"
+_DETAILS = (
+    "You moved the mouse, or pressed escape twice, while the model used them. Nothing is held down.",
+    "",
+    "Yes: the code stops here, and the model looks at the screen and goes on.",
+    "No: the turn stops.",
+)
+
+
+class TakeoverQuestion:
+    """The question, and what follows from the answer. Code waits for it before it presses anything.
+
+    `call` has `open` called by the application; it is called from any thread.
+    """
+
+    def __init__(self, view: Host, call: Callable[[], object]) -> None:
+        self._view = view
+        self._call = call
+        self._takeover = view.workspace.languages.takeover
+        self._takeover.ask = call
+        self._dialog: ConfirmDialog | None = None
+
+    def open(self) -> None:
+        """Ask, unless the turn ended meanwhile or the question is there already."""
+        if not self._view.busy:
+            self._takeover.answer()
+        elif self._dialog is None:
+            self._dialog = ConfirmDialog(_QUESTION, _DETAILS)
+            self._view.app.push_screen(self._dialog, self._answer)
+
+    def follow(self, event: Event) -> None:
+        """The end of a turn answers the question."""
+        if isinstance(event, TurnEnded):
+            self._takeover.answer()
+            if self._dialog and self._dialog.is_active:
+                self._dialog.dismiss(None)
+
+    def leave(self) -> None:
+        """Ask no more; another view of the conversation may."""
+        if self._takeover.ask is self._call:
+            self._takeover.ask = None
+        self._takeover.answer()
+
+    def _answer(self, goes_on: bool | None) -> None:
+        self._dialog = None
+        if goes_on is False:
+            self._view.session.interrupt()
+        self._takeover.answer()
