@@ -30,6 +30,10 @@ _LATER = 256 * 1024
 _MARKED = 2 * LONGEST_EVENT
 #: How much is read at once, in bytes, before somebody may look at it.
 _GULP = 256 * 1024
+#: What may be typed, in bytes, before its echo has come: Linux keeps up to 4,096 of it, and drops the rest.
+_UNECHOED = 1024
+#: How long an echo is waited for, in seconds; a program may not show what is typed.
+_ECHO_PATIENCE = 0.05
 #: How long nothing must have run before the terminal is read at rest, in seconds: runs that follow each
 #: other at once are spared handing the reading over.
 _SETTLED = 0.05
@@ -132,6 +136,8 @@ class LanguageProcess:
         self._limit = ""
         self._typed: deque[bytes] = deque()
         self._typing = threading.Lock()
+        #: Bytes that were typed and whose echo has not come yet.
+        self._unechoed = 0
         self._later: deque[Item] = deque()
         self._later_size = 0
         self._reading = threading.Lock()
@@ -192,7 +198,7 @@ class LanguageProcess:
         """Wait at most so long for something, and take what is there. `Ended` comes once, and last."""
         if self.ended:
             return []
-        ready = self._ready.wait(seconds, writable=self.terminal.child_fd if self._typed else None)
+        ready = self._wait(seconds)
         found: list[Item] = []
         if self._awake in ready:
             with contextlib.suppress(BlockingIOError):
@@ -200,8 +206,10 @@ class LanguageProcess:
         if self.channel.events in ready:
             self._take_events(found)
         if self.terminal.child_fd in ready:
-            self._type()
-            self._take_output(found, _GULP)
+            size = self._take_output(found, _GULP)
+            with self._typing:
+                self._unechoed = max(0, self._unechoed - size)
+        self._type()
         if self.terminal.guard_output in ready and self._has_ended():
             # The guard speaks when nobody is left who could print: what is readable now is all there is.
             while self._take_output(found, _GULP):
@@ -210,6 +218,18 @@ class LanguageProcess:
             assert self.ended
             found.append(self.ended)
         return found
+
+    def _wait(self, seconds: float) -> set[int]:
+        """Wait until something can be read, or typed; not for ever for an echo."""
+        if not self._typed:
+            return self._ready.wait(seconds)
+        if self._unechoed < _UNECHOED:
+            return self._ready.wait(seconds, writable=self.terminal.child_fd)
+        ready = self._ready.wait(min(seconds, _ECHO_PATIENCE))
+        if self.terminal.child_fd not in ready:
+            with self._typing:
+                self._unechoed = 0
+        return ready
 
     def _take_output(self, found: list[Item], limit: int) -> int:
         pieces = []
@@ -313,21 +333,31 @@ class LanguageProcess:
         self.wake()
 
     def _type(self) -> None:
+        """Write what the terminal takes, and never more than it can echo before what the program prints next.
+
+        Of a longer echo the terminal loses a part, and shows the rest after later output.
+        """
         with self._typing:
             while self._typed:
+                if not self.terminal.echoes:
+                    self._unechoed = 0
+                room = _UNECHOED - self._unechoed
+                if room <= 0:
+                    return
                 try:
-                    written = os.write(self.terminal.child_fd, self._typed[0])
+                    written = os.write(self.terminal.child_fd, self._typed[0][:room])
                 except OSError:
                     return
-                if written < len(self._typed[0]):
-                    self._typed[0] = self._typed[0][written:]
-                    return
-                self._typed.popleft()
+                self._unechoed += written
+                self._typed[0] = self._typed[0][written:]
+                if not self._typed[0]:
+                    self._typed.popleft()
 
     def forget_typed(self) -> None:
         """Drop what was typed and not taken."""
         with self._typing:
             self._typed.clear()
+            self._unechoed = 0
 
     def send_signal(self, number: int) -> None:
         """Send a signal to whatever has the keyboard."""

@@ -134,6 +134,14 @@ class Pty(pexpect.spawn):  # type: ignore[type-arg] # generic in its stubs only
         return bool(flags & termios.ECHO) or by_key
 
     @property
+    def echoes(self) -> bool:
+        """Whether the terminal itself shows what is typed."""
+        try:
+            return bool(termios.tcgetattr(self.slave)[3] & termios.ECHO)
+        except termios.error:
+            return False
+
+    @property
     def unread(self) -> bool:
         """Whether something was typed that the program could read and has not read."""
         try:
