@@ -50,7 +50,7 @@ def part(interpreter: OpenInterpreter, path: str) -> tuple[Any, str]:
 
 def profile_of(interpreter: OpenInterpreter) -> Profile:
     """What the next turn works by."""
-    return interpreter._begin().profile
+    return interpreter._turns.begin().profile
 
 
 @pytest.mark.parametrize("path", DOCUMENTED)
@@ -383,7 +383,7 @@ def test_a_program_that_asks_for_input_gets_what_is_typed_or_the_end_of_input(
 
 def asked(interpreter: OpenInterpreter) -> list[str]:
     """The code of the next turn that a grant for Python without findings does not cover."""
-    session = interpreter._begin()
+    session = interpreter._turns.begin()
     session.grants.give(Permission("unremarkable", "python"))
     questions = []
     for event in session.turn("go"):

@@ -18,7 +18,7 @@ import nbformat
 import pytest
 
 from oi_tui import OpenInterpreter, interpreter_hook, interpreter_module, paths
-from oi_tui.api import computer, notebook, shared_model
+from oi_tui.api import computer, llm_settings, notebook, shared_model
 from oi_tui.api import interpreter as api_interpreter
 from oi_tui.api.interpreter import TurnError
 from oi_tui.api.shared_model import POOL, ModelPool
@@ -227,7 +227,7 @@ def test_closing_the_last_interpreter_ends_the_model_process() -> None:
     one, two = OpenInterpreter(model="demo"), OpenInterpreter(model="demo")
     one.chat("hello", display=False)
     two.chat("hello", display=False)
-    process = POOL.lease(one._lease)
+    process = POOL.lease(one._model._lease)
     assert process.pid
     one.close()
     assert process.pid
@@ -505,7 +505,7 @@ def test_the_hook_for_old_scripts_is_written_and_removed(
 def test_the_examples_of_the_docstrings_run() -> None:
     POOL.lease("examples")
     try:
-        for module in (api_interpreter, computer, chunks):
+        for module in (api_interpreter, llm_settings, computer, chunks):
             result = doctest.testmod(module, verbose=False)
             assert result.failed == 0
     finally:

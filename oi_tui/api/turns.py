@@ -1,0 +1,242 @@
+"""The turns of an interpreter: one at a time, as events or as chunks."""
+
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import Any, TypeVar
+
+from oi_tui.api import interactive
+from oi_tui.api.computer import ApiComputer
+from oi_tui.api.conversation_file import ConversationFile
+from oi_tui.api.event_chunks import EventChunks
+from oi_tui.api.model import ApiModel
+from oi_tui.api.settings import ApiSettings
+from oi_tui.api.terminal import ProgramInput
+from oi_tui.engine.credentials.redaction import learn
+from oi_tui.engine.events import ApprovalRequested, Event, Reject, Run, RunReported, TurnEnded
+from oi_tui.engine.llm.request_log import LoggedLlm
+from oi_tui.engine.open_interpreter.chunks import Chunk, to_message
+from oi_tui.engine.session import Session
+from oi_tui.messages import InputRequested
+
+#: What `chat` accepts: words, one message, or a whole conversation that replaces the one so far.
+Prompt = str | Chunk | Sequence[Chunk] | None
+#: Decides about code: by calling `run`, `edit` or `reject` of the question, or by returning True or False.
+OnApproval = Callable[[ApprovalRequested], object]
+_T = TypeVar("_T", Event, Chunk)
+_NOT_APPROVED = "This code was not run: it needs approval, and nobody could be asked."
+
+
+class TurnError(RuntimeError):
+    """The turn could not be finished. The message says why and what to change."""
+
+
+class Turns:
+    """Works on messages with the model and the languages, and keeps the conversation.
+
+    `messages` is the conversation, `file` saves it, and `new_from` is how many messages there were when the
+    last turn began. `on_approval` decides about code.
+    """
+
+    def __init__(self, settings: ApiSettings, computer: ApiComputer, model: ApiModel) -> None:
+        self._settings = settings
+        self._computer = computer
+        self._model = model
+        self._lock = threading.Lock()
+        self._session: Session | None = None
+        self._messages: list[Chunk] = []
+        self.new_from = 0
+        self.file = ConversationFile()
+        self.on_approval: OnApproval | None = None
+
+    @property
+    def messages(self) -> list[Chunk]:
+        """The conversation so far."""
+        return self._messages
+
+    @messages.setter
+    def messages(self, messages: Iterable[Chunk]) -> None:
+        self._messages = _checked(messages)
+
+    @property
+    def new_messages(self) -> list[Chunk]:
+        """The messages of the last turn."""
+        return self.messages[self.new_from :]
+
+    @property
+    def is_working(self) -> bool:
+        """Whether a turn is in progress."""
+        return self._lock.locked()
+
+    def require_none(self) -> None:
+        """Raise TurnError if a turn is in progress."""
+        if self.is_working:
+            raise TurnError(
+                "Another chat() of this OpenInterpreter is running. "
+                "Wait for its end, close its stream, or use a second OpenInterpreter."
+            )
+
+    def chunks(self, message: Prompt) -> Generator[Chunk, None, None]:
+        """Work on a message and return chunks; taking the one after a `confirmation` runs the code."""
+        return self._guarded(lambda: self._chunks(message))
+
+    def events(self, message: Prompt) -> Generator[Event, None, None]:
+        """Work on a message and return events, each question answered before the next event is taken."""
+        return self._guarded(lambda: self._events(message))
+
+    def open_events(self, message: Prompt) -> Generator[Event, None, None]:
+        """Like `events`, but questions may be answered later, from another thread."""
+        return self._guarded(lambda: self._turn_events(message))
+
+    def propose(self, language: str, code: str) -> Generator[Event, None, None]:
+        """Ask for code that another program wrote, and run it; the model does not see it."""
+        return self._guarded(lambda: self._worked(lambda session: session.propose(language, code)))
+
+    def converse(self, answer: Callable[[str], object]) -> None:
+        """Hold a conversation with whoever sits at the terminal; without one, `answer` each line of input."""
+        self.require_none()
+        before = len(self.messages)
+        opened = self._opened()
+        profile, runtimes = self._settings.profile, self._computer.runtimes
+        if interactive.is_possible():
+            with self._lock:
+                model = self._model.conversing()
+                found = interactive.run(profile, model, runtimes, opened, self._computer.earlier)
+                self.messages = self.file.note(found)
+        else:
+            for words in interactive.lines():
+                answer(words)
+        self.new_from = before
+
+    def stop(self) -> None:
+        """Stop the current turn, from any thread."""
+        if session := self._session:
+            session.interrupt()
+
+    def begin(self) -> Session:
+        """Return a session of the conversation with the settings of this moment."""
+        profile = self._settings.profile
+        journal, messages = self._opened()
+        learn(profile.api_key)
+        model, facts = self._model.choose()
+        runtimes = self._computer.runtimes
+        self._session = Session(
+            profile,
+            LoggedLlm(model),
+            runtimes,
+            journal,
+            messages,
+            facts=facts,
+            account=self._model.account,
+            earlier=self._computer.earlier,
+        )
+        return self._session
+
+    def _opened(self) -> Any:
+        self._computer.declare()
+        return self.file.open(self.messages, self._settings.profile, self._computer.runtimes.cwd)
+
+    def _guarded(self, work: Callable[[], Iterator[_T]]) -> Generator[_T, None, None]:
+        """Do the work unless another turn is in progress. Raises TurnError."""
+        if not self._lock.acquire(blocking=False):
+            self.require_none()
+        try:
+            yield from work()
+        finally:
+            self._lock.release()
+
+    def _chunks(self, message: Prompt) -> Iterator[Chunk]:
+        with closing(self._turn_events(message)) as events:
+            yield from self._translated(events)
+
+    def _translated(self, events: Iterator[Event]) -> Iterator[Chunk]:
+        translated = EventChunks(self._program_input())
+        for event in events:
+            decided = isinstance(event, ApprovalRequested) and event.answered
+            for chunk in () if decided else translated.of(event):
+                try:
+                    yield chunk
+                except TurnError:
+                    if isinstance(event, ApprovalRequested):
+                        event.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
+                    raise
+            if isinstance(event, ApprovalRequested):
+                event.reply(Run(event.message.content))
+
+    def _events(self, message: Prompt) -> Iterator[Event]:
+        with closing(self._turn_events(message)) as events:
+            yield from self._answered(events)
+
+    def _answered(self, events: Iterator[Event]) -> Iterator[Event]:
+        """Pass events on, and see that questions and programs that wait for input are answered."""
+        program_input = self._program_input()
+        for event in events:
+            yield event
+            if isinstance(event, ApprovalRequested) and not event.answered:
+                event.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
+                raise TurnError(
+                    "The question was not answered: call its run(), edit(code) or reject(reason)."
+                )
+            if isinstance(event, RunReported) and isinstance(event.report, InputRequested):
+                program_input.answer(event.report, event.id)
+
+    def _turn_events(self, message: Prompt) -> Generator[Event, None, None]:
+        """Work on a turn; its questions are put to `on_approval`. Raises TurnError where it fails."""
+        prompt = self._prompt(message)
+        return self._worked(lambda session: session.turn(prompt, run_last=prompt is None))
+
+    def _worked(self, work: Callable[[Session], Iterator[Event]]) -> Generator[Event, None, None]:
+        session = self.begin()
+        turn = work(session)
+        try:
+            for event in turn:
+                if isinstance(event, ApprovalRequested) and self.on_approval:
+                    self._decide(event, self.on_approval)
+                yield event
+                if isinstance(event, TurnEnded) and (
+                    event.outcome == "failed" or event.setting == "max_budget"
+                ):
+                    raise TurnError(event.reason)
+        finally:
+            # Whoever closes the stream at the question rejects it; the turn then comes to its own end.
+            session.interrupt()
+            for _ in turn:
+                pass
+            self.messages = self.file.note(session.messages)
+            self._session = None
+
+    def _decide(self, question: ApprovalRequested, decide: OnApproval) -> None:
+        """Have a function decide. Raises what it raises, and TurnError where it does not decide."""
+        try:
+            answer = decide(question)
+            if isinstance(answer, bool) and not question.answered:
+                _ = question.run() if answer else question.reject()
+            if not question.answered:
+                raise TurnError(
+                    "on_approval did not decide: call run(), edit(code) or reject(reason) of the question, "
+                    "or return True or False."
+                )
+        finally:
+            question.reply(Reject(_NOT_APPROVED, stop=True, by_person=False))
+
+    def _program_input(self) -> ProgramInput:
+        return ProgramInput(lambda text: self._computer.runtimes.send_input(text), self._settings.on_input)
+
+    def _prompt(self, message: Prompt) -> Any:
+        """Apply what `chat` was given. Returns the message of the person, None where there is no new one."""
+        if isinstance(message, list | tuple):
+            self.messages = list(message)
+        elif not isinstance(message, str | dict | None):
+            raise TypeError(
+                f"chat() takes a text, a message or a list of messages, not {type(message).__name__}"
+            )
+        is_new = isinstance(message, str | dict)
+        self.new_from = len(self.messages) + is_new
+        return to_message(message) if isinstance(message, dict) else message if is_new else None
+
+
+def _checked(messages: Iterable[Chunk]) -> list[Chunk]:
+    found = list(messages)
+    if wrong := [item for item in found if not isinstance(item, dict)]:
+        raise TypeError(f"messages must be dictionaries, not {wrong[0]!r}")
+    return found
