@@ -35,6 +35,7 @@ class Magics:
         self._driver = driver
         self._commands = Commands(driver)
         self._last_folder = None
+        self._known_databases = None
         self.shell = self._commands.shell
         self.capture = self._commands.capture
 
@@ -77,7 +78,7 @@ class Magics:
         if name in ("!", "system", "sx"):
             known = type(self)._cell_system
         if known is not None:
-            return known(self, rest, body if name == "capture" else written)
+            return known(self, rest, body if name in ("capture", "sql") else written)
         raise NameError("%%{} is not known here; %lsmagic lists what is".format(name)) from None
 
     def facts(self, name, all_of_it):
@@ -331,6 +332,22 @@ class Magics:
     def _cell_capture(self, rest, body):
         """Keeps what the lines below it print and display, in a variable if one is named."""
         import_quietly("python_captured").run(self._driver, rest.split(), body)
+
+    # -- databases
+
+    @property
+    def _databases(self):
+        if self._known_databases is None:
+            self._known_databases = import_quietly("python_sql").Databases()
+        return self._known_databases
+
+    def _line_sql(self, rest):
+        """Runs a query and returns its rows; data frames are tables by their names."""
+        return self._databases.line(rest, self._names)
+
+    def _cell_sql(self, rest, body):
+        """Runs SQL; `NAME <<` keeps the rows, and a file names the database from then on."""
+        return self._databases.cell(rest, body, self._names)
 
     # -- errors, extensions, what there is
 

@@ -1,0 +1,126 @@
+"""SQL in Python cells, on the data frames of the program and on files."""
+
+import sqlite3
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.messages import Printed
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+SETUP = """
+import pandas
+sales = pandas.DataFrame({
+    "region": ["north", "south", "north"], "amount": [1.5, 2.0, None],
+    "day": pandas.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"]),
+})
+"""
+#: Python without DuckDB, so that SQLite is used wherever the tests run.
+WITHOUT_DUCKDB = "import sys\nsys.modules['duckdb'] = None"
+ENGINES = {"sqlite": WITHOUT_DUCKDB, "duckdb": "import duckdb"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database."""
+    folder = tmp_path_factory.mktemp("sql")
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.execute("create table orders (id integer, price real)")
+        database.execute("insert into orders values (1, 9.5), (2, 3.0)")
+    database.close()
+    return folder
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def python(request: pytest.FixtureRequest, folder: Path) -> Iterator[Computer]:
+    """A computer whose Python has a data frame, and one of the engines."""
+    if request.param == "duckdb":
+        pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    computer = Computer(cwd=folder, python=sys.executable)
+    assert play(computer, "python", SETUP + ENGINES[request.param]).state == "finished"
+    yield computer
+    computer.close()
+
+
+def text(computer: Computer, code: str) -> str:
+    return play(computer, "python", code).text.strip()
+
+
+def test_data_frames_are_tables_by_their_names(python: Computer) -> None:
+    query = "select region, sum(amount) as total, count(*) as n from sales group by region order by region"
+    assert text(python, f"rows = %sql {query}\nrows.to_dict('records')") == (
+        "[{'region': 'north', 'total': 1.5, 'n': 2}, {'region': 'south', 'total': 2.0, 'n': 1}]"
+    )
+    assert text(python, "one = %sql select count(amount) as n from sales\nint(one.n[0])") == "2"
+    assert play(python, "python", "sales.loc[0, 'amount'] = 10.0").state == "finished"
+    assert text(python, "new = %sql select max(amount) as most from sales\nfloat(new.most[0])") == "10.0"
+    assert play(python, "python", "sales.loc[0, 'amount'] = 1.5").state == "finished"
+
+
+def test_a_cell_of_statements_shows_the_rows_of_the_last_one_as_a_table(python: Computer) -> None:
+    code = "%%sql\ncreate table kept (a integer, b text); -- a comment; with a semicolon\n"
+    code += "insert into kept values (1, 'x;y'), (2, 'z');\n\nselect * from kept order by a"
+    played = play(python, "python", code)
+    tables = [report.table for _, report in played.reports if isinstance(report, Printed) and report.table]
+    assert tables
+    assert '"x;y"' in tables[0]
+    assert text(python, "%%sql\ndrop table kept;") == ""
+
+
+def test_rows_can_be_kept_as_a_variable(python: Computer) -> None:
+    assert text(python, "%%sql found <<\nselect 1 as a, 2 as a") == ""
+    assert text(python, "list(found.columns), len(found)") == "(['a', 'a_1'], 1)"
+
+
+def test_an_error_names_the_line_of_the_statement(python: Computer) -> None:
+    played = play(python, "python", "%%sql\nselect 1;\n\nselect *\nfrom nowhere")
+    assert played.state == "failed"
+    assert "SqlError: line 4:" in played.text
+    assert "nowhere" in played.text
+    assert "python_sql.py" not in played.text
+
+
+def test_a_query_can_be_stopped_and_the_tables_stay(python: Computer) -> None:
+    assert text(python, "%%sql\ncreate table stays as select 7 as n;") == ""
+    endless = (
+        "print('begun', flush=True)\n"
+        "get_ipython().run_cell_magic('sql', '', '''with recursive n(i) as "
+        "(select 1 union all select i + 1 from n) select count(*) from n''')"
+    )
+    begun, reports = threading.Event(), []
+
+    def run() -> None:
+        for report in python.run("python", endless):
+            reports.append(report)
+            if isinstance(report, Printed):
+                begun.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert begun.wait(20)
+    python.interrupt()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert reports[-1].state == "interrupted"  # type: ignore[union-attr]
+    assert text(python, "kept = %sql select n from stays\nint(kept.n[0])") == "7"
+    assert text(python, "%%sql\ndrop table stays") == ""
+
+
+def test_a_file_is_the_database_from_then_on(folder: Path) -> None:
+    computer = Computer(cwd=folder, python=sys.executable)
+    try:
+        assert play(computer, "python", WITHOUT_DUCKDB).state == "finished"
+        assert text(computer, "%%sql shop.db\nselect * from orders order by id") == (
+            "[{'id': 1, 'price': 9.5}, {'id': 2, 'price': 3.0}]"
+        )
+        assert text(computer, "%sql select max(price) as top from orders") == "[{'top': 9.5}]"
+        assert text(computer, "%sql") == "[{'name': 'orders', 'type': 'table'}]"
+        assert "There is no folder" in text(computer, "%%sql missing/shop.db\nselect 1")
+        assert "%pip install duckdb" in text(computer, "%%sql x.duckdb\nselect 1")
+        assert text(computer, "%sql select count(*) as n from orders") == "[{'n': 2}]"
+    finally:
+        computer.close()
