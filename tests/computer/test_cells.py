@@ -127,12 +127,18 @@ def test_names_and_parameters_are_those_of_open_interpreter() -> None:
         assert set(filter(None, parameters.split(", "))) <= set(has), f"{tool}.{name}"
 
 
+WHOLE = "uses mouse and keyboard: the whole object computer (line {})"
+
+
 @pytest.mark.parametrize(
     ("code", "said"),
     [
         ("computer.mouse.click(1, 2)", "uses mouse and keyboard: computer.mouse.click (line 1)"),
         ("computer.keyboard.write('x')", "uses mouse and keyboard: computer.keyboard.write (line 1)"),
-        ("m = computer.mouse\nm.click()", "uses mouse and keyboard: computer.mouse (line 1)"),
+        (
+            "m = computer.mouse\nm.click()",
+            "uses mouse and keyboard: computer.mouse, computer.mouse.click (lines 1, 2)",
+        ),
         (
             "from oi_tui.computer import computer as c\nc.display.view()",
             "looks at the screen: computer.display.view (line 2)",
@@ -142,6 +148,28 @@ def test_names_and_parameters_are_those_of_open_interpreter() -> None:
             "from computer import mail\nmail.send('a', 'b', 'c')",
             "sends messages: computer.mail.send (line 2)",
         ),
+        (
+            "c = computer\nc.mouse.click(1, 2)",
+            "uses mouse and keyboard: the whole object computer, computer.mouse.click (lines 1, 2)",
+        ),
+        (
+            "from oi_tui.computer import mouse\nmouse.click(1, 2)",
+            "uses mouse and keyboard: computer.mouse.click (line 2)",
+        ),
+        (
+            "import builtins\nbuiltins.computer.keyboard.write('x')",
+            "uses mouse and keyboard: computer.keyboard.write (line 2)",
+        ),
+        (
+            "from oi_tui.computer.desktop.session import session\nsession().move(1, 2)",
+            "uses mouse and keyboard: computer.desktop.session (line 2)",
+        ),
+        ("getattr(computer, 'mouse').click()", WHOLE.format(1)),
+        ("def f(c): c.mouse.click()\nf(computer)", WHOLE.format(2)),
+        ("(c := computer).display.view()", WHOLE.format(1)),
+        ("x = [computer]\nx[0].mouse.click()", WHOLE.format(1)),
+        ("from oi_tui.computer import *\nmouse.click()", WHOLE.format(1)),
+        ("globals()['computer'].mouse.click()", WHOLE.format(1)),
         ("computer.mail.get()", "reads mail, calendar or contacts: computer.mail.get (line 1)"),
         ("computer.clipboard.view()", "uses the clipboard: computer.clipboard.view (line 1)"),
         ("computer.os.get_selected_text()", "uses the clipboard: computer.os.get_selected_text (line 1)"),
@@ -157,7 +185,15 @@ def test_the_person_sees_what_a_cell_would_touch(tmp_path: Path, code: str, said
 
 
 @pytest.mark.parametrize(
-    "code", ["computer.ai.chat('x')", "computer.files.search('x')", "computer.docs.search('x')"]
+    "code",
+    [
+        *("computer.ai.chat('x')", "computer.files.search('x')", "computer.docs.search('x')"),
+        *("computer", "print(computer)", "help(computer)", "print(computer.mice)"),
+        # Other things with this name.
+        "for computer in computers:\n    total += price(computer)",
+        "def price(computer):\n    return rows[computer]",
+        "rows['computer']",
+    ],
 )
 def test_what_touches_nothing_is_no_risk(tmp_path: Path, code: str) -> None:
     assert look_through("python", code, tmp_path).risk_sentences == []

@@ -66,17 +66,22 @@ _SUBPROCESSES = ("run", "call", "check_call", "check_output", "Popen", "getoutpu
 _WRITING = re.compile(r"[rbt]*[wax+][rbtwax+]*")
 #: The tools of the computer object that act on more than files, and functions that do more than their tool.
 _COMPUTER: dict[str, Kind] = {
-    **dict.fromkeys(("mouse", "keyboard", "os.activate", "act"), "controls"),
+    # The folder `desktop` holds what mouse, keyboard and screen are made of.
+    **dict.fromkeys(("mouse", "keyboard", "os.activate", "act", "desktop"), "controls"),
     **dict.fromkeys(("display", "screenshot", "view", "vision", "os.active_window"), "screen"),
     **dict.fromkeys(("clipboard", "os.get_selected_text"), "clipboard"),
     **dict.fromkeys(("mail.send", "sms.send"), "sends"),
-    **dict.fromkeys(("mail", "sms", "calendar", "contacts"), "personal"),
+    **dict.fromkeys(("mail", "sms", "calendar", "contacts", "personal"), "personal"),
     **dict.fromkeys(("calendar.create_event", "files.edit", "skills.new_skill"), "writes"),
     "calendar.delete_event": "deletes",
     "browser": "network",
     **dict.fromkeys(("terminal", "run", "exec", "skills.run", "skills.import_skills"), "programs"),
     "terminal.sudo_install": "rights",
 }
+#: What is shown where code keeps the computer object, or hands it on, so that its use cannot be followed.
+_WHOLE_COMPUTER = "the whole object computer"
+#: Functions that only tell about what they are given.
+_TELLING = frozenset({"dir", "help", "id", "print", "repr", "str", "type"})
 _SHELL_CELL = re.compile(r"%%\s*(?:bash|sh|shell|script)(?:\s|$)")
 _LINE_COMMAND = re.compile(r"^\s*(?:[\w.\[\], ]+=\s*)?([!%])(?!=)(.*)$")
 
@@ -152,6 +157,9 @@ class _Visitor:
             elif isinstance(node, ast.ImportFrom) and node.module:
                 for name in node.names:
                     self._names[name.asname or name.name] = f"{node.module}.{name.name}"
+                    if name.name == "*" and _of_computer(node.module) is not None:
+                        self._note("controls", _WHOLE_COMPUTER, node)
+        self._follow_computer(nodes)
         for node in nodes:
             if isinstance(node, ast.Call):
                 self._call(node)
@@ -160,7 +168,33 @@ class _Visitor:
             if isinstance(node, ast.Attribute | ast.Name):
                 self._computer(node)
 
-    def _note(self, kind: Kind, what: str, node: ast.expr) -> None:
+    def _follow_computer(self, nodes: list[ast.AST]) -> None:
+        """Learn other names that code gives to the computer object; note where it keeps it or hands it on."""
+        #: Where the object stands in a way that does nothing yet: before its tools, and for words about it.
+        followed: set[ast.AST] = set()
+        for node in nodes:
+            if isinstance(node, ast.Attribute | ast.Expr):
+                followed.add(node.value)
+            elif isinstance(node, ast.Call) and self._full_name(node.func) in _TELLING:
+                followed.update(node.args)
+            elif isinstance(node, ast.Assign) and all(isinstance(each, ast.Name) for each in node.targets):
+                name = self._full_name(node.value)
+                if _of_computer(name) is not None:
+                    self._names.update({each.id: name for each in node.targets if isinstance(each, ast.Name)})
+        stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        stored |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+        for node in nodes:
+            if isinstance(node, ast.Subscript) and _looks_up_computer(node):
+                self._note("controls", _WHOLE_COMPUTER, node)
+            if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
+                continue
+            if isinstance(node, ast.Name) and node.id in stored:
+                # Another name, which was noted with its value, or a thing of the code's own: a table's row.
+                continue
+            if node not in followed and _of_computer(self._full_name(node)) == "":
+                self._note("controls", _WHOLE_COMPUTER, node)
+
+    def _note(self, kind: Kind, what: str, node: ast.expr | ast.stmt) -> None:
         self.found.append(Finding(kind, what, node.lineno))
 
     def _text(self, node: ast.Constant) -> None:
@@ -190,9 +224,8 @@ class _Visitor:
 
     def _computer(self, node: ast.Attribute | ast.Name) -> None:
         """Note a tool of the computer object, however it is reached."""
-        name = self._full_name(node).removeprefix("oi_tui.computer.")
-        root, _, path = name.partition(".")
-        if root != "computer" or not path:
+        path = _of_computer(self._full_name(node))
+        if not path:
             return
         if isinstance(node, ast.Attribute):
             # What is walked through from the outside in is noted once, with its longest name.
@@ -254,6 +287,27 @@ class _Visitor:
             return ""
         head, *rest = reversed(parts)
         return ".".join([self._names.get(head, head), *rest])
+
+
+def _of_computer(name: str) -> str | None:
+    """What of the computer object a full name means: "" for all of it; None for something else."""
+    parts = name.split(".")
+    while parts and parts[0] in ("oi_tui", "builtins") and "computer" in parts[1:2]:
+        parts = parts[1:]
+    if parts[0] != "computer":
+        return None
+    # The package has the same name as the object in it.
+    return ".".join(parts[2:] if parts[1:2] == ["computer"] else parts[1:])
+
+
+def _looks_up_computer(node: ast.Subscript) -> bool:
+    """Whether this looks the object up by a text: `globals()["computer"]`."""
+    return (
+        isinstance(node.slice, ast.Constant)
+        and node.slice.value == "computer"
+        and isinstance(node.value, ast.Call)
+        and list(_parts(node.value.func))[-1:] in (["globals"], ["locals"], ["vars"])
+    )
 
 
 def _parts(node: ast.expr) -> Iterator[str]:
