@@ -1,0 +1,205 @@
+"""A text area that offers completions: commands, mentions, code, and messages of the history."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+from textual.message import Message
+
+from oi_tui import commands
+from oi_tui.input.history_browser import HistoryBrowser
+from oi_tui.text import one_line
+from oi_tui.widgets.editor.code_completion import COMPLETABLE
+from oi_tui.widgets.prompt.completion import CompletionChoice, Query
+from oi_tui.widgets.prompt.completion_list import CompletionOffer
+from oi_tui.widgets.prompt.text_area import PromptTextArea
+
+#: Code that is typed after the name of its language.
+_CONSOLE = re.compile(r"%(?:run\s+)?(?P<language>[^\W\d_][\w+#.-]*)\s+")
+
+
+class CompletingTextArea(PromptTextArea):
+    """Knows what at the caret can be completed, and puts the chosen offer in its place.
+
+    The offers are drawn elsewhere. They count only for the text that they were made for, so that a key can
+    never take one that has gone stale.
+    """
+
+    @dataclass
+    class Asked(Message, namespace="prompt"):
+        """A request for completions of the mention being typed, answered with `offer`."""
+
+        query: Query
+
+    @dataclass
+    class Offered(Message, namespace="prompt"):
+        """Other completions are offered, or another one is chosen; none when there are none."""
+
+        offers: Sequence[CompletionOffer]
+        chosen: int
+        note: str
+
+    def __init__(self, history: Sequence[str], *, placeholder: Content, id: str | None) -> None:
+        """`history` is what was sent in earlier sessions."""
+        super().__init__(
+            soft_wrap=True,
+            show_line_numbers=False,
+            compact=True,
+            highlight_cursor_line=False,
+            placeholder=placeholder,
+            id=id,
+        )
+        self._recall = HistoryBrowser(history)
+        self._choice = CompletionChoice()
+        self._shows_offers = False
+        #: Whether what is typed is what the history is searched for.
+        self._searching = False
+
+    def action_search_history(self) -> None:
+        """Offer what was sent before and holds the words that are typed."""
+        self._searching = True
+        self._choice = CompletionChoice()
+        self._look()
+
+    def offer(self, query: Query, offers: Sequence[CompletionOffer], note: str = "") -> None:
+        """Take offers for a mention; they are forgotten when something else is typed by now."""
+        if query == self._query():
+            wanted = self._choice.take(query, offers, note)
+            self._tell_offers()
+            if wanted:
+                self._take_offer()
+
+    def _query(self) -> Query | None:
+        """The completable text at the cursor."""
+        if self._searching:
+            return Query("history", self.text, 0)
+        row, column = self.cursor_location
+        if self.selection.start != self.selection.end:
+            return None
+        if (name := self._typed_name()) is not None and (row, column) == self.document.end:
+            return Query("command", name, 0)
+        if self.text.startswith("%"):
+            return self._console_query(row, column)
+        before = self.document.get_line(row)[:column]
+        if "@" not in before or self.text.startswith(("%", "!")):
+            return None
+        from oi_tui.input import mentions
+
+        typed = mentions.being_typed(before)
+        return None if typed is None else Query("mention", typed, before.rindex("@"), row)
+
+    def _console_query(self, row: int, column: int) -> Query | None:
+        """The code at the caret, of `%python CODE`."""
+        before = self.get_text_range((0, 0), (row, column))
+        found = _CONSOLE.match(before)
+        if not found or found["language"].lower() in commands.COMMANDS or not COMPLETABLE.search(before):
+            return None
+        return Query("console", before[found.end() :], column, row, found["language"])
+
+    def _look(self) -> None:
+        """Find offers for what is typed now, or close the list."""
+        query = self._query()
+        if query is None or self._choice.was_closed(query):
+            self._choice.forget()
+            self._tell_offers()
+        elif query != self._choice.query:
+            self._choice.begin(query)
+            match query.kind:
+                case "command":
+                    self._choice.take(query, _commands(query.text))
+                    self._tell_offers()
+                case "history":
+                    found = self._recall.containing(query.text, 100)
+                    offers = [CompletionOffer(entry, one_line(entry)) for entry in found]
+                    note = "enter accepts, escape closes" if found else "nothing like it was said"
+                    self._choice.take(query, offers, note)
+                    self._tell_offers()
+                case "mention" | "console" | "code":
+                    self.post_message(self.Asked(query))
+
+    def _complete(self) -> bool:
+        """Take the chosen offer; False when there is nothing that could be completed."""
+        self._look()
+        query = self._query()
+        if query is None or self._choice.was_closed(query):
+            return False
+        if self._choice.is_for(query):
+            self._take_offer()
+            return True
+        return self._choice.wait(query)
+
+    def _take_offer(self) -> None:
+        """Put the chosen offer in the place of what was typed for it."""
+        query, offer = self._query(), self._choice.chosen
+        if query is None or offer is None or not self._choice.is_for(query):
+            self._close_offers()
+            return
+        if query.kind == "mention":
+            end = self.cursor_location
+            text = offer.text
+            if text.endswith(" ") and self.document.get_line(end[0])[end[1] : end[1] + 1].isspace():
+                text = text[:-1]
+            self.replace(text, (query.row, query.start), end, maintain_selection_offset=False)
+        elif query.kind == "console":
+            row, column = self.cursor_location
+            start = row, max(column - offer.typed, 0)
+            self.replace(offer.text, start, (row, column), maintain_selection_offset=False)
+        else:
+            self._searching = False
+            self.replace(offer.text, (0, 0), self.document.end, maintain_selection_offset=False)
+        self._close_offers()
+        if offer.text.endswith("/") and query.kind == "mention":
+            # A folder leads on to what is in it.
+            self._choice = CompletionChoice()
+            self._look()
+
+    def _move_choice(self, by: int) -> None:
+        """Choose another offer."""
+        self._choice.move(by)
+        self._tell_offers()
+
+    def _close_offers(self) -> None:
+        query = self._query()
+        self._searching = False
+        self._choice.close(query)
+        self._tell_offers()
+
+    def _tell_offers(self) -> None:
+        choice = self._choice
+        note = choice.note if self._searching or choice.offers else ""
+        if choice.offers or note or self._shows_offers:
+            self._shows_offers = bool(choice.offers or note)
+            self.post_message(self.Offered(choice.offers, choice.number, note))
+
+    def on_blur(self) -> None:
+        """Completions belong to the caret."""
+        self._close_offers()
+
+    def on_text_area_selection_changed(self) -> None:
+        """The caret may have left what could be completed."""
+        self._look()
+
+    def _typed_name(self) -> str | None:
+        """The beginning of a command's name, while nothing else is typed."""
+        text = self.text
+        if text[:1] not in ("%", "/"):
+            return None
+        return text if len(text) == 1 or text[1:].replace("_", "").isalnum() else None
+
+
+def _commands(typed: str) -> list[CompletionOffer]:
+    """The commands that begin with what is typed, or else hold it; nothing for one that is typed whole."""
+    found = commands.matching(typed)
+    if not found:
+        found = [command for command in commands.COMMANDS.values() if typed[1:].lower() in command.name]
+    if len(found) == 1 and found[0].name == typed[1:]:
+        return []
+    return [
+        CompletionOffer(
+            f"{typed[0]}{item.name}" + (" " if item.usage else ""),
+            item.title.replace("%", typed[0], 1),
+            item.summary,
+        )
+        for item in found
+    ]
