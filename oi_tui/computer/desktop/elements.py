@@ -39,6 +39,8 @@ _OTHER_WORDS = {
     "entry": "text", "textbox": "text", "text box": "text", "field": "text", "password": "password text",
     "tab": "page tab", "menuitem": "menu item", "treeitem": "tree item", "listitem": "list item",
 }  # fmt: skip
+#: Elements whose labels say what they are, and nothing about their neighbours.
+_LABELLED = {"list item", "table cell", "tree item", "menu item", "push button", "toggle button", "page tab"}
 _TEXT_ROLES = {"text", "entry", "terminal", "spin button", "document text", "combo box"}
 #: How long reading the tree may take, and how much of it is read.
 _SECONDS, _MOST, _DEPTH, _LONGEST = 2.0, 5_000, 60, 200
@@ -101,6 +103,7 @@ class _Node:
     bus: str
     path: str
     top: _Node | None = None
+    parent: _Node | None = None
     name: str = ""
     role: str = ""
     role_number: int = 0
@@ -116,6 +119,10 @@ class _Node:
     @property
     def region(self) -> Region:
         return Region(*self.extents)
+
+    @property
+    def center_y(self) -> int:
+        return self.region.center[1]
 
 
 class Tree:
@@ -178,7 +185,7 @@ class Tree:
         calls = [Call(parent.bus, parent.path, _ACCESSIBLE, "GetChildren") for parent in parents]
         for parent, reply in zip(parents, self._ask(calls, end)):
             found = reply[0] if reply else []
-            parent.children = [_Node(bus, path, parent.top) for bus, path in found if path != "/"]
+            parent.children = [_Node(bus, path, parent.top, parent) for bus, path in found if path != "/"]
         return [child for parent in parents for child in parent.children]
 
     def _read(self, nodes: list[_Node], end: float) -> None:
@@ -210,7 +217,8 @@ class Tree:
         for node, reply in zip(unnamed, self._ask(calls, time.monotonic() + _SECONDS)):
             relations = reply[0] if reply else []
             labels = [label for kind, labels in relations if kind == _LABELLED_BY for label in labels]
-            node.name = " ".join(filter(None, (names.get(label, "") for label in labels)))
+            named = " ".join(filter(None, (names.get(label, "") for label in labels)))
+            node.name = named or (_label_beside(node, nodes) if _has_text(node) else "")
 
     def _ask(self, calls: list[Call], end: float) -> list[Any]:
         if not calls:
@@ -326,6 +334,29 @@ def _has_place(node: _Node) -> bool:
     x, y, width, height = node.extents
     on_screen = min(x, y) > -_BOUND
     return _SHOWING in node.states and width > 0 and height > 0 and on_screen
+
+
+def _label_beside(field: _Node, nodes: Iterable[_Node]) -> str:
+    """The text of the label on the left of a field, where a program names no label for it."""
+    x, y, _, height = field.extents
+    beside = [
+        node
+        for node in nodes
+        if node.role == "label" and node.top is field.top and _has_place(node)
+        if not any(each.role in _LABELLED for each in _ancestors(node))
+        if node.region.x + node.region.width <= x and y <= node.center_y <= y + height
+    ]
+    return max(beside, key=lambda node: node.region.x, default=field).name
+
+
+def _ancestors(node: _Node) -> Iterable[_Node]:
+    while node.parent:
+        node = node.parent
+        yield node
+
+
+def _has_text(node: _Node) -> bool:
+    return node.password or _EDITABLE in node.states
 
 
 def _has_value(node: _Node) -> bool:

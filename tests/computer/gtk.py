@@ -1,0 +1,113 @@
+"""A virtual screen with an accessibility service, Python with the computer object, and dialogs of GTK."""
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from oi_tui.computer_api import ComputerApi
+from oi_tui.messages import Displayed, Printed, RunEnded
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.languages import LANGUAGES
+from tests import bare_python
+from tests.computer.desktop import screen, until
+
+needs_desktop = pytest.mark.needs("Xvfb", "openbox", "dbus-daemon", "at-spi2", "zenity")
+
+
+class Cells:
+    """Python with the computer object on a screen."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sees = True
+        self.api = ComputerApi(
+            lambda text, images: "", lambda: self.computer.interrupt(), takes_images=lambda: self.sees
+        )
+        declared = self.api.given_to(LANGUAGES)
+        self.computer = Computer(cwd=folder, declared=declared, python=bare_python.interpreter())
+        self.images: list[str] = []
+
+    def tried(self, code: str) -> tuple[str, RunEnded]:
+        reports = list(self.computer.run("python", code))
+        self.images = [each.content for each in reports if isinstance(each, Displayed)]
+        assert isinstance(reports[-1], RunEnded)
+        text = "".join(each.text for each in reports if isinstance(each, Printed))
+        return text.replace("\r\n", "\n").strip(), reports[-1]
+
+    def run(self, code: str) -> str:
+        text, ended = self.tried(code)
+        assert ended.state == "finished", text
+        return text
+
+    def wait_for(self, text: str) -> str:
+        """Wait until the elements of the active program contain this text and stay; return them."""
+        before = ""
+
+        def stays() -> str:
+            nonlocal before
+            now = self.run("print(computer.display.elements())")
+            same, before = now == before, now
+            return now if same and text in now else ""
+
+        return until(stays, repr(text))
+
+
+@contextmanager
+def session_bus() -> Iterator[str]:
+    """A D-Bus session of its own, which starts the accessibility service when it is asked for."""
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"unix:path={folder}/bus"
+        argv = [
+            "dbus-daemon",
+            "--session",
+            "--nofork",
+            "--nopidfile",
+            f"--address={address}",
+            "--print-address",
+        ]
+        bus = subprocess.Popen(
+            argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+        )
+        try:
+            assert bus.stdout
+            assert bus.stdout.readline().startswith(address)
+            yield address
+        finally:
+            # What the bus started, the accessibility service, is in its process group.
+            os.killpg(bus.pid, signal.SIGTERM)
+            bus.wait()
+            bus.stdout.close()
+
+
+@contextmanager
+def desktop(folder: Path) -> Iterator[Cells]:
+    """A screen with the accessibility service at work, and cells on it."""
+    with screen() as display, session_bus() as bus, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISPLAY", display)
+        patch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
+        patch.delenv("AT_SPI_BUS_ADDRESS", raising=False)
+        cells = Cells(folder)
+        try:
+            # All that the tests share is started before them.
+            cells.run("computer.mouse.move(5, 5)\ncomputer.display.elements()")
+            yield cells
+        finally:
+            cells.computer.close()
+            cells.api.close()
+
+
+@contextmanager
+def dialog(*argv: str) -> Iterator["subprocess.Popen[str]"]:
+    """A dialog of GTK at work."""
+    command = ["zenity", *argv]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
