@@ -1,11 +1,18 @@
 """Completions of code, as a language that is at work offers them."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+
+from oi_tui.runtimes.variables import Memory, holds, is_private
 
 #: Of the code before the caret, so many characters are sent, from the beginning of a line on.
 _SENT = 8_000
 _MOST = 100
+#: A name that is no attribute; `$` belongs to names of shells and JavaScript.
+_NAME = re.compile(r"(?:(?<![\w.:@$])|(?<=^\$)|(?<=[^\w)\]]\$))[^\W\d]\w*\Z")
+#: An argument in a signature, with its default value.
+_DEFAULT = re.compile(r"(\w+)=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^,)]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +40,37 @@ def code_to_complete(before: str) -> str:
     return end.partition("\n")[2] or end
 
 
-def read_completions(answer: Mapping[str, object]) -> Completions | None:
-    """Read a driver's answer, and believe no more of it than its form allows."""
+def names_that_complete(memory: Memory, before: str) -> Completions | None:
+    """Return the variables whose names begin with the word before the caret; None while nobody can tell."""
+    if memory.state != "told":
+        return None
+    word = _NAME.search(before)
+    typed = word.group() if word else ""
+    found = [
+        Completion(variable.name, variable.summary)
+        for variable in reversed(memory.variables)
+        if typed and variable.name.startswith(typed) and variable.name != typed
+    ]
+    return Completions(len(typed), tuple(each for each in found if each.text.isprintable())[:_MOST])
+
+
+def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ()) -> Completions | None:
+    """Read a driver's answer, and believe no more of it than its form allows.
+
+    The values of what is named like a secret, and what was typed into a hidden field, are not shown.
+    """
     typed, offers, note = answer.get("typed"), answer.get("offers"), answer.get("note")
     if not isinstance(typed, int) or typed < 0 or not isinstance(offers, list):
         return None
     found = []
     for offer in offers[:_MOST]:
         match offer:
-            case [str(text), str(facts)] if text and text.isprintable():
-                found.append(Completion(text, facts))
-    return Completions(typed, tuple(found), note if isinstance(note, str) else "")
+            case [str(text), str(facts)] if text and text.isprintable() and not holds(text, hidden):
+                secret = is_private(text.rstrip("="), facts) or holds(facts, hidden)
+                found.append(Completion(text, "not shown" if secret else facts))
+    shown = note if isinstance(note, str) and not holds(note, hidden) else ""
+    return Completions(typed, tuple(found), _DEFAULT.sub(_withheld, shown))
+
+
+def _withheld(default: re.Match[str]) -> str:
+    return f"{default[1]}=..." if is_private(default[1], default[2]) else default[0]

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 from oi_tui import paths
 from oi_tui.messages import InputRequested, Loss, Printed, Report, RunEnded, Starting
 from oi_tui.runtimes.availability import Availability
-from oi_tui.runtimes.completions import Completions, code_to_complete, read_completions
+from oi_tui.runtimes.completions import (
+    Completions,
+    code_to_complete,
+    names_that_complete,
+    read_completions,
+)
 from oi_tui.runtimes.installing import how_to_get
 from oi_tui.runtimes.language import Choices, Language, Runtime
 from oi_tui.runtimes.languages import LANGUAGES
@@ -590,13 +595,15 @@ class Computer:
         It may take a moment. Nothing is started for it, and no code of the program runs.
         """
         runtime = self._completing(language)
-        answer = runtime.ask_completions(code_to_complete(before)) if runtime else None
-        return read_completions(answer) if answer else None
+        if isinstance(runtime, PtyRuntime) and runtime.language.completion_request:
+            answer = runtime.ask_completions(code_to_complete(before))
+            return read_completions(answer, runtime.hidden_inputs) if answer else None
+        return names_that_complete(runtime.memory(), before) if runtime else None
 
-    def _completing(self, language: str) -> PtyRuntime | None:
+    def _completing(self, language: str) -> Runtime | None:
         with self._lock:
             runtime = self._runtimes.get(self.resolve(language) or language)
-        if not isinstance(runtime, PtyRuntime) or not runtime.language.completion_request:
+        if runtime is None or not runtime.language.variables_request:
             return None
         return runtime if runtime is not self._running else None
 

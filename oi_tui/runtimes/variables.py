@@ -97,9 +97,14 @@ def read(found: object) -> Iterator[Variable]:
         if isinstance(entry, dict) and isinstance(entry.get("name"), str):
             name, size = entry["name"], entry.get("size")
             kind, summary = str(entry.get("type", "")), str(entry.get("summary", ""))
-            if summary[:1] in ("'", '"') and _PRIVATE.search(name):
+            if is_private(name, summary):
                 summary = f"{kind}, not shown"
             yield Variable(name, kind, summary, size if isinstance(size, int) else None)
+
+
+def is_private(name: str, shown: str) -> bool:
+    """Whether a text is shown that belongs to a name such as `db_password`."""
+    return shown[:1] in ("'", '"') and _PRIVATE.search(name) is not None
 
 
 def newer(old: tuple[Memory, ...], new: tuple[Memory, ...]) -> tuple[Memory, ...]:

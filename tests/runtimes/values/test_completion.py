@@ -190,3 +190,42 @@ def test_texts_that_would_change_the_screen_are_left_out() -> None:
 
 def test_a_folder_that_cannot_be_read_has_no_files(python: Computer) -> None:
     assert texts(python, "open('/nonexistent/a") == []
+
+
+SECRETS = """
+db_password = "hunter2"
+def log_in(user, api_key="hunter2", retries=3): pass
+login = {"password": "hunter2", "user": "ada"}
+"""
+
+
+def test_values_of_secrets_are_not_shown(python: Computer) -> None:
+    code = SECRETS + "import getpass\ntyped_answer = getpass.getpass('Key: ')"
+    assert play(python, "python", code, answers=("s3cret-words\n",)).state == "finished"
+    found = [complete(python, before) for before in ("db_pass", "log_in(", "login['", "typed_ans")]
+    assert [each.found[0].text for each in found] == ["db_password", "user=", "password", "typed_answer"]
+    assert found[1].note == "log_in(user, api_key=..., retries=3)"
+    assert "hunter2" not in str(found)
+    assert "s3cret" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "before"),
+    [
+        pytest.param("javascript", "let remembered = 5", "f(remem", marks=pytest.mark.needs("node")),
+        pytest.param("ruby", "remembered = 5", "puts remem", marks=pytest.mark.needs("ruby")),
+        pytest.param("r", "remembered <- 5", "print(remem", marks=pytest.mark.needs("R")),
+        pytest.param("shell", "remembered=5", "echo $remem", marks=pytest.mark.needs("bash")),
+    ],
+)
+def test_other_languages_offer_their_variables(
+    computer: Computer, language: str, code: str, before: str
+) -> None:
+    assert not computer.completes(language)
+    assert play(computer, language, code).state == "finished"
+    assert computer.completes(language)
+    found = computer.complete(language, before)
+    assert found is not None
+    assert (found.typed, [each.text for each in found.found]) == (5, ["remembered"])
+    for other in ("x.remem", "", "remembered", "df$remem", "(df)$remem"):
+        assert computer.complete(language, other).found == ()  # type: ignore[union-attr]
