@@ -40,6 +40,21 @@ class Account:
         "Add an amount.\\n\\nReturns nothing."
 
 account = Account("Ada")
+
+class Nosy(dict):
+    def __getattribute__(self, name):
+        calls.append(name)
+        return dict.__getattribute__(self, name)
+
+    def __len__(self):
+        calls.append("len")
+        return 1
+
+    def items(self):
+        calls.append("items")
+
+nosy = Nosy(key=1)
+nosy_owner = Account(nosy)
 """
 
 
@@ -91,6 +106,7 @@ def texts(python: Computer, before: str) -> list[str]:
         ("sales.groupby('reg", ["region"]),
         ("sales.sort_values(by=['reg", ["region"]),
         ("sales.amo", ["amount"]),
+        ("sales.", ["amount", "region", "abs"]),
         ("sales['region'].str.capital", ["capitalize"]),
         ("open('dat", ["data/", "dates.txt"]),
         ("pandas.read_csv('data/p", ["prices.csv"]),
@@ -119,8 +135,32 @@ def test_what_may_follow_is_offered(python: Computer, before: str, expected: lis
 def test_no_code_of_the_program_runs_for_a_completion(python: Computer) -> None:
     for before in ("account.", "account.balance.", "account.nothing.", "account.deposit(", "account['"):
         complete(python, before)
+    for before in (
+        "nosy",
+        "nosy.",
+        "nosy.own",
+        "nosy[",
+        "nosy(",
+        "nosy_owner.owner.",
+        "nosy_owner.",
+        "nosy.len(",
+    ):
+        complete(python, before)
+    assert texts(python, "nosy['") == ["key"]
     played = play(python, "python", "print(calls)")
     assert "".join(each.text for _, each in played.reports if isinstance(each, Printed)).strip() == "[]"
+
+
+def test_nothing_is_printed_for_a_completion(python: Computer) -> None:
+    code = (
+        "import warnings\n"
+        "def warn(self):\n    warnings.warn('outdated', FutureWarning)\n    return 'text'\n"
+        "pandas.DataFrame.outdated = property(warn)\n"
+    )
+    assert play(python, "python", code).state == "finished"
+    assert "upper" in texts(python, "sales.outdated.")
+    played = play(python, "python", "del pandas.DataFrame.outdated")
+    assert played.text == ""
 
 
 def test_a_call_is_described_with_its_signature_and_documentation(python: Computer) -> None:

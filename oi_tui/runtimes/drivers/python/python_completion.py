@@ -18,6 +18,7 @@ import os
 import re
 import sys
 import types
+import warnings
 
 from python_variables import _is_known, _name_of, _summary
 
@@ -54,7 +55,10 @@ def answer(names, words):
     before = json.loads(bytes.fromhex(words).decode())["before"]
     typed, found, note = "", [], ""
     try:
-        typed, found, note = _Completer(names, before).found()
+        with warnings.catch_warnings():
+            # What is deprecated is said when the code runs, not while it is typed.
+            warnings.simplefilter("ignore")
+            typed, found, note = _Completer(names, before).found()
     except Exception:
         # A library's value that is broken has no completions; whoever types goes on.
         pass
@@ -254,9 +258,9 @@ _FILE, _FOLDER = _Told("file"), _Told("folder")
 
 
 def members(value):
-    """The attributes of a value with what they hold, those of its own first; no code of the program runs."""
-    found = {}
-    if isinstance(value, type):
+    """The attributes of a value with what they hold, columns first; no code of the program runs."""
+    found, first = {}, {}
+    if _is(value, type):
         for kind in type.__dict__["__mro__"].__get__(value):
             found = {**_names_of_class(kind), **found}
     elif issubclass(type(value), types.ModuleType):
@@ -266,27 +270,34 @@ def members(value):
         for kind in type.__dict__["__mro__"].__get__(type(value)):
             found = {**_names_of_class(kind), **found}
         if _is_frame(value):
-            found = {**dict(_keys_of(value)), **found}
+            first = dict(_keys_of(value))
+            found = {**first, **found}
     names = [name for name in found if type(name) is str and name.isidentifier()]
     return [
-        (name, found[name]) for name in sorted(names, key=lambda name: (name.startswith("_"), name.lower()))
+        (name, found[name])
+        for name in sorted(names, key=lambda name: (name.startswith("_"), name not in first, name.lower()))
     ]
 
 
 def attribute(value, name):
     """The value of an attribute. Raises _UnknownError where the program's code would have to run for it."""
-    if _is_known(value) and not isinstance(value, type):
+    if _is_known(value) and not _is(value, type):
         return getattr(value, name)
     found = _static(value, name)
-    if found is _MISSING or isinstance(found, property):
+    if found is _MISSING or _is(found, property):
         raise _UnknownError
-    if isinstance(found, (classmethod, staticmethod)):
+    if _is(found, (classmethod, staticmethod)):
         return found.__func__
-    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+    if _is(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
         return found.__get__(value, type(value))
-    if isinstance(found, types.FunctionType) and not isinstance(value, (type, types.ModuleType)):
+    if _is(found, types.FunctionType) and not _is(value, (type, types.ModuleType)):
         return types.MethodType(found, value)
     return found
+
+
+def _is(value, kinds):
+    """Whether the value is of these types, as `isinstance` without asking the value for its `__class__`."""
+    return issubclass(type(value), kinds)
 
 
 _MISSING = object()
@@ -305,13 +316,13 @@ def _own_names(value):
     for kind in type.__dict__["__mro__"].__get__(type(value)):
         holder = _names_of_class(kind).get("__dict__")
         if holder is not None:
-            is_plain = isinstance(holder, types.GetSetDescriptorType)
+            is_plain = _is(holder, types.GetSetDescriptorType)
             return dict(holder.__get__(value)) if is_plain else {}
     return {}
 
 
 def _is_frame(value):
-    return _is_known(value) and _name_of(type(value)) in ("DataFrame", "LazyFrame", "Table", "RecordBatch")
+    return _is_known(value) and _name_of(type(value)) in ("DataFrame", "Table", "RecordBatch")
 
 
 def _keys_of(value, called=False):
@@ -325,8 +336,8 @@ def _keys_of(value, called=False):
         pairs = zip(list(names)[:_LOOKED_AT], types_of)
         return [(name, _Told("column {}".format(kind).strip())) for name, kind in pairs]
     if called:
-        return list(dict.items(value))[:_LOOKED_AT] if isinstance(value, dict) else []
-    if isinstance(value, dict):
+        return list(dict.items(value))[:_LOOKED_AT] if _is(value, dict) else []
+    if _is(value, dict):
         return list(dict.items(value))[:_LOOKED_AT]
     if value is os.environ:
         return [(name, _Told("variable of the environment")) for name in sorted(value)]
@@ -382,31 +393,31 @@ def _submodules(package):
 
 def _parameters(function):
     """The parameters of a function, without `self`. Raises ValueError or TypeError for unknown ones."""
-    if isinstance(function, type):
+    if _is(function, type):
         starter = _static(function, "__init__")
-        if isinstance(starter, types.FunctionType):
+        if _is(starter, types.FunctionType):
             return list(inspect.signature(starter).parameters.values())[1:]
-    elif not isinstance(function, _FUNCTIONS):
+    elif not _is(function, _FUNCTIONS):
         raise _UnknownError
     return list(inspect.signature(function).parameters.values())
 
 
 def _name_of_function(value):
-    if isinstance(value, types.MethodType):
+    if _is(value, types.MethodType):
         value = value.__func__
-    if isinstance(value, type):
+    if _is(value, type):
         return _name_of(value)
-    return value.__name__ if isinstance(value, _FUNCTIONS) else ""
+    return value.__name__ if _is(value, _FUNCTIONS) else ""
 
 
 def _documentation(value):
     """The first line of what a function or class says of itself."""
-    if isinstance(value, types.MethodType):
+    if _is(value, types.MethodType):
         value = value.__func__
-    if isinstance(value, type):
+    if _is(value, type):
         text = _names_of_class(value).get("__doc__")
     else:
-        text = value.__doc__ if isinstance(value, _FUNCTIONS) else None
+        text = value.__doc__ if _is(value, _FUNCTIONS) else None
     return next((line.strip() for line in text.splitlines() if line.strip()), "") if type(text) is str else ""
 
 
@@ -432,20 +443,20 @@ def _written(value):
 
 def _facts(value):
     """A few words about what a completion stands for."""
-    if isinstance(value, _Told):
+    if _is(value, _Told):
         return value.facts
-    if isinstance(value, _Default):
+    if _is(value, _Default):
         return "argument" if value.value is inspect.Parameter.empty else _written(value.value)
     kind = _name_of(type(value))
     try:
-        if isinstance(value, (classmethod, staticmethod)):
+        if _is(value, (classmethod, staticmethod)):
             value = value.__func__
-        if isinstance(value, _FUNCTIONS):
+        if _is(value, _FUNCTIONS):
             line = _one_line("", _parameters(value), _documentation(value))
             return ("function " + line)[:_LONGEST]
-        if isinstance(value, property):
+        if _is(value, property):
             return "property"
-        if isinstance(value, types.ModuleType):
+        if _is(value, types.ModuleType):
             return "module"
         return _summary(value, kind)[:_LONGEST]
     except Exception:
