@@ -9,6 +9,7 @@ import pytest
 
 from oi_tui.computer import ComputerError
 from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.dbus import Call
 from oi_tui.computer.desktop.elements import Element, Elements, only
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.engine.llm.base import Text
@@ -164,6 +165,29 @@ def test_without_a_bus_a_sentence_says_what_is_missing(
     )
     assert "apt install dbus at-spi2-core" in str(raised.value)
     assert Tree().passwords() == []
+
+
+@pytest.mark.parametrize(
+    "answer", [None, (), (5,), ("x",), ([5, "y"],), (("a", "b"),), ([(1, [2, ("z",)])],)]
+)
+def test_a_program_that_answers_nonsense_breaks_no_list_and_no_picture(
+    answer: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from oi_tui.computer.desktop.elements import Tree
+
+    # One program with one window with one field, which answers each question in the same way.
+    tree, levels = Tree(), iter([[("p", "/1")], [("p", "/2")], [("p", "/3")], []])
+
+    def ask(calls: list[Call], _: float) -> list[object]:
+        if calls and calls[0].member == "GetChildren":
+            found = next(levels, None)
+            return [answer if found is None else (found,) for _ in calls]
+        shown = ([1 << 25, 0],)
+        return [shown if call.member == "GetState" and call.path == "/2" else answer for call in calls]
+
+    monkeypatch.setattr(tree, "_ask", ask)
+    assert tree.elements() == []
+    assert tree.passwords() == []
 
 
 def test_a_name_that_is_the_same_is_preferred_to_a_longer_one() -> None:

@@ -6,15 +6,20 @@ The tree is read level by level, with the questions about all elements of a leve
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from oi_tui.computer.desktop.base import Region
 from oi_tui.computer.desktop.dbus import Bus, Call, session_address
 from oi_tui.computer.errors import ComputerError
 from oi_tui.secret_shapes import SECRET
+
+_T = TypeVar("_T")
+_BUS_NAME = re.compile(r":?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+")
+_PATH = re.compile(r"(?:/[A-Za-z0-9_]+)+")
 
 _PREFIX = "org.a11y.atspi."
 _ACCESSIBLE, _COMPONENT, _TEXT = _PREFIX + "Accessible", _PREFIX + "Component", _PREFIX + "Text"
@@ -184,8 +189,8 @@ class Tree:
     def _children(self, parents: list[_Node], end: float) -> list[_Node]:
         calls = [Call(parent.bus, parent.path, _ACCESSIBLE, "GetChildren") for parent in parents]
         for parent, reply in zip(parents, self._ask(calls, end)):
-            found = reply[0] if reply else []
-            parent.children = [_Node(bus, path, parent.top, parent) for bus, path in found if path != "/"]
+            found = _first(reply, list) or []
+            parent.children = [_Node(bus, path, parent.top, parent) for bus, path in _references(found)]
         return [child for parent in parents for child in parent.children]
 
     def _read(self, nodes: list[_Node], end: float) -> None:
@@ -195,17 +200,17 @@ class Tree:
         each = len(_questions(_Node("", "")))
         for index, node in enumerate(nodes):
             name, role, number, states, extents = replies[index * each : (index + 1) * each]
-            node.name = " ".join(str(name[0]).split())[:_LONGEST] if name else ""
-            node.role = str(role[0]) if role else ""
-            node.role_number = int(number[0]) if number else 0
-            node.states = _numbers(states[0]) if states else frozenset()
-            node.extents = tuple(extents[0]) if extents else (0, 0, 0, 0)
+            node.name = " ".join((_first(name, str) or "").split())[:_LONGEST]
+            node.role = " ".join((_first(role, str) or "").split())[:_LONGEST]
+            node.role_number = _first(number, int) or 0
+            node.states = _numbers(_first(states, list) or [])
+            node.extents = _four(_first(extents, tuple) or ())
 
     def _read_values(self, nodes: list[_Node]) -> None:
         """Ask for the texts in fields; those of passwords are never asked for."""
         calls = [Call(node.bus, node.path, _TEXT, "GetText", "ii", (0, _LONGEST)) for node in nodes]
         for node, reply in zip(nodes, self._ask(calls, time.monotonic() + _SECONDS)):
-            node.value = str(reply[0]) if reply else ""
+            node.value = _first(reply, str) or ""
             if SECRET.search(node.value):
                 node.value = "(looks like a password or a key; not shown)"
 
@@ -215,8 +220,9 @@ class Tree:
         unnamed = [node for node in nodes if not node.name and _is_shown(node)]
         calls = [Call(node.bus, node.path, _ACCESSIBLE, "GetRelationSet") for node in unnamed]
         for node, reply in zip(unnamed, self._ask(calls, time.monotonic() + _SECONDS)):
-            relations = reply[0] if reply else []
-            labels = [label for kind, labels in relations if kind == _LABELLED_BY for label in labels]
+            relations = [each for each in _first(reply, list) or [] if isinstance(each, tuple)]
+            found = [each[1] for each in relations if len(each) == 2 and each[0] == _LABELLED_BY]
+            labels = [label for each in found for label in _references(each)]
             named = " ".join(filter(None, (names.get(label, "") for label in labels)))
             node.name = named or (_label_beside(node, nodes) if _has_text(node) else "")
 
@@ -306,10 +312,32 @@ def _questions(node: _Node) -> list[Call]:
     ]
 
 
-def _numbers(words: list[int]) -> frozenset[int]:
+def _first(reply: Any, kind: type[_T]) -> _T | None:
+    """The first value of a reply; None where there is none of this kind: programs may answer anything."""
+    return reply[0] if reply and isinstance(reply[0], kind) else None
+
+
+def _references(found: Any) -> list[tuple[str, str]]:
+    """The elements that an array names by program and path; a bus hangs up on impossible ones."""
+    listed = found if isinstance(found, list) else []
+    pairs = [each for each in listed if isinstance(each, tuple) and len(each) == 2]
+    texts = [(bus, path) for bus, path in pairs if isinstance(bus, str) and isinstance(path, str)]
+    return [(bus, path) for bus, path in texts if _BUS_NAME.fullmatch(bus) and _PATH.fullmatch(path)]
+
+
+def _four(found: tuple[Any, ...]) -> tuple[int, int, int, int]:
+    """The four numbers of a rectangle; an empty one where these are others."""
+    if len(found) != 4 or not all(isinstance(each, int) for each in found):
+        return 0, 0, 0, 0
+    x, y, width, height = found
+    return x, y, width, height
+
+
+def _numbers(words: list[Any]) -> frozenset[int]:
     """The numbers of the bits that are set."""
+    numbers = [word if isinstance(word, int) else 0 for word in words]
     return frozenset(
-        index * 32 + bit for index, word in enumerate(words) for bit in range(32) if word >> bit & 1
+        index * 32 + bit for index, word in enumerate(numbers) for bit in range(32) if word >> bit & 1
     )
 
 
