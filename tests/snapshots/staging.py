@@ -48,17 +48,13 @@ class Folder(Computer):
         return {"python": "Python 3.12.1", "shell": "bash 5.2"}[language]
 
 
-class Priced(Workspace):
-    """Knows what its model costs, as a budget wants it."""
-
-    def _facts(self, profile: Profile) -> ModelInfo:
-        return ModelInfo(prompt_price=2.5e-7, completion_price=1e-6)
-
-
 def screen(*replies: object, theme: str = "oi-dark", **settings: object) -> OiTui:
     profile = Profile(model="gpt-4o", theme=theme, **settings)
-    kind = Priced if profile.max_budget is not None else Workspace
-    workspace = kind(profile, None, llm=Llm(*replies), computer=Folder())
+    workspace = Workspace(profile, None, llm=Llm(*replies), computer=Folder())
+    if profile.max_budget is not None:
+        # A budget needs a price; the session takes it from here when it begins.
+        workspace.model.facts = lambda _: ModelInfo(prompt_price=2.5e-7, completion_price=1e-6)  # type: ignore[method-assign]
+        workspace.conversation.begin()
     return OiTui(lambda: workspace, theme=theme)
 
 

@@ -160,8 +160,7 @@ def told(*events: object, steps: Steps = ended) -> Steps:
         await steps(pilot)
         cell = next((m.id for m in bench(pilot).session.messages if m.type == "code"), "")
         for event in events:
-            bench(pilot).show(event(cell) if callable(event) else event)  # type: ignore[arg-type]
-            bench(pilot)._follow(event(cell) if callable(event) else event)  # type: ignore[arg-type]
+            bench(pilot).take(event(cell) if callable(event) else event)  # type: ignore[arg-type]
         await until(pilot, lambda: True)
 
     return go
