@@ -59,7 +59,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
         REVIEW,
     ),
     "approval": _modules("widgets/approval", "key_guard", KEY_GUARD)
-    | _modules("widgets/approval", "panel options", APPROVAL),
+    | _modules("widgets/approval", "panel question options", APPROVAL),
     "sanitizer": _modules("terminal", "sanitize_filter", ("tests/unit/terminal/test_sanitize_filter.py",)),
     "execution": _modules(
         "engine", "execution", ("tests/unit/engine/test_session.py", "tests/unit/engine/test_rerun.py")

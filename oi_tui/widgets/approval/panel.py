@@ -16,13 +16,13 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from oi_tui.engine.events import ApprovalRequested, Reject, Run
-from oi_tui.engine.review.findings import Findings, Level
+from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.text import names, one_line, with_line_ends
+from oi_tui.text import one_line, with_line_ends
 from oi_tui.widgets.approval.key_guard import LOOK, SETTLE, KeyGuard
 from oi_tui.widgets.approval.options import ApprovalOption, Clickable, OptionLine
+from oi_tui.widgets.approval.question import Question, Stage
 from oi_tui.widgets.approval.text import COLOURS, QUICK_REASONS, about, laid_out, of_stage, risk_lines
-from oi_tui.widgets.conversation.code import mixed_identifiers
 from oi_tui.widgets.idle import last_activity, remapped
 from oi_tui.widgets.timer import later
 
@@ -55,13 +55,23 @@ _ANSWERS = {
 
 
 class ApprovalPanel(Widget, can_focus=True):
-    """Asks about one piece of code at a time, below the conversation that shows it.
+    r"""Asks about one piece of code at a time, below the conversation that shows it.
 
-    Until the keyboard has been quiet, keys go where they went before.
+                   e
+        ASKING ----------> EDITING --- ask() again ------------------------> ASKING
+               \---------> WHY ------- enter, with a reason ---------------> answered: Reject
+               |   n       WHY ------- escape -----------------------------> answered: Reject, stop
+               \---------> ALWAYS ---- a number ---------------------------> answered: Run, with a grant
+               |   a       ALWAYS ---- the number of "everything" ---------> WORD
+               |           WORD ------ the word, enter --------------------> answered: Run, with a grant
+               |           ALWAYS, WORD ------ escape, or another word ----> ASKING
+               \-- y -----------------------------------------------------> answered: Run
+
+    Until the keyboard has been quiet (`armed`), keys go where they went before.
     """
 
     armed = reactive(False, toggle_class="-armed")
-    stage = reactive("asking")
+    stage = reactive(Stage.ASKING)
 
     @dataclass
     class Answered(Message):
@@ -107,12 +117,9 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._request: ApprovalRequested | None = None
-        self._code = ""
-        self._where = ""
+        self._question: Question | None = None
+        #: How many lines of the code are out of sight.
         self._below = 0
-        self._findings = Findings()
-        self._offers: tuple[Permission, ...] = ()
         self._quiet = KeyGuard()
         self._armed_at = math.inf
         #: When it was asked to run the code as soon as nobody types any more.
@@ -160,18 +167,18 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def on_resize(self) -> None:
         """The words have other room."""
-        if self._request:
+        if self._question:
             self._describe()
 
     @property
     def request(self) -> ApprovalRequested | None:
         """The question that waits for an answer."""
-        return self._request
+        return self._question.request if self._question else None
 
     @property
     def code(self) -> str:
         """The code that `y` runs: exactly what the conversation shows."""
-        return self._code
+        return self._question.code if self._question else ""
 
     def ask(
         self,
@@ -187,15 +194,17 @@ class ApprovalPanel(Widget, can_focus=True):
         `findings` are what was recognised in that code, `offers` what may be granted besides, from narrow to
         wide.
         """
-        self._request = request
+        self._question = Question(
+            request,
+            request.message.content if code is None else code,
+            where,
+            Findings(readable=False) if findings is None else findings,
+            offers[:_MOST_OFFERS],
+        )
         self._too_early = False
-        self._code = request.message.content if code is None else code
-        self._where = where
-        self._findings = Findings(readable=False) if findings is None else findings
-        self._offers = offers[:_MOST_OFFERS]
         self._runs_at = math.inf
         self.wait_for_quiet()
-        self.stage = "asking"
+        self.stage = Stage.ASKING
         self.display = True
         self._describe()
 
@@ -204,7 +213,8 @@ class ApprovalPanel(Widget, can_focus=True):
 
         Dangerous code is asked for nevertheless.
         """
-        self._runs_at = time.monotonic() if self._level != "danger" else math.inf
+        dangerous = self._question is None or self._question.level == "danger"
+        self._runs_at = math.inf if dangerous else time.monotonic()
         self._describe()
 
     @property
@@ -213,7 +223,7 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def note_edit(self) -> None:
         """The code is being edited; the panel asks again afterwards."""
-        self.stage = "editing"
+        self.stage = Stage.EDITING
         self.armed = False
         self._describe()
 
@@ -221,18 +231,18 @@ class ApprovalPanel(Widget, can_focus=True):
         """Say how many lines of the code are below the fold."""
         if below != self._below:
             self._below = below
-            if self._request:
+            if self._question:
                 self._describe()
 
     def dismiss(self) -> None:
         """The question is answered or gone."""
-        self._request = None
+        self._question = None
         self.armed = False
         self.display = False
 
     def is_answer(self, text: str) -> bool:
         """Whether a text is the key of one answer and nothing else."""
-        return text in self.keys and self.stage == "asking"
+        return text in self.keys and self.stage is Stage.ASKING
 
     def ask_for_key_again(self) -> None:
         """Say that an answer came before the question could be answered."""
@@ -248,38 +258,41 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def choose(self, word: str) -> None:
         """Act on an answer, if the guard is open."""
-        if not (self.armed and self._request):
+        question = self._question
+        if question is None or not self.armed:
             return
         match self.stage, word:
-            case "asking", "run":
-                self._answer(Run(self._code))
-            case "asking", "edit":
-                self.post_message(self.EditRequested(self._request))
-            case "asking", "reject":
-                self._ask_for("why", "type a reason or a number; enter rejects, esc also ends the turn")
-            case "asking", "always" if self._offers:
-                self.stage = "always"
+            case Stage.ASKING, "run":
+                self._answer(Run(question.code))
+            case Stage.ASKING, "edit":
+                self.post_message(self.EditRequested(question.request))
+            case Stage.ASKING, "reject":
+                self._ask_for(Stage.WHY, "type a reason or a number; enter rejects, esc also ends the turn")
+            case Stage.ASKING, "always" if question.offers:
+                self.stage = Stage.ALWAYS
                 self.focus()
                 self._describe()
-            case "asking", "diff" if self.edited:
-                self.post_message(self.DiffRequested(self._request))
-            case "asking", "help":
+            case Stage.ASKING, "diff" if question.is_edited:
+                self.post_message(self.DiffRequested(question.request))
+            case Stage.ASKING, "help":
                 self.post_message(self.HelpRequested())
-            case "always", number if number.isdecimal() and 0 < int(number) <= len(self._offers):
-                grant = self._offers[int(number) - 1]
-                if grant.scope == "everything":
-                    self._ask_for("word", f"type {AUTO_WORD}, then enter; escape goes back")
-                else:
-                    self._answer(Run(self._code, grant))
+            case Stage.ALWAYS, number if number.isdecimal() and 0 < int(number) <= len(question.offers):
+                self._grant(question, question.offers[int(number) - 1])
             case _:
                 pass
+
+    def _grant(self, question: Question, grant: Permission) -> None:
+        if grant.scope == "everything":
+            self._ask_for(Stage.WORD, f"type {AUTO_WORD}, then enter; escape goes back")
+        else:
+            self._answer(Run(question.code, grant))
 
     @property
     def edited(self) -> bool:
         """Whether the code differs from the model's."""
-        return self._request is not None and self._code != self._request.message.content
+        return self._question is not None and self._question.is_edited
 
-    def _ask_for(self, stage: str, hint: str) -> None:
+    def _ask_for(self, stage: Stage, hint: str) -> None:
         self.stage = stage
         field = self.query_one("#why", Input)
         field.value = ""
@@ -289,21 +302,21 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def _go_back(self) -> None:
         """To the question, which waits again before a key can answer."""
-        self.stage = "asking"
+        self.stage = Stage.ASKING
         self.wait_for_quiet()
         self.focus()
         self._describe()
 
     def on_key(self, event: events.Key) -> None:
         """A letter answers once it has settled; anything else is passed on to the prompt."""
-        if event.key == "escape" and self.stage in ("why", "word", "always"):
+        if event.key == "escape" and self.stage in (Stage.WHY, Stage.WORD, Stage.ALWAYS):
             event.stop()
-            if self.stage == "why":
+            if self.stage is Stage.WHY:
                 self._answer(Reject(stop=True))
             else:
                 self._go_back()
             return
-        if self.stage in ("why", "word"):
+        if self.stage in (Stage.WHY, Stage.WORD):
             return
         if event.key == "enter":
             event.stop()
@@ -339,10 +352,11 @@ class ApprovalPanel(Widget, can_focus=True):
             choice.set_class(bool(answer) and choice.word == answer, "-pressed")
 
     def _answers(self, key: str) -> bool:
-        if self.stage == "always":
-            return key.isdecimal() and 0 < int(key) <= len(self._offers)
+        if self.stage is Stage.ALWAYS:
+            offers = self._question.offers if self._question else ()
+            return key.isdecimal() and 0 < int(key) <= len(offers)
         word = self.keys.get(key)
-        return self.stage == "asking" and word is not None and (word != "diff" or self.edited)
+        return self.stage is Stage.ASKING and word is not None and (word != "diff" or self.edited)
 
     @on(Clickable.Chosen)
     def _answer_click(self, event: Clickable.Chosen) -> None:
@@ -358,39 +372,39 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """A single digit stands for one of the reasons that are shown."""
-        if self.stage == "why" and event.value in ("1", "2", "3", "4"):
+        if self.stage is Stage.WHY and event.value in ("1", "2", "3", "4"):
             event.input.value = QUICK_REASONS[int(event.value) - 1]
             event.input.cursor_position = len(event.input.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """The reason is given (a blank one is a reason, too), or the word."""
         event.stop()
-        if self.stage == "why":
+        if self.stage is Stage.WHY:
             self._answer(Reject(event.value.strip()))
-        elif event.value.strip().lower() == AUTO_WORD:
-            self._answer(Run(self._code, self._offers[-1]))
+        elif self._question and event.value.strip().lower() == AUTO_WORD:
+            self._answer(Run(self._question.code, self._question.offers[-1]))
         else:
             self._go_back()
 
     def watch_stage(self) -> None:
         """Show the field in its stage only."""
-        for stage in ("editing", "why", "word", "always"):
-            self.set_class(self.stage == stage, f"-{stage}")
+        for stage in (Stage.EDITING, Stage.WHY, Stage.WORD, Stage.ALWAYS):
+            self.set_class(self.stage is stage, f"-{stage}")
 
     def watch_armed(self) -> None:
         """Say whether keys answer."""
-        if self._request:
+        if self._question:
             self._describe()
 
     def watch_has_focus(self, focused: bool) -> None:
         """Without focus, say how to get it."""
         super().watch_has_focus(focused)
-        if self._request:
+        if self._question:
             self._describe()
 
     def _settled(self) -> None:
         self._settle = None
-        if self.armed and self._request and self._answers(self._pressed):
+        if self.armed and self._question and self._answers(self._pressed):
             pressed, self._pressed = self._pressed, ""
             self._mark_pressed()
             self.choose(self.keys.get(pressed, pressed))
@@ -405,66 +419,81 @@ class ApprovalPanel(Widget, can_focus=True):
         self._pressed = ""
         self._mark_pressed()
         self.armed = False
-        if self.stage == "always":
-            self.stage = "asking"
+        if self.stage is Stage.ALWAYS:
+            self.stage = Stage.ASKING
         self.post_message(self.KeysPassedOn(text))
 
     def _answer(self, value: Run | Reject) -> None:
-        request = self._request
+        request = self.request
         if request is None:
             return
         self.dismiss()
         self.post_message(self.Answered(request, value))
 
     def _arm_when_quiet(self) -> None:
-        if self.armed or self._request is None or self.stage != "asking":
+        if self.armed or self._question is None or self.stage is not Stage.ASKING:
             self._quiet.look()
         elif self._quiet.lasted(self.app):
             if self._runs_soon:
-                self._answer(Run(self._code))
+                self._answer(Run(self._question.code))
                 return
             self._armed_at = time.monotonic()
             self.armed = True
             self.post_message(self.Armed())
 
     def _describe(self) -> None:
-        if self._request is None:
+        question = self._question
+        if question is None:
             return
         try:
-            question = self.query_one("#question", Static)
+            title = self.query_one("#question", Static)
         except NoMatches:
             return
-        if self.stage == "asking":
-            level = self._level
-            title, facts = about(self._request, self._code, self._where, self._findings, self._below, level)
-        else:
-            title, facts = of_stage(self.stage, self._request)
         # Before it was first laid out it has no width yet; then it is the application's but for the frame.
         width = self.content_size.width or self.app.size.width - 4
+        title.update(self._described(question, width))
+        shown = with_line_ends(question.code, question.request.message.format)
+        most = next(most for height, most in _RISKS_SHOWN if self.app.size.height >= height)
+        self._show("#findings", risk_lines(question.findings, shown, width, most))
+        self._show("#warning", Content("\n").join(Content(f"! {words}") for words in question.warnings))
+        self.border_subtitle = self._state
+        level = question.level
+        for name in COLOURS:
+            self.set_class(name == level, f"-{name}")
+        self._show_answers(question, width)
+        for number, line in enumerate(self.query(OptionLine), 1):
+            line.display = self.stage is Stage.ALWAYS and number <= len(question.offers)
+            if line.display:
+                line.show(one_line(question.offers[number - 1].offer, 100))
+
+    def _described(self, question: Question, width: int) -> Content:
+        """Say what is asked, and what is known about it."""
+        request, level = question.request, question.level
+        if self.stage is Stage.ASKING:
+            title, facts = about(
+                request, question.code, question.where, question.findings, self._below, level
+            )
+        else:
+            title, facts = of_stage(self.stage, request)
         if self.app.size.height < _LOW:
             # The answers come first; what else there is to know is in the conversation.
             facts = facts[:1]
-        question.update(laid_out(title, facts, width, COLOURS[self._level]))
-        shown = with_line_ends(self._code, self._request.message.format)
-        most = next(most for height, most in _RISKS_SHOWN if self.app.size.height >= height)
-        self._show("#findings", risk_lines(self._findings, shown, width, most))
-        warnings = [self._request.caution] if self._request.caution else []
-        if hidden := names(self._code):
-            warnings.append("Hidden characters: " + ", ".join(hidden))
-        if mixed := mixed_identifiers(self._code, self._request.message.format):
-            warnings.append("Look-alike letters: " + one_line(", ".join(mixed), 300))
-        self._show("#warning", Content("\n").join(Content(f"! {words}") for words in warnings))
-        if self.stage != "asking":
-            self.border_subtitle = ""
-        elif self._runs_soon:
-            self.border_subtitle = "runs now; any key stops that"
-        elif not self.armed:
-            self.border_subtitle = "answers once you stop typing"
-        else:
-            again = "press the key again" if self._too_early else ""
-            self.border_subtitle = again if self.has_focus else "press tab to answer"
-        for level in COLOURS:
-            self.set_class(self._level == level, f"-{level}")
+        return laid_out(title, facts, width, COLOURS[level])
+
+    @property
+    def _state(self) -> str:
+        """Whether a key answers now, in words."""
+        if self.stage is not Stage.ASKING:
+            return ""
+        if self._runs_soon:
+            return "runs now; any key stops that"
+        if not self.armed:
+            return "answers once you stop typing"
+        again = "press the key again" if self._too_early else ""
+        return again if self.has_focus else "press tab to answer"
+
+    def _show_answers(self, question: Question, width: int) -> None:
+        """Show the answers with their keys, in as many words as there is room for."""
         narrow = next((words for least, words in _NARROW if width < least), {})
         for key, word in reversed(self.keys.items()):
             text = "?" if key == "question_mark" else key
@@ -472,25 +501,13 @@ class ApprovalPanel(Widget, can_focus=True):
             choice.say(narrow.get(word, "always …" if word == "always" else word), text)
         # The first answer is the one that the level speaks for.
         answers = self.query_one("#answers", Horizontal)
-        first = self.query_one("#choice-reject" if self._level == "danger" else "#choice-run")
+        first = self.query_one("#choice-reject" if question.level == "danger" else "#choice-run")
         if answers.children[0] is not first:
             answers.move_child(first, before=0)
-        self.query_one("#choice-diff", ApprovalOption).display = self.edited
+        self.query_one("#choice-diff", ApprovalOption).display = question.is_edited
         self.query_one("#choice-help", ApprovalOption).display = width >= _NARROW[0][0]
-        for number, line in enumerate(self.query(OptionLine), 1):
-            line.display = self.stage == "always" and number <= len(self._offers)
-            if line.display:
-                line.show(one_line(self._offers[number - 1].offer, 100))
-
-    @property
-    def _level(self) -> Level:
-        """How much care the code needs; what hides something in it is grave as well."""
-        hides = names(self._code) or (
-            self._request and mixed_identifiers(self._code, self._request.message.format)
-        )
-        return "danger" if hides else self._findings.level
 
     def _show(self, where: str, words: Content) -> None:
         line = self.query_one(where, Static)
-        line.display = bool(words.plain) and self.stage == "asking"
+        line.display = bool(words.plain) and self.stage is Stage.ASKING
         line.update(words)

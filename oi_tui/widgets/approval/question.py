@@ -1,0 +1,67 @@
+"""The question that the panel shows, and how far its answer has come."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from oi_tui.engine.events import ApprovalRequested
+from oi_tui.engine.review.findings import Findings, Level
+from oi_tui.engine.review.permissions import Permission
+from oi_tui.text import names, one_line
+from oi_tui.widgets.conversation.code import mixed_identifiers
+
+
+class Stage(StrEnum):
+    """What the panel waits for."""
+
+    ASKING = "asking"
+    #: The code is edited in the conversation; the question comes again afterwards.
+    EDITING = "editing"
+    #: The person types why the code is rejected.
+    WHY = "why"
+    #: The person chooses what to approve besides.
+    ALWAYS = "always"
+    #: The person types the word that lets everything run.
+    WORD = "word"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A request for approval, with the code as it stands now and what was found in it.
+
+    `where` says what would run the code, and in which place; `offers` are what may be granted besides, from
+    narrow to wide.
+    """
+
+    request: ApprovalRequested
+    code: str
+    where: str
+    findings: Findings
+    offers: tuple[Permission, ...]
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether the code differs from the model's."""
+        return self.code != self.request.message.content
+
+    @property
+    def level(self) -> Level:
+        """How much care the code needs; what hides something in it is grave as well."""
+        return "danger" if self._hidden or self._mixed else self.findings.level
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be said above the answers."""
+        warnings = [self.request.caution] if self.request.caution else []
+        if hidden := self._hidden:
+            warnings.append("Hidden characters: " + ", ".join(hidden))
+        if mixed := self._mixed:
+            warnings.append("Look-alike letters: " + one_line(", ".join(mixed), 300))
+        return warnings
+
+    @property
+    def _hidden(self) -> list[str]:
+        return names(self.code)
+
+    @property
+    def _mixed(self) -> list[str]:
+        return mixed_identifiers(self.code, self.request.message.format)
