@@ -37,6 +37,7 @@ TWICE = 2.0
 _QUESTION = "Run this {language} code? y yes, n no, e edit, a always for {language}: "
 _TOOL_QUESTION = "Call {tool}? y yes, n no, e edit, a always for this tool: "
 _NOBODY = "Nobody could approve it at a terminal; -y runs code without asking."
+_LEFT = "The conversation was ended before anybody approved it."
 _END_OF_INPUT = "\x04"
 
 
@@ -258,7 +259,7 @@ class PlainConversation:
     def _answer(self, request: ApprovalRequested, line: str | None) -> None:
         self.story.answered()
         if line is None:
-            self._decide(request, Reject(stop=True))
+            self._leave(request)
         elif self._why:
             self._decide(request, Reject(line.strip()))
         elif not self.keyboard.settled(line):
@@ -266,6 +267,11 @@ class PlainConversation:
             self._put_question(request)
         else:
             self._obey(request, line.strip().lower())
+
+    def _leave(self, request: ApprovalRequested) -> None:
+        """End the conversation at a question; only an "n" before it makes this a rejection."""
+        self.left = True
+        self._decide(request, Reject(stop=True) if self._why else Reject(_LEFT, stop=True, by_person=False))
 
     def _obey(self, request: ApprovalRequested, word: str) -> None:
         match word:

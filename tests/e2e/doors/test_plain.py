@@ -340,6 +340,19 @@ def test_what_happened_in_plain_lines_is_saved(start: Start) -> None:
     again.wait_for("Hello there.")
 
 
+def test_the_end_of_input_at_a_question_ends_the_conversation_and_rejects_nothing(start: Start) -> None:
+    with ModelServer(spoken(call("print(1)"))) as server:
+        program = spoken_to(start, *at(server))
+        program.say("print one")
+        program.wait_for(QUESTION)
+        program.press("ctrl+d")
+        program.wait_exit()
+    code = next(message for message in messages() if message["type"] == "code")
+    assert code["state"] == "skipped"
+    assert "decision" not in code
+    assert code["reason"] == "The conversation was ended before anybody approved it."
+
+
 def test_ctrl_c_ends_a_flood_at_once(start: Start) -> None:
     program = spoken_to(start, "--demo")
     program.say("%python while True: print('x' * 200)")
