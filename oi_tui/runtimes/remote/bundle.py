@@ -31,6 +31,7 @@ _NOT_SENT = (
     "askpass.py",
     "bundle.py",
     "kernel.py",
+    "known_targets.py",
     "link.py",
     "place.py",
     "runtime.py",

@@ -1,5 +1,7 @@
 """The hosts that a person's own ssh configuration names."""
 
+import glob
+import os
 import re
 from pathlib import Path
 
@@ -16,7 +18,10 @@ def known(folder: Path | None = None) -> tuple[str, ...]:
 
 def _hosts(path: Path, folder: Path, depth: int) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")[:_LONGEST]
+        if not path.is_file():
+            return []
+        with path.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_LONGEST)
     except OSError:
         return []
     found: list[str] = []
@@ -26,8 +31,12 @@ def _hosts(path: Path, folder: Path, depth: int) -> list[str]:
             found += [value for value in values if re.fullmatch(r"[\w.@:-]+", value)]
         elif word.lower() == "include" and depth < _DEEPEST:
             for value in values:
-                for each in (
-                    sorted(folder.glob(value.removeprefix("~/.ssh/"))) if value[:1] != "/" else [Path(value)]
-                ):
-                    found += _hosts(each, folder, depth + 1)
+                for included in _included(value, folder):
+                    found += _hosts(included, folder, depth + 1)
     return found
+
+
+def _included(pattern: str, folder: Path) -> list[Path]:
+    """The files that a pattern after `Include` names; a relative one begins in the folder of ssh."""
+    whole = os.path.join(folder, os.path.expanduser(pattern))  # noqa: PTH111, PTH118 -- "~x" may be nobody
+    return [Path(name) for name in sorted(glob.glob(whole))]  # noqa: PTH207 -- a pattern may be absolute

@@ -19,7 +19,7 @@ _HOST = re.compile(
     r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_][\w.-]*(?::\d{1,5})?|(?:[\w.+-]+@)?\[[0-9A-Fa-f:.]+\](?::\d{1,5})?"
 )
 _CONTAINER = re.compile(r"[A-Za-z0-9][\w./:@-]*")
-_CONTAINER_PROGRAMS = ("podman", "docker", "nerdctl")
+CONTAINER_PROGRAMS = ("podman", "docker", "nerdctl")
 _LONGEST_TITLE = 60
 #: How long the container program may take to say whether a container runs, in seconds.
 _PATIENCE = 15.0
@@ -127,10 +127,10 @@ def _ssh(place: str, *, may_ask: bool) -> list[str]:
 
 
 def _container(place: str) -> list[str]:
-    program = next((path for name in _CONTAINER_PROGRAMS if (path := shutil.which(name))), None)
+    program = next((path for name in CONTAINER_PROGRAMS if (path := shutil.which(name))), None)
     if program is None:
         raise TargetError(
-            f"The target container:{place} needs one of these programs: {', '.join(_CONTAINER_PROGRAMS)}."
+            f"The target container:{place} needs one of these programs: {', '.join(CONTAINER_PROGRAMS)}."
         )
     script = ["sh", "-c", start_script()]
     if _runs(program, place):

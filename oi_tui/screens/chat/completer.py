@@ -1,4 +1,4 @@
-"""Completes mentions, which are variables of the languages and files, and code."""
+"""Completes mentions, which are variables of the languages and files, code, and targets."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +13,8 @@ from oi_tui.engine.events import Event, MessageRecorded
 from oi_tui.input import mentions
 from oi_tui.input.file_index import FileIndex
 from oi_tui.messages import Message
+from oi_tui.runtimes.remote import known_targets
+from oi_tui.runtimes.remote.known_targets import KnownTarget
 from oi_tui.runtimes.variables import Memory, Variable, is_code, newer
 from oi_tui.screens.chat.interfaces import BEFORE_END
 from oi_tui.services.languages import Languages
@@ -78,6 +80,9 @@ class Completer:
         if query.kind in ("code", "console"):
             self._complete_code(query)
             return
+        if query.kind == "target":
+            self._complete_target(query)
+            return
         self.files.refresh()
         if self._outdated and any(memory.state == "told" for memory in self._memories):
             # What was told before is better than to wait.
@@ -101,6 +106,26 @@ class Completer:
             ]
         if not get_current_worker().is_cancelled:
             self._widget.post_message(self.Found(query, offers, note))
+
+    def _complete_target(self, query: Query) -> None:
+        """Offer places where code can run; running containers follow when they are listed."""
+        known = list(known_targets.at_once())
+        self._offer_targets(query, known)
+        if query.text and ("container:".startswith(query.text) or query.text.startswith("container:")):
+            self._offer_targets(query, known_targets.containers() + known)
+
+    def _offer_targets(self, query: Query, known: Sequence[KnownTarget]) -> None:
+        """Offer those that begin with what is typed before those that hold it."""
+        if get_current_worker().is_cancelled:
+            return
+        typed = query.text.lower()
+        found = [each for each in known if typed in each.spelling.lower() and each.spelling.lower() != typed]
+        found.sort(key=lambda each: not each.spelling.lower().startswith(typed))
+        offers = [
+            CompletionOffer(each.spelling, one_line(each.spelling, 200), one_line(each.facts, 200))
+            for each in found[:_MOST]
+        ]
+        self._widget.post_message(self.Found(query, offers, ""))
 
     def _tell(self, query: Query) -> None:
         if get_current_worker().is_cancelled:

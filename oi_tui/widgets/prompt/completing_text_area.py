@@ -18,6 +18,9 @@ from oi_tui.widgets.prompt.text_area import PromptTextArea
 #: Code that is typed after the name of its language.
 _CONSOLE = re.compile(r"%(?:run\s+)?(?P<language>[^\W\d_][\w+#.-]*)\s+")
 
+#: The place that is typed after %target.
+_TARGET = re.compile(r"[%/]target[ \t]+(?P<place>\S*)")
+
 
 class CompletingTextArea(PromptTextArea):
     """Knows what at the caret can be completed, and puts the chosen offer in its place.
@@ -79,6 +82,8 @@ class CompletingTextArea(PromptTextArea):
             return None
         if (name := self._typed_name()) is not None and (row, column) == self.document.end:
             return Query("command", name, 0)
+        if (found := _TARGET.fullmatch(self.text)) and (row, column) == self.document.end:
+            return Query("target", found["place"], found.start("place"))
         if self.text.startswith("%"):
             return self._console_query(row, column)
         before = self.document.get_line(row)[:column]
@@ -115,7 +120,7 @@ class CompletingTextArea(PromptTextArea):
                     note = "enter accepts, escape closes" if found else "nothing like it was said"
                     self._choice.take(query, offers, note)
                     self._tell_offers()
-                case "mention" | "console" | "code":
+                case "mention" | "console" | "code" | "target":
                     self.post_message(self.Asked(query))
 
     def _complete(self) -> bool:
@@ -135,7 +140,7 @@ class CompletingTextArea(PromptTextArea):
         if query is None or offer is None or not self._choice.is_for(query):
             self._close_offers()
             return
-        if query.kind == "mention":
+        if query.kind in ("mention", "target"):
             end = self.cursor_location
             text = offer.text
             if text.endswith(" ") and self.document.get_line(end[0])[end[1] : end[1] + 1].isspace():
@@ -149,8 +154,8 @@ class CompletingTextArea(PromptTextArea):
             self._searching = False
             self.replace(offer.text, (0, 0), self.document.end, maintain_selection_offset=False)
         self._close_offers()
-        if offer.text.endswith("/") and query.kind == "mention":
-            # A folder leads on to what is in it.
+        if offer.text.endswith({"mention": "/", "target": ":"}.get(query.kind, "\n")):
+            # A folder leads on to what is in it, and a kind of target to those of this kind.
             self._choice = CompletionChoice()
             self._look()
 

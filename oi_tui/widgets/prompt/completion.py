@@ -11,11 +11,11 @@ from oi_tui.widgets.prompt.completion_list import CompletionOffer
 class Query:
     """The text being typed, and where it begins.
 
-    It is a command, a mention, words to search in the history, code in the editor ("code"), or code in the
-    prompt ("console"). Of code it is all that is before the caret.
+    It is a command, a mention, words to search in the history, code in the editor ("code"), code in the
+    prompt ("console"), or a place where code can run ("target"). Of code it is all that is before the caret.
     """
 
-    kind: Literal["command", "mention", "history", "code", "console"]
+    kind: Literal["command", "mention", "history", "code", "console", "target"]
     text: str
     start: int
     row: int = 0

@@ -3,9 +3,12 @@
 import base64
 from pathlib import Path
 
+import pytest
 from textual import events
 
 from oi_tui.engine.llm.base import Text
+from oi_tui.runtimes.remote import known_targets, ssh_hosts
+from oi_tui.runtimes.remote.known_targets import KnownTarget
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 from oi_tui.widgets.prompt.completion_list import Completions
 from tests.fakes import call
@@ -121,3 +124,25 @@ async def test_the_list_never_lies_over_the_question() -> None:
         completions = desk.chat.query_one(Completions)
         await desk.until(lambda: completions.region.bottom == desk.chat.prompt.region.y - 1)
         assert not completions.region.overlaps(desk.bench.approval.region)
+
+
+async def test_places_where_code_can_run_are_offered(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssh_hosts, "known", lambda: ("gpu1", "lab"))
+    monkeypatch.setattr(known_targets, "containers", lambda: [KnownTarget("container:web", "nginx")])
+    async with sitting() as desk:
+        desk.computer.cwd = desk.bench.completer.files.root = workplace
+        await desk.pilot.press(*"%target ")
+        await desk.until(lambda: "> local" in listed(desk) and "ssh:lab" in listed(desk))
+        await desk.pilot.press(*"gpu")
+        await desk.until(lambda: "> ssh:gpu1" in listed(desk) and "lab" not in listed(desk))
+        await desk.pilot.press("tab")
+        assert desk.prompt == "%target ssh:gpu1"
+        await desk.pilot.press("ctrl+u", *"%target cont")
+        await desk.until(lambda: "container:web" in listed(desk))
+        # The form leads on to the containers.
+        await desk.pilot.press("tab")
+        await desk.until(lambda: "> container:web" in listed(desk))
+        await desk.pilot.press("tab")
+        assert desk.prompt == "%target container:web"

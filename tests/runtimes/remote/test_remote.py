@@ -19,7 +19,7 @@ import pytest
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.remote import bundle, ssh_hosts, wire
+from oi_tui.runtimes.remote import bundle, known_targets, ssh_hosts, wire
 from oi_tui.runtimes.remote.place import RemotePlace
 from oi_tui.runtimes.remote.target import TargetError, parse
 from tests.runtimes.playing import alive, children, marked, play, until
@@ -556,6 +556,57 @@ def test_hosts_of_the_ssh_configuration_are_found(tmp_path: Path) -> None:
     (tmp_path / "more" / "work").write_text("Host build gpu1\nInclude ../config\n")
     assert ssh_hosts.known(tmp_path) == ("gpu1", "gpu2", "lab", "build")
     assert ssh_hosts.known(tmp_path / "missing") == ()
+
+
+def test_included_files_of_the_ssh_configuration_are_found_wherever_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    config, other = tmp_path / ".ssh", tmp_path / "work"
+    config.mkdir()
+    other.mkdir()
+    (config / "config").write_text(
+        f"Include ~/work/*.conf\nInclude {other}/*.more\nInclude pipe\nHost last\n"
+    )
+    (other / "a.conf").write_text("Host home\n")
+    (other / "b.more").write_text("Host whole\n")
+    # Nobody writes into it: reading it would never end.
+    os.mkfifo(config / "pipe")
+    assert ssh_hosts.known() == ("home", "whole", "last")
+
+
+def container_program(folder: Path, lines: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a program in the place of podman."""
+    program = folder / "podman"
+    program.write_text(f"#!/bin/sh\n{lines}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+
+
+def test_running_containers_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    container_program(tmp_path, '[ "$1" = ps ] && printf "web\\tnginx:1\\ndb\\tpostgres\\n"', monkeypatch)
+    assert [(each.spelling, each.facts) for each in known_targets.containers()] == [
+        ("container:web", "nginx:1"),
+        ("container:db", "postgres"),
+    ]
+
+
+@pytest.mark.parametrize("lines", ["echo no daemon; exit 1", "exec sleep 60"])
+def test_a_container_program_that_fails_or_hangs_lists_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str
+) -> None:
+    monkeypatch.setattr(known_targets, "_PATIENCE", 0.3)
+    container_program(tmp_path, lines, monkeypatch)
+    assert known_targets.containers() == []
+
+
+def test_kernels_of_this_machine_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("jupyter_core", reason="jupyter_core is not installed")
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+    (tmp_path / "kernel-1.json").write_text("{}")
+    spellings = [each.spelling for each in known_targets.at_once()]
+    assert spellings[0] == "local"
+    assert "kernel:kernel-1.json" in spellings
 
 
 def test_connecting_can_be_stopped(make: Make) -> None:

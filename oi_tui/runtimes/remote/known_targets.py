@@ -1,0 +1,79 @@
+"""The targets that this machine knows: hosts of the ssh configuration, running containers and kernels."""
+
+import contextlib
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from oi_tui.runtimes.remote import ssh_hosts
+from oi_tui.runtimes.remote.target import CONTAINER_PROGRAMS, LOCAL
+
+#: How long the container program may take to list its containers, in seconds.
+_PATIENCE = 3.0
+#: So many containers, and so many kernels, are listed.
+_MOST = 50
+
+
+@dataclass(frozen=True)
+class KnownTarget:
+    """A target as it is typed, or its beginning, and what it is."""
+
+    spelling: str
+    facts: str
+
+
+def at_once() -> Iterator[KnownTarget]:
+    """The targets that can be listed without starting a program."""
+    yield KnownTarget(LOCAL, "this machine")
+    for host in ssh_hosts.known():
+        yield KnownTarget(f"ssh:{host}", "a host of your ssh configuration")
+    for name in _kernels():
+        yield KnownTarget(f"kernel:{name}", "a Jupyter kernel")
+    yield KnownTarget("ssh:", "another host")
+    yield KnownTarget("container:", "a container, running or new")
+    yield KnownTarget("command:", "where a command leads")
+
+
+def containers() -> list[KnownTarget]:
+    """The containers that run; none when the program for them does not answer in time. Blocks."""
+    program = next((path for name in CONTAINER_PROGRAMS if (path := shutil.which(name))), None)
+    if program is None:
+        return []
+    try:
+        done = subprocess.run(
+            [program, "ps", "--format", "{{.Names}}\t{{.Image}}"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_PATIENCE,
+            stdin=subprocess.DEVNULL,
+            # Without a terminal it can ask nothing on the screen.
+            start_new_session=True,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    if done.returncode:
+        return []
+    rows = [line.partition("\t") for line in done.stdout.splitlines()[:_MOST]]
+    return [KnownTarget(f"container:{name}", image) for name, _, image in rows if name]
+
+
+def _kernels() -> list[str]:
+    """The connection files of kernels, the latest first; none without Jupyter."""
+    with contextlib.suppress(ImportError, OSError):
+        from jupyter_core.paths import jupyter_runtime_dir
+
+        files = list(Path(jupyter_runtime_dir()).glob("kernel-*.json"))
+        return [file.name for file in sorted(files, key=_changed, reverse=True)[:_MOST]]
+    return []
+
+
+def _changed(file: Path) -> float:
+    """When the file was changed; a kernel may end while its file is looked at."""
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
