@@ -88,16 +88,27 @@ class Form:
         self._log = log
         self._eyes = eyes
         self.process = subprocess.Popen([sys.executable, "-c", FORM, str(log)])
-        # The window manager moves a new window, and only then can one point at what is in it.
-        x, y, entry_x, entry_y = until(self._places, "the form")
+        try:
+            # The window manager moves a new window, and only then can one point at what is in it.
+            x, y, entry_x, entry_y = until(self._places, "the form")
+        except BaseException:
+            self.close()
+            print("windows:", eyes.windows(), "the form wrote:", self.lines)  # noqa: T201
+            raise
         self.canvas = x, y
         self.entry = entry_x + 20, entry_y + 10
 
     def _places(self) -> list[int]:
         """Where canvas and entry are, once nothing moves any more; else nothing."""
         said = [list(map(int, line.split()[1:])) for line in self.lines if line.startswith("at ")]
-        windows = [each for each in self._eyes.windows() if each.title == "Order form" and each.active]
-        there = said and windows and said[-1][4:] == [windows[0].region.x, windows[0].region.y]
+        windows = [each for each in self._eyes.windows() if each.title == "Order form"]
+        if not windows:
+            return []
+        if not windows[0].active:
+            # A window manager that has much to do may leave the keyboard where it was.
+            self._eyes.activate(windows[0])
+            return []
+        there = said and said[-1][4:] == [windows[0].region.x, windows[0].region.y]
         return said[-1][:4] if there else []
 
     @property

@@ -67,11 +67,13 @@ def test_sixels_are_drawn_where_the_picture_stands_once_it_rests(open_in: type[S
     # The reply comes slowly, so that the picture stays where it is for a while.
     program = open_in(SIXEL, env={"OI_TUI_DEMO_TOKENS_PER_SECOND": "1"})
     show(program)
-    assert wait_until(lambda: len(program.sixels) >= 1, 30)
-    line, column, data = program.sixels[-1]
-    place = next(number for number, row in enumerate(program.lines, 1) if "▀" in row)
-    assert (line, column) == (place, 3)
-    assert b'"1;1;430;320' in data
+
+    def stands_where_it_is_drawn() -> bool:
+        places = (number for number, row in enumerate(program.lines, 1) if "▀" in row)
+        return bool(program.sixels) and program.sixels[-1][:2] == (next(places, 0), 3)
+
+    assert wait_until(stands_where_it_is_drawn, 30), (program.sixels, program.lines)
+    assert b'"1;1;430;320' in program.sixels[-1][2]
     assert program.record.pictures == {}
 
 
