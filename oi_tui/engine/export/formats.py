@@ -143,9 +143,10 @@ def _paragraphs(message: Message) -> list[str]:
         return [fenced(text, message.format or ""), _what_became(message)]
     if message.type == "image":
         return [f"![image]({_image_source(message)})"]
+    text = _without_headings(closed(text))
     if message.type == "reasoning":
         return ["\n".join(f"> {line}".rstrip() for line in text.split("\n"))]
-    return [_without_headings(closed(text))]
+    return [text]
 
 
 #: How many levels of headings are the program's own, and the lowest one that there is.
@@ -155,7 +156,7 @@ _HTML_HEADING = re.compile(r"<(?=/?h[1-6]\b)", re.IGNORECASE)
 
 def _without_headings(text: str) -> str:
     """The Markdown with its headings below those of the program, so that it cannot imitate a speaker."""
-    if not re.search(r"^ {0,3}(?:#|=|-)|<\s*/?h[1-6]", text, re.MULTILINE | re.IGNORECASE):
+    if not re.search(r"^[\s>*+\d.)-]*(?:#|=|-)|<\s*/?h[1-6]", text, re.MULTILINE | re.IGNORECASE):
         return text
     from markdown_it import MarkdownIt
 
@@ -165,10 +166,16 @@ def _without_headings(text: str) -> str:
         if token.map is None:
             continue
         start, end = token.map
-        if token.type == "heading_open" and token.level == 0 and content is not None:
+        if token.type == "heading_open" and content is not None:
             mark = "#" * min(int(token.tag[1:]) + _OWN_LEVELS, _LOWEST)
-            heading = f"{mark} {' '.join(content.content.split())}"
-            lines[start:end] = [heading, *[None] * (end - start - 1)]
+            if token.level == 0:
+                heading = f"{mark} {' '.join(content.content.split())}"
+                lines[start:end] = [heading, *[None] * (end - start - 1)]
+            elif token.markup.startswith("#"):
+                # Within a quotation or a list, whose marks stand before it.
+                lines[start] = re.sub(r"#{1,6}(?=\s|$)", mark, lines[start] or "", count=1)
+            else:
+                lines[end - 1] = re.sub(r"[-=]+\s*$", "", lines[end - 1] or "")
         elif token.type == "html_block" or any(each.type == "html_inline" for each in token.children or ()):
             lines[start:end] = [line and _HTML_HEADING.sub("&lt;", line) for line in lines[start:end]]
     return "\n".join(line for line in lines if line is not None)
