@@ -1,27 +1,24 @@
 """Actions of the commands on a conversation, shared by the full screen and plain mode."""
 
-import itertools
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TypeVar
 
-from oi_tui import log, paths
-from oi_tui.actions import targets
+from oi_tui import log
 from oi_tui.actions.confirm_trust import numbered
+from oi_tui.actions.documents import DocumentActions
 from oi_tui.actions.info import info
+from oi_tui.actions.interface import BUSY
 from oi_tui.actions.manage_skills import save_skill, tell_skills, trust_skill
 from oi_tui.actions.restore_files import FileRestorer
 from oi_tui.actions.rewind import Rewind
+from oi_tui.actions.sandbox import SandboxActions
 from oi_tui.actions.switch_profile import ProfileSwitcher
 from oi_tui.actions.tables import find_table, first_rows
+from oi_tui.actions.targets import TargetActions
 from oi_tui.actions.trust_folder import trust_folder
 from oi_tui.engine import rerun
 from oi_tui.engine.events import Event
-from oi_tui.engine.export.formats import ENDINGS, FORMATS, export, file_name, kind_of, script_suffix
-from oi_tui.engine.open_interpreter import conversations
-from oi_tui.engine.settings.execution import host_pattern
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import StoreError
@@ -50,7 +47,10 @@ class ConversationActions(ABC):
         self._workspace = workspace
         #: What a person does to come back to an earlier state.
         self.going_back = Rewind(self, workspace)
-        self._restoring = FileRestorer(self, workspace)
+        self.files = FileRestorer(self, workspace, lambda: self.going_back.taken)
+        self.documents = DocumentActions(self, workspace, self._show_other)
+        self.sandbox = SandboxActions(self, workspace)
+        self.target = TargetActions(self, workspace)
         self._switching = ProfileSwitcher(self, workspace)
 
     @property
@@ -73,14 +73,6 @@ class ConversationActions(ABC):
     @abstractmethod
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Ask whether to act, showing what would be done."""
-
-    def tell_files(self, number: int | None) -> None:
-        """List the files that the cells changed."""
-        self._restoring.tell_files(number)
-
-    def restore_files(self, wanted: str) -> None:
-        """Put files back."""
-        self._restoring.restore(wanted, self.going_back.taken)
 
     @abstractmethod
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
@@ -105,14 +97,6 @@ class ConversationActions(ABC):
         self._workspace.conversation.reset_languages()
         self.tell("Interpreters restarted; variables, imports and working directories were cleared.")
 
-    def undo_message(self) -> None:
-        """Take the last message back, into the prompt."""
-        self.going_back.undo()
-
-    def redo_message(self) -> None:
-        """Bring back what was taken back."""
-        self.going_back.redo()
-
     def rewind(self, number: int | None) -> None:
         """Go back to an own message; without a number, show which there are."""
         if number is not None:
@@ -131,13 +115,9 @@ class ConversationActions(ABC):
     def run_blocks(self) -> None:
         """Ask to run the code blocks in the text of the last reply."""
         if self.busy:
-            self.tell("Stop the current activity first (escape).", warning=True)
+            self.tell(BUSY, warning=True)
         else:
             self.start(self._workspace.session.run_blocks())
-
-    def fork(self) -> None:
-        """Go on in a copy."""
-        self.going_back.branch()
 
     def switch_profile(self, name: str) -> None:
         """Go on with another profile: its name, path or address."""
@@ -158,7 +138,7 @@ class ConversationActions(ABC):
             keys = [item.key for item in waiting if item.later == later]
             self.tell(f"{', '.join(keys)} take{'s' * (len(keys) == 1)} effect {later}.")
         if wanted != actual:
-            self.switch_target(wanted)
+            self.target.switch(wanted)
         if "auto_run" in changed and profile.auto_run != self._workspace.session.auto_run:
             self.switch_auto_run(profile.auto_run)
 
@@ -180,23 +160,6 @@ class ConversationActions(ABC):
             session.grants.clear()
             self.tell("All code now needs your approval.")
 
-    def switch_sandbox(self, on: bool | None) -> None:
-        """Hold programs in the working directory, or let them out after a question."""
-        computer, now = self._workspace.computer, self._workspace.profile.sandbox
-        on = not now if on is None else on
-        if on == now:
-            self.tell(f"The sandbox is already {'on' if on else 'off'}.{self._hosts_allowed() if on else ''}")
-        elif on:
-            self.aside(computer.why_no_sandbox, self._enclose)
-        else:
-            details = (
-                (
-                    "Approved code can then do whatever you can do, such as read all your files and use the "
-                    "network."
-                ),
-            )
-            self.confirm("Turn the sandbox off?", details, self._let_out)
-
     def switch_os_mode(self, on: bool | None) -> None:
         """Let the model use screen, mouse and keyboard, or stop that; its code is still asked for."""
         workspace = self._workspace
@@ -205,75 +168,13 @@ class ConversationActions(ABC):
         if on == now:
             self.tell(f"OS mode is already {'on' if on else 'off'}.")
         elif self.busy:
-            self.tell("Stop the current activity first (escape).", warning=True)
+            self.tell(BUSY, warning=True)
         elif problem := workspace.languages.why_no_os_mode() if on else None:
             self.tell(f"OS mode stays off: {problem}", warning=True)
         else:
             workspace.switch_os_mode(on)
             words = "on: the model can use your screen, mouse and keyboard" if on else "off"
             self.tell(f"OS mode {words}. Python restarts, so its variables are lost.", warning=on)
-
-    def allow_host(self, host: str) -> None:
-        """Let programs in the sandbox reach a host for the rest of this conversation; "" lists such hosts."""
-        computer = self._workspace.computer
-        if not self._workspace.profile.sandbox:
-            self.tell("The sandbox is off, so programs can reach every host.")
-        elif not host:
-            self.tell(f"The sandbox is on.{self._hosts_allowed()} %sandbox allow HOST allows another one.")
-        elif expected := host_pattern(host):
-            self.tell(f"{one_line(host, 100)} cannot be allowed: expected {expected}.", warning=True)
-        elif problem := computer.allow_host(host):
-            self.tell(problem, warning=True)
-        else:
-            self.tell(
-                f"Programs in the sandbox can reach {host} until you leave this conversation. To allow it "
-                "always, add it to the setting sandbox_hosts."
-            )
-
-    def _hosts_allowed(self) -> str:
-        hosts = self._workspace.computer.hosts
-        return f" Programs can reach {', '.join(hosts)}." if hosts else " Programs can reach no host."
-
-    def _enclose(self, problem: str | None) -> None:
-        if problem:
-            self.tell(f"The sandbox stays off: {problem}", warning=True)
-            return
-        self._use_sandbox(True)
-        folder = one_line(str(self._workspace.computer.cwd), 200)
-        self.tell(f"Sandbox on: programs can change only {folder}. Interpreters restarted.")
-
-    def _let_out(self) -> None:
-        self._use_sandbox(False)
-        self.tell("Sandbox off. Interpreters restarted. %sandbox on turns it on again.", warning=True)
-
-    def _use_sandbox(self, on: bool) -> None:
-        self.take_profile(self._workspace.profile.with_changes("changed", sandbox=on))
-
-    def switch_target(self, name: str) -> None:
-        """Run code elsewhere from now on, or say where it runs."""
-        computer = self._workspace.computer
-        if not name:
-            self.tell(targets.overview(computer.target, computer.where))
-        elif self.busy:
-            self.tell("Stop the current activity first (escape).", warning=True)
-        else:
-            self.tell(f"Connecting to {one_line(name, 200)} …")
-            self.aside(lambda: targets.reach(computer, name), self._arrive)
-
-    def _arrive(self, problem: str | None) -> None:
-        """Say where code runs now; nothing that was allowed elsewhere is allowed there."""
-        computer, session = self._workspace.computer, self._workspace.session
-        place = one_line(computer.where or "on this machine", 300)
-        if problem:
-            self.tell(f"{one_line(problem, 500)} Code still runs {place}.", warning=True)
-        else:
-            self.tell(f"Code now runs {place}. It has its own variables and needs its own approvals.")
-        profile = self._workspace.profile
-        if computer.target != profile.target:
-            self.take_profile(profile.with_changes("changed", target=computer.target, auto_run=False))
-        if not problem and session.auto_run:
-            self.switch_auto_run(False)
-        session.grants.enter(computer.place_key)
 
     def switch_verbose(self, on: bool | None, *, words: bool) -> None:
         """Note in the log, and show, what goes on; with `words` what is said to the model, too."""
@@ -333,62 +234,6 @@ class ConversationActions(ABC):
         listed = "\n".join(f"  {one_line(item, 200)}" for item in found)
         self.tell(f"Matches, newest first:\n{listed}" if found else "No matching messages.")
 
-    def export(self, format: str, path: str) -> None:
-        """Write the conversation as a document; without a path, into the working directory.
-
-        The format may also be an ending, or be left out before a path that has one.
-        """
-        messages = self._workspace.session.messages
-        chosen = FORMATS.get(format.lower())
-        if chosen is None and "." not in format:
-            chosen = kind_of(Path(f"x.{format}"))
-        if chosen is None:
-            path = f"{format} {path}".strip()
-            chosen = kind_of(Path(path))
-        if chosen is None:
-            known = ", ".join(FORMATS)
-            text = f"Unknown format “{one_line(path, 40)}”. Formats: {known}."
-            self.tell(f"{text} You can also use a file name that ends in {ENDINGS}.", warning=True)
-            return
-        if not messages:
-            self.tell("There is nothing to export yet.", warning=True)
-            return
-        said = next((m.content for m in messages if m.role == "user"), "conversation")
-        title = one_line(self._workspace.conversation.title or said, 60)
-        suffix = script_suffix(messages) if chosen.name == "script" else chosen.suffix
-        try:
-            target = paths.typed(path)
-            if target.is_dir():
-                target = _unused(target / file_name(title, suffix))
-            if target.suffix == "":
-                target = target.with_name(target.name + suffix)
-            if target.exists():
-                self.tell(f"{target} already exists; choose another name.", warning=True)
-                return
-            written = export(chosen, title, messages, target.absolute())
-        except OSError as error:
-            self.tell(f"Could not write: {error.strerror or error}.", warning=True)
-        except ValueError as error:  # a name that cannot be one
-            self.tell(f"Could not write: {error}.", warning=True)
-        else:
-            self.tell(f"Saved {', '.join(map(str, written))}.")
-
-    def load_messages(self, path: str) -> None:
-        """Begin a conversation with the messages of a file."""
-        source = paths.typed(path)
-        if source.suffix == "" and not os.path.lexists(source):
-            source = source.with_name(source.name + ".json")
-        try:
-            found = conversations.read(source)
-        except (OSError, ValueError) as error:
-            self.tell(f"Could not load {source}: {error}", warning=True)
-            return
-        messages = tuple(found.contents.messages.values())
-        self._workspace.conversation.begin(messages)
-        self._show_other()
-        count = "1 message" if len(messages) == 1 else f"{len(messages):,} messages"
-        self.tell(". ".join([f"{count} from {source}", *map(_sentence, found.problems)]) + ".")
-
     def tell_tokens(self, prompt: str) -> None:
         """Report the tokens of the next request, with the prompt if there is one, and the cost of all
         requests.
@@ -402,7 +247,7 @@ class ConversationActions(ABC):
     def compact(self, *, undo: bool) -> None:
         """Have the model summarise older history, or take the last summary back."""
         if self.busy:
-            self.tell("Stop the current activity first (escape).", warning=True)
+            self.tell(BUSY, warning=True)
         elif not undo:
             self.start(self._workspace.session.compact())
         elif self._workspace.session.uncompact():
@@ -476,13 +321,3 @@ class ConversationActions(ABC):
         self.show_session()
         for notice in self._workspace.conversation.notices:
             self.tell(notice, warning=True)
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
-def _unused(path: Path) -> Path:
-    """The path, or the first one with a number that names no file yet."""
-    numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
-    return next(item for item in itertools.chain((path,), numbered) if not item.exists())

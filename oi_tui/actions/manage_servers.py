@@ -1,14 +1,15 @@
 """Lists, tests, adds and removes MCP servers, and has their changed tools reviewed."""
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
+from oi_tui.actions.interface import UserInterface
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.credentials.keys import SecretError
 from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.mcp_servers import McpServerError
-from oi_tui.engine.settings.profile import Profile, ProfileError, save
+from oi_tui.engine.settings.profile import ProfileError, save
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import Status
@@ -26,21 +27,11 @@ _NONE = "There are no MCP servers. Add one: %mcp add NAME COMMAND, or %mcp add N
 _LISTED = 30
 
 
-class _Place(Protocol):
-    """The user interface that this needs."""
-
-    def tell(self, text: str, *, warning: bool = False) -> None: ...
-    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...
-    def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None: ...
-    def put_back(self, text: str) -> None: ...
-    def take_profile(self, profile: Profile) -> None: ...
-
-
 class ServerManager:
     """Carries out `%mcp`."""
 
-    def __init__(self, place: _Place, workspace: Workspace) -> None:
-        self._place = place
+    def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
+        self._ui = ui
         self._workspace = workspace
 
     def do(self, action: str, name: str, rest: str) -> None:
@@ -75,7 +66,7 @@ class ServerManager:
 
     def _list(self) -> None:
         lines = [line for status in self._workspace.mcp.servers.status for line in _described(status)]
-        self._place.tell("\n".join(lines) or _NONE)
+        self._ui.tell("\n".join(lines) or _NONE)
 
     def _test(self, status: Status) -> None:
         name = status.server.name
@@ -91,14 +82,14 @@ class ServerManager:
             lines, problem = found
             if problem:
                 text = f"The MCP server {name} is not available: {one_line(problem, 500)}"
-                self._place.tell(text, warning=True)
+                self._ui.tell(text, warning=True)
             else:
-                self._place.tell("\n".join([*_described(status), *lines]))
+                self._ui.tell("\n".join([*_described(status), *lines]))
 
         if self._workspace.profile.sandbox:
-            self._place.tell("MCP servers run outside of the sandbox, which is on.", warning=True)
+            self._ui.tell("MCP servers run outside of the sandbox, which is on.", warning=True)
         else:
-            self._place.aside(work, then)
+            self._ui.aside(work, then)
 
     def _log_in(self, status: Status) -> None:
         """Sign in to a server: the person does that in a browser, which comes back to this machine."""
@@ -112,14 +103,14 @@ class ServerManager:
             words = opener()
             shown = bool(words) and view(words or (), address) is None
             how = "In the browser" if shown else "Open this address in a browser on this machine, and"
-            self._place.tell(f"{how} sign in to the MCP server {name}: {visible(address)}")
-            self._place.aside(lambda: _problem(lambda: servers.finish_sign_in(status)), ended)
+            self._ui.tell(f"{how} sign in to the MCP server {name}: {visible(address)}")
+            self._ui.aside(lambda: _problem(lambda: servers.finish_sign_in(status)), ended)
 
         def ended(problem: str) -> None:
             if problem:
-                self._place.tell(f"Not signed in to {name}: {one_line(problem, 500)}", warning=True)
+                self._ui.tell(f"Not signed in to {name}: {one_line(problem, 500)}", warning=True)
             else:
-                self._place.tell("\n".join([f"Signed in to {name}.", *_described(status)]))
+                self._ui.tell("\n".join([f"Signed in to {name}.", *_described(status)]))
 
         def begin() -> tuple[str, str]:
             try:
@@ -127,7 +118,7 @@ class ServerManager:
             except CallError as error:
                 return "", str(error)
 
-        self._place.aside(begin, then)
+        self._ui.aside(begin, then)
 
     def _log_out(self, status: Status) -> None:
         name = status.server.name
@@ -141,9 +132,9 @@ class ServerManager:
         def then(done: tuple[bool, str]) -> None:
             found, problem = done
             said = f"Signed out of {name}." if found else f"You were not signed in to {name}."
-            self._place.tell(problem or said, warning=bool(problem))
+            self._ui.tell(problem or said, warning=bool(problem))
 
-        self._place.aside(work, then)
+        self._ui.aside(work, then)
 
     def _prompt(self, status: Status, rest: str) -> None:
         """Put a prompt of a server where the person types; nothing is sent."""
@@ -166,13 +157,11 @@ class ServerManager:
         def then(found: tuple[str, str]) -> None:
             text, problem = found
             if problem:
-                self._place.tell(
-                    f"The MCP server {status.server.name}: {one_line(problem, 500)}", warning=True
-                )
+                self._ui.tell(f"The MCP server {status.server.name}: {one_line(problem, 500)}", warning=True)
             else:
-                self._place.put_back(text)
+                self._ui.put_back(text)
 
-        self._place.aside(work, then)
+        self._ui.aside(work, then)
 
     def _add(self, name: str, rest: str) -> None:
         line = f"{name} = {rest.strip()}"
@@ -183,39 +172,39 @@ class ServerManager:
         if self._workspace.mcp.servers.find(server.name):
             raise CommandError(f"There is an MCP server {server.name} already. %mcp remove {server.name}")
         self._use((*self._workspace.profile.mcp_servers, line))
-        self._place.tell(f"Added the MCP server {server.name}.")
+        self._ui.tell(f"Added the MCP server {server.name}.")
         self._test(self._find(server.name))
 
     def _remove(self, status: Status) -> None:
         lines = self._workspace.profile.mcp_servers
         self._use(tuple(line for line in lines if mcp_servers.read(line).name != status.server.name))
-        self._place.tell(f"Removed the MCP server {status.server.name}.")
+        self._ui.tell(f"Removed the MCP server {status.server.name}.")
 
     def _use(self, lines: tuple[str, ...]) -> None:
-        self._place.take_profile(self._workspace.profile.with_changes(mcp_servers=lines))
+        self._ui.take_profile(self._workspace.profile.with_changes(mcp_servers=lines))
         path = self._workspace.profile_path
         try:
             if path:
                 save(path, {"mcp_servers": lines})
         except (OSError, ProfileError) as error:
-            self._place.tell(f"This holds until you leave, and was not saved: {error}", warning=True)
+            self._ui.tell(f"This holds until you leave, and was not saved: {error}", warning=True)
 
     def _trust(self, status: Status) -> None:
         name = status.server.name
         if status.state != "changed":
-            self._place.tell(f"The tools of {name} have not changed.")
+            self._ui.tell(f"The tools of {name} have not changed.")
             return
 
         def accept() -> None:
             try:
                 self._workspace.mcp.servers.accept(status)
             except OSError as error:
-                self._place.tell(f"Could not save that: {error.strerror or error}", warning=True)
+                self._ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
             else:
-                self._place.tell(f"The tools of {name} are used as they are now.")
+                self._ui.tell(f"The tools of {name} are used as they are now.")
 
         about = ["The model gets these descriptions.", "", *self._workspace.mcp.servers.changes(status)]
-        self._place.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)
+        self._ui.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)
 
 
 def _problem(work: Callable[[], None]) -> str:

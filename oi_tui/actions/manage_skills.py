@@ -1,23 +1,14 @@
 """Lists skills, has a project's skills trusted, and saves a conversation's code as a skill."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
-
 from oi_tui import paths
+from oi_tui.actions.interface import UserInterface
 from oi_tui.engine import skills
 from oi_tui.engine.skills import SkillError, Skills
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
 
-class _Place(Protocol):
-    """The user interface that skills need."""
-
-    def tell(self, text: str, *, warning: bool = False) -> None: ...
-    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...
-
-
-def tell_skills(place: _Place, found: Skills) -> None:
+def tell_skills(ui: UserInterface, found: Skills) -> None:
     """List the skills, and how to get one."""
     lines = []
     for skill in found.listed():
@@ -25,45 +16,45 @@ def tell_skills(place: _Place, found: Skills) -> None:
         lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.short(skill.path)}")
     lines = lines or ["There are no skills."]
     hint = "%skills save NAME makes one of the code that ran here. Your own skills are in"
-    place.tell("\n".join([*lines, f"{hint} {paths.short(skills.folder())}."]))
+    ui.tell("\n".join([*lines, f"{hint} {paths.short(skills.folder())}."]))
 
 
-def trust_skill(place: _Place, found: Skills, name: str) -> None:
+def trust_skill(ui: UserInterface, found: Skills, name: str) -> None:
     """Show a project's skill whole, and use it if the person wants."""
     skill = found.find(name)
     if skill is None or skill.trusted:
         why = "is already used" if skill else "does not exist"
-        place.tell(f"The skill {one_line(name, 64)} {why}.", warning=skill is None)
+        ui.tell(f"The skill {one_line(name, 64)} {why}.", warning=skill is None)
         return
 
     def accept() -> None:
         try:
             found.trust(skill)
         except OSError as error:
-            place.tell(f"Could not save that: {error.strerror or error}", warning=True)
+            ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
         else:
-            place.tell(f"The skill {skill.name} is used until its file changes.")
+            ui.tell(f"The skill {skill.name} is used until its file changes.")
 
     lines = visible(skill.text).splitlines()
     about = [visible(str(skill.path)), "The model gets these instructions.", "", *lines]
-    place.confirm(f"Trust the skill {skill.name} with exactly these {len(lines)} lines?", about, accept)
+    ui.confirm(f"Trust the skill {skill.name} with exactly these {len(lines)} lines?", about, accept)
 
 
-def save_skill(place: _Place, workspace: Workspace, name: str) -> None:
+def save_skill(ui: UserInterface, workspace: Workspace, name: str) -> None:
     """Make a skill of the code that ran, show it, and save it if the person wants."""
     try:
         target = skills.place_for(name)
         text = skills.draft(name, workspace.session.messages)
     except SkillError as error:
-        place.tell(str(error), warning=True)
+        ui.tell(str(error), warning=True)
         return
 
     def write() -> None:
         try:
             skills.save(name, text)
         except (SkillError, OSError) as error:
-            place.tell(f"Could not save the skill: {error}", warning=True)
+            ui.tell(f"Could not save the skill: {error}", warning=True)
         else:
-            place.tell(f"Saved {paths.short(target)}. Edit that file to improve the instructions.")
+            ui.tell(f"Saved {paths.short(target)}. Edit that file to improve the instructions.")
 
-    place.confirm(f"Save this as the skill {name}?", visible(text).splitlines(), write)
+    ui.confirm(f"Save this as the skill {name}?", visible(text).splitlines(), write)

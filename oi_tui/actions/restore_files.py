@@ -1,9 +1,9 @@
 """Lists the files that code changed, and restores them."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from oi_tui import paths
+from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.engine.files import restore as restoring
 from oi_tui.engine.files.restore import Action
 from oi_tui.engine.files.snapshots import Step
@@ -15,30 +15,20 @@ _NAMED = 12
 MARKS = {"created": "+", "changed": "~", "deleted": "-"}
 
 
-class Place(Protocol):
-    """The user interface that restoring needs."""
-
-    @property
-    def busy(self) -> bool:
-        """Whether a turn is at work."""
-
-    def tell(self, text: str, *, warning: bool = False) -> None:
-        """Say something where it can be read again."""
-
-    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
-        """Ask whether to act, showing what would be done."""
-
-
 class FileRestorer:
     """Lists the files that each cell changed, and puts them back when the person asks and says yes."""
 
-    def __init__(self, place: Place, workspace: Workspace) -> None:
-        self._place = place
+    def __init__(
+        self, ui: UserInterface, workspace: Workspace, undone: Callable[[], Sequence[str]] = tuple
+    ) -> None:
+        """`undone` gives the ids of the messages that were taken back just now."""
+        self._ui = ui
         self._workspace = workspace
+        self._undone = undone
         #: What takes the last restoring back.
         self._back: Step | None = None
 
-    def tell_files(self, number: int | None) -> None:
+    def show(self, number: int | None) -> None:
         """The files that the cell with this number changed, counted from 1; of all cells for None."""
         lines = []
         for cell, step in steps_of(self._workspace):
@@ -50,7 +40,7 @@ class FileRestorer:
                 f"What code changes {one_line(where, 200)} is not listed, and %restore cannot undo it."
             )
         which = "No cell" if number is None else f"Cell {number}"
-        self._place.tell(
+        self._ui.tell(
             "\n".join([*lines, "%restore N restores the files of cell N."])
             if lines
             else f"{which} changed files in {paths.short(self._workspace.computer.cwd)}."
@@ -58,25 +48,25 @@ class FileRestorer:
             else f"{which} changed no files, as far as oi-tui could see."
         )
 
-    def restore(self, wanted: str, undone: Sequence[str] = ()) -> None:
+    def restore(self, wanted: str) -> None:
         """Put the files of a cell back (its number), of all cells ("all"), or undo that ("undo").
 
-        Without a number: those of what was taken back just now (`undone`, ids of messages), else those of
-        the last cell that changed any.
+        Without a number: those of what was taken back just now, else those of the last cell that changed
+        any.
         """
-        if self._place.busy:
-            self._place.tell("Stop the current activity first (escape).", warning=True)
+        if self._ui.busy:
+            self._ui.tell(BUSY, warning=True)
             return
         if wanted == "undo":
             back = self._back or self._noted()
             if back is None:
-                self._place.tell("No restore to undo.", warning=True)
+                self._ui.tell("No restore to undo.", warning=True)
             else:
                 self._ask("Undo the restore?", back)
             return
         steps = steps_of(self._workspace)
         snapshots = self._workspace.snapshots
-        taken = [each for id_ in snapshots.known(undone) if (each := snapshots.step(id_))]
+        taken = [each for id_ in snapshots.known(self._undone()) if (each := snapshots.step(id_))]
         step: Step | None
         if wanted == "all":
             step, what = restoring.merged([step for _, step in steps]), "all cells"
@@ -88,7 +78,7 @@ class FileRestorer:
             number, step = steps[-1] if steps else (0, None)
             what = f"cell {number}"
         if step is None or not step.changes:
-            self._place.tell("No recorded file changes to restore.", warning=True)
+            self._ui.tell("No recorded file changes to restore.", warning=True)
         else:
             self._ask(f"Restore the files of {what}?", step)
 
@@ -96,9 +86,9 @@ class FileRestorer:
         actions = restoring.plan(self._workspace.snapshots, step)
         details = [_told(action) for action in actions]
         if not any(not action.obstacle for action in actions):
-            self._place.tell("\n".join(["Nothing can be restored:", *(f"  {detail}" for detail in details)]))
+            self._ui.tell("\n".join(["Nothing can be restored:", *(f"  {detail}" for detail in details)]))
             return
-        self._place.confirm(question, details, lambda: self._restore(step, actions))
+        self._ui.confirm(question, details, lambda: self._restore(step, actions))
 
     def _restore(self, step: Step, actions: Sequence[Action]) -> None:
         self._back, problems = restoring.restore(self._workspace.snapshots, step, actions)
@@ -107,7 +97,7 @@ class FileRestorer:
         lines = [f"Restored {files}. %restore undo reverts this."]
         lines += [f"  skipped {_told(action)}" for action in actions if action.obstacle]
         lines += [f"  skipped {problem}" for problem in problems]
-        self._place.tell("\n".join(lines), warning=bool(problems))
+        self._ui.tell("\n".join(lines), warning=bool(problems))
 
     def _noted(self) -> Step | None:
         """Find the step that reverts the last restore of an earlier session."""

@@ -1,8 +1,8 @@
 """Going back in a conversation: what was taken back, what is done again, and what cannot be undone."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
+from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.engine import rerun
 from oi_tui.engine.storage.undo_history import can_be_brought_back
 from oi_tui.messages import Message
@@ -10,27 +10,10 @@ from oi_tui.text import one_line
 from oi_tui.workspace import Workspace
 
 
-class Place(Protocol):
-    """The user interface that rewinding needs."""
-
-    @property
-    def busy(self) -> bool:
-        """Whether a turn is at work."""
-
-    def tell(self, text: str, *, warning: bool = False) -> None:
-        """Say something where it can be read again."""
-
-    def show_session(self) -> None:
-        """Another conversation is at work, or this one has changed."""
-
-    def put_back(self, text: str) -> None:
-        """Give text back to where the person types."""
-
-
 class Rewind:
     """Takes a conversation back to an earlier message, in place or in a copy, as the person asks."""
 
-    def __init__(self, ui: Place, workspace: Workspace) -> None:
+    def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
         self._ui = ui
         self._workspace = workspace
         #: The ids of what is no longer in the conversation since it was gone back in last.
@@ -168,7 +151,7 @@ class Rewind:
 
     def _may(self) -> bool:
         if self._ui.busy:
-            self._ui.tell("Stop the current activity first (escape).", warning=True)
+            self._ui.tell(BUSY, warning=True)
         return not self._ui.busy
 
 

@@ -1,27 +1,18 @@
 """Going on with another profile; one that is a program, or comes from the network, is shown whole first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from oi_tui import profiles
 from oi_tui.actions import confirm_trust
+from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import Shown, Trust
 from oi_tui.engine.settings.profile import Profile, ProfileError, without_effect
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
-
-
-class _Place(Protocol):
-    """The user interface that switching profiles needs."""
-
-    def tell(self, text: str, *, warning: bool = False) -> None: ...
-    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...
-    def aside(self, work: Callable[[], Any], then: Callable[[Any], object]) -> None: ...
-    def take_profile(self, profile: Profile) -> None: ...
-    def switch_auto_run(self, on: bool | None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +26,8 @@ class _Found:
 class ProfileSwitcher:
     """Takes a profile by its name, path or address; the newest wish counts."""
 
-    def __init__(self, place: _Place, workspace: Workspace) -> None:
-        self._place = place
+    def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
+        self._ui = ui
         self._workspace = workspace
         self._wish = 0
 
@@ -45,7 +36,7 @@ class ProfileSwitcher:
         self._wish += 1
         wish, before = self._wish, self._workspace.profile
         if "://" in name:
-            self._place.tell(f"Fetching {one_line(name, 200)} ...")
+            self._ui.tell(f"Fetching {one_line(name, 200)} ...")
 
         def go_on(result: "_Found | Shown | str") -> None:
             if wish != self._wish:
@@ -56,9 +47,9 @@ class ProfileSwitcher:
                 case Shown():
                     self._ask(name, result, before)
                 case str():
-                    self._place.tell(f"The profile was not changed: {result}", warning=True)
+                    self._ui.tell(f"The profile was not changed: {result}", warning=True)
 
-        self._place.aside(lambda: _told(lambda: _open(name, before)), go_on)
+        self._ui.aside(lambda: _told(lambda: _open(name, before)), go_on)
 
     def _ask(self, name: str, shown: Shown, before: Profile) -> None:
         """Show all of it; what was shown is what is used, whatever stands there by then."""
@@ -67,10 +58,10 @@ class ProfileSwitcher:
             # Where it cannot be remembered it is asked about again the next time.
             with suppress(OSError):
                 Trust().accept(shown)
-            self._place.aside(
+            self._ui.aside(
                 lambda: _told(lambda: _Found(profiles.beneath(profiles.made_of(shown), before), None)),
                 lambda result: (
-                    self._place.tell(f"The profile was not changed: {result}", warning=True)
+                    self._ui.tell(f"The profile was not changed: {result}", warning=True)
                     if isinstance(result, str)
                     else self._take(name, result)
                 ),
@@ -78,19 +69,19 @@ class ProfileSwitcher:
 
         lines = confirm_trust.numbered(shown)
         about = [visible(shown.place), confirm_trust.ABOUT[shown.kind], "", *lines]
-        self._place.confirm(f"Trust and use exactly these {len(lines)} lines?", about, accept)
+        self._ui.confirm(f"Trust and use exactly these {len(lines)} lines?", about, accept)
 
     def _take(self, name: str, found: _Found) -> None:
         workspace = self._workspace
         workspace.edit_file(found.path)
         model = one_line(found.profile.model, 100)
-        self._place.tell(f"Switched to profile {one_line(name, 200)}; the model is {model}.")
+        self._ui.tell(f"Switched to profile {one_line(name, 200)}; the model is {model}.")
         for remark in (*found.profile.unknown, *without_effect(found.profile)):
-            self._place.tell(f"In your profile: {one_line(remark, 500)}", warning=True)
-        self._place.take_profile(found.profile)
+            self._ui.tell(f"In your profile: {one_line(remark, 500)}", warning=True)
+        self._ui.take_profile(found.profile)
         if workspace.session.auto_run and not found.profile.auto_run:
             # It was switched on by hand, which the profile that was chosen now does not say.
-            self._place.switch_auto_run(False)
+            self._ui.switch_auto_run(False)
 
 
 def _told(work: Callable[[], Any]) -> Any:

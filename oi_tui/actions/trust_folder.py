@@ -1,53 +1,43 @@
 """The settings that a project's folder brings along, shown whole before they count."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
-
 from oi_tui import profiles
 from oi_tui.actions.confirm_trust import numbered
+from oi_tui.actions.interface import UserInterface
 from oi_tui.engine.credentials.trust import Trust
-from oi_tui.engine.settings.profile import Profile, ProfileError, settings
+from oi_tui.engine.settings.profile import ProfileError, settings
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
 
-class _Place(Protocol):
-    """The user interface that trusting a folder needs."""
-
-    def tell(self, text: str, *, warning: bool = False) -> None: ...
-    def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None: ...
-    def take_profile(self, profile: Profile) -> None: ...
-
-
-def trust_folder(place: _Place, workspace: Workspace) -> None:
+def trust_folder(ui: UserInterface, workspace: Workspace) -> None:
     """Show the whole of the folder's own profile; once it is trusted, it counts, and does so ever after."""
     shown = profiles.project(workspace.computer.cwd)
     if shown is None:
-        place.tell(f"There is no {profiles.PROJECT} in this folder.")
+        ui.tell(f"There is no {profiles.PROJECT} in this folder.")
         return
     if profiles.is_trusted(shown):
-        place.tell(f"{one_line(shown.place)} is already trusted. It is read when oi-tui starts.")
+        ui.tell(f"{one_line(shown.place)} is already trusted. It is read when oi-tui starts.")
         return
     try:
         found = profiles.with_project(workspace.profile, shown)
     except ProfileError as error:
-        place.tell(f"It cannot be used: {one_line(str(error))}", warning=True)
+        ui.tell(f"It cannot be used: {one_line(str(error))}", warning=True)
         return
 
     def accept() -> None:
         try:
             Trust().accept(shown)
         except OSError as error:
-            place.tell(f"Could not save that: {error.strerror or error}", warning=True)
+            ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
         changed = workspace.profile.differences(found)
         rows = [
             f"  {setting.key}: {one_line(setting.show(getattr(found, setting.name)) or setting.unset, 200)}"
             for setting in settings()
             if setting.name in changed
         ]
-        place.tell("\n".join(["Now using the folder's settings:", *rows]))
-        place.take_profile(found)
+        ui.tell("\n".join(["Now using the folder's settings:", *rows]))
+        ui.take_profile(found)
 
     lines = numbered(shown)
     question = f"Use these {len(lines)} lines of settings from this folder?"
-    place.confirm(question, [visible(shown.place), "", *lines], accept)
+    ui.confirm(question, [visible(shown.place), "", *lines], accept)

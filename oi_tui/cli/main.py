@@ -250,11 +250,12 @@ def _started(arguments: list[str]) -> int:
 
         return converse(profile, profile_path=path, words=words, resume=resume)
     _tune_textual()
-    if not profile.completions:
-        _start_model_process()
-    from oi_tui.app import run
+    with _loading_model_process() if not profile.completions else contextlib.nullcontext():
+        from oi_tui.app import run
 
-    return run(profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given)
+        return run(
+            profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given
+        )
 
 
 def _serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int:
@@ -419,13 +420,13 @@ def _tune_textual() -> None:
         os.environ.pop(name, None)
 
 
-def _start_model_process() -> None:
+def _loading_model_process() -> contextlib.AbstractContextManager[None]:
     """Let LiteLLM be loaded while the screen is: it takes far longer."""
-    from oi_tui.engine.llm.transport.child import start_ahead
+    from oi_tui.engine.llm.transport.child import started_ahead
 
     # Before anything is started that could look.
     close_to_others()
-    start_ahead()
+    return started_ahead()
 
 
 def _has_screen() -> bool:

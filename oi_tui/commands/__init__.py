@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 
 from oi_tui.commands import builtin  # noqa: F401 -- declares them all
-from oi_tui.commands.registry import COMMANDS, Command, CommandError, CommandTarget, parted, rekey
+from oi_tui.commands.registry import COMMANDS, Command, CommandActions, CommandError, parted, rekey
 from oi_tui.text import one_line
 
 __all__ = [
     "COMMANDS",
     "Command",
+    "CommandActions",
     "CommandError",
-    "CommandTarget",
     "carry_out",
     "is_command",
     "matching",
@@ -45,13 +45,13 @@ def is_command(text: str) -> bool:
     return bool(not rest and "/" not in word and _nearest(word, 0.75) and not Path(f"/{word}").exists())
 
 
-def carry_out(text: str, target: CommandTarget) -> None:
+def carry_out(text: str, actions: CommandActions) -> None:
     """Do what the person typed. Raises `CommandError`, naming the nearest command, when there is none."""
     if text.startswith(("%%", "!")):
         code = text[1 if text.startswith("!") else 2 :].strip()
         if not code:
             raise CommandError("Type a shell command after %%: %% ls")
-        target.run_by_hand("shell", code)
+        actions.run_by_hand("shell", code)
         return
     if _FOR_THE_SHELL.match(text):
         raise CommandError("Type that in your shell, after you quit. Here, use %model, %profile or %help.")
@@ -59,10 +59,10 @@ def carry_out(text: str, target: CommandTarget) -> None:
     if not word:
         raise CommandError("Type a command name after %; %help lists them.")
     chosen = COMMANDS.get(_named(word))
-    if chosen is None and target.knows_language(word):
+    if chosen is None and actions.knows_language(word):
         if not argument:
             raise CommandError(f"Type code after it: %{word} CODE")
-        target.run_by_hand(word, argument)
+        actions.run_by_hand(word, argument)
         return
     if chosen is None:
         near = _nearest(word)
@@ -70,7 +70,7 @@ def carry_out(text: str, target: CommandTarget) -> None:
         raise CommandError(f"There is no command %{one_line(word, 40)}. {hint}")
     if argument and not chosen.usage:
         raise CommandError(f"%{chosen.name} takes no argument.")
-    chosen.act(target, argument)
+    chosen.act(actions, argument)
 
 
 def _named(word: str) -> str:

@@ -1,72 +1,72 @@
 """Every command, in the order in which help lists them."""
 
-from oi_tui.commands.registry import CommandError, CommandTarget, command, number, on_off, parted
+from oi_tui.commands.registry import CommandActions, CommandError, command, number, on_off, parted
 
 #: Where Open Interpreter saves messages, and loads them from, when no path is given.
 _MESSAGES = "messages.json"
 
 
 @command("help", "Show keys and commands", keys="f1", shown=True)
-def _help(target: CommandTarget, _: str) -> None:
-    target.open_help()
+def _help(actions: CommandActions, _: str) -> None:
+    actions.open_help()
 
 
 @command("keys", "List all key bindings")
-def _keys(target: CommandTarget, _: str) -> None:
-    target.list_keys()
+def _keys(actions: CommandActions, _: str) -> None:
+    actions.list_keys()
 
 
 @command("new", "Start a new conversation", keys="ctrl+n")
-def _new(target: CommandTarget, _: str) -> None:
-    target.start_conversation()
+def _new(actions: CommandActions, _: str) -> None:
+    actions.start_conversation()
 
 
 @command("conversations", "Find and open another conversation", keys="ctrl+r", shown=True)
-def _conversations(target: CommandTarget, _: str) -> None:
-    target.open_navigator()
+def _conversations(actions: CommandActions, _: str) -> None:
+    actions.open_navigator()
 
 
 @command("profile", "Edit settings, or switch to profile NAME", usage="[NAME]", keys="f2", shown=True)
-def _profile(target: CommandTarget, argument: str) -> None:
-    target.open_profile(argument)
+def _profile(actions: CommandActions, argument: str) -> None:
+    actions.open_profile(argument)
 
 
 @command("trust", "Review this folder's settings, and trust them or not")
-def _trust(target: CommandTarget, _: str) -> None:
-    target.trust_folder()
+def _trust(actions: CommandActions, _: str) -> None:
+    actions.trust_folder()
 
 
 @command("model", "Choose a model, or switch to MODEL", usage="[NAME]", keys="ctrl+l")
-def _model(target: CommandTarget, argument: str) -> None:
-    target.open_models(argument)
+def _model(actions: CommandActions, argument: str) -> None:
+    actions.open_models(argument)
 
 
 @command("theme", "Choose a theme, or switch to THEME", usage="[NAME]")
-def _theme(target: CommandTarget, argument: str) -> None:
-    target.open_themes(argument)
+def _theme(actions: CommandActions, argument: str) -> None:
+    actions.open_themes(argument)
 
 
 @command("stop", "Stop the reply, the question or the running code", keys="escape")
-def _stop(target: CommandTarget, _: str) -> None:
-    target.stop()
+def _stop(actions: CommandActions, _: str) -> None:
+    actions.stop()
 
 
 @command("continue", "Let the model continue")
-def _continue(target: CommandTarget, _: str) -> None:
-    target.go_on()
+def _continue(actions: CommandActions, _: str) -> None:
+    actions.go_on()
 
 
 @command("run", "Run your own code; the model does not see it", usage="LANGUAGE CODE")
-def _run(target: CommandTarget, argument: str) -> None:
+def _run(actions: CommandActions, argument: str) -> None:
     language, code = parted(argument)
     if not code:
         raise CommandError("Type a language and code: %run python print(1)")
-    target.run_by_hand(language, code)
+    actions.run_by_hand(language, code)
 
 
 @command("auto_run", "Run code without asking, or ask again", usage="[on|off]")
-def _auto_run(target: CommandTarget, argument: str) -> None:
-    target.switch_auto_run(on_off(argument))
+def _auto_run(actions: CommandActions, argument: str) -> None:
+    actions.switch_auto_run(on_off(argument))
 
 
 @command(
@@ -74,152 +74,152 @@ def _auto_run(target: CommandTarget, argument: str) -> None:
     "Turn the sandbox on or off (interpreters restart), or allow a host",
     usage="[on|off|allow HOST]",
 )
-def _sandbox(target: CommandTarget, argument: str) -> None:
+def _sandbox(actions: CommandActions, argument: str) -> None:
     word, host = parted(argument)
     if word == "allow":
-        target.allow_host(host.strip())
+        actions.sandbox.allow(host.strip())
     else:
-        target.switch_sandbox(on_off(argument))
+        actions.sandbox.switch(on_off(argument))
 
 
 @command("os", "Let the model use your screen, mouse and keyboard, or stop that", usage="[on|off]")
-def _os(target: CommandTarget, argument: str) -> None:
-    target.switch_os_mode(on_off(argument))
+def _os(actions: CommandActions, argument: str) -> None:
+    actions.switch_os_mode(on_off(argument))
 
 
 @command(
     "target", "Say where code runs, or run it elsewhere: ssh:HOST, container:NAME, local", usage="[NAME]"
 )
-def _target(target: CommandTarget, argument: str) -> None:
-    target.switch_target(argument)
+def _target(actions: CommandActions, argument: str) -> None:
+    actions.target.switch(argument)
 
 
 @command("permissions", "Show and revoke auto-approvals")
-def _permissions(target: CommandTarget, _: str) -> None:
-    target.open_permissions()
+def _permissions(actions: CommandActions, _: str) -> None:
+    actions.open_permissions()
 
 
 @command("undo", "Remove your last message and everything after it")
-def _undo(target: CommandTarget, _: str) -> None:
-    target.undo_message()
+def _undo(actions: CommandActions, _: str) -> None:
+    actions.going_back.undo()
 
 
 @command("redo", "Restore what %undo removed")
-def _redo(target: CommandTarget, _: str) -> None:
-    target.redo_message()
+def _redo(actions: CommandActions, _: str) -> None:
+    actions.going_back.redo()
 
 
 @command("rewind", "Go back to before your message N; without N, choose one", usage="[N]")
-def _rewind(target: CommandTarget, argument: str) -> None:
-    target.rewind(number(argument, "Type the number of your message: %rewind 2"))
+def _rewind(actions: CommandActions, argument: str) -> None:
+    actions.rewind(number(argument, "Type the number of your message: %rewind 2"))
 
 
 @command("fork", "Continue in a copy; this conversation stays as it is")
-def _fork(target: CommandTarget, _: str) -> None:
-    target.fork()
+def _fork(actions: CommandActions, _: str) -> None:
+    actions.going_back.branch()
 
 
 @command("rerun", "Run earlier cells again, up to cell N; each needs approval", usage="[N]")
-def _rerun(target: CommandTarget, argument: str) -> None:
-    target.run_again(number(argument, "Type a cell number: %rerun 3"))
+def _rerun(actions: CommandActions, argument: str) -> None:
+    actions.run_again(number(argument, "Type a cell number: %rerun 3"))
 
 
 @command("offer", "Ask to run the code blocks in the text of the last reply")
-def _offer(target: CommandTarget, _: str) -> None:
-    target.run_blocks()
+def _offer(actions: CommandActions, _: str) -> None:
+    actions.run_blocks()
 
 
 @command("files", "List the files that cells changed, or only cell N", usage="[N]")
-def _files(target: CommandTarget, argument: str) -> None:
-    target.tell_files(number(argument, "Type a cell number: %files 3"))
+def _files(actions: CommandActions, argument: str) -> None:
+    actions.files.show(number(argument, "Type a cell number: %files 3"))
 
 
 @command("restore", "Restore files as they were before cell N; undo reverts that", usage="[N|all|undo]")
-def _restore(target: CommandTarget, argument: str) -> None:
+def _restore(actions: CommandActions, argument: str) -> None:
     if argument not in ("", "all", "undo"):
         argument = str(number(argument, "Type a cell number, “all” or “undo”: %restore 3"))
-    target.restore_files(argument)
+    actions.files.restore(argument)
 
 
 @command("reset", "Same as %new (Open Interpreter's name)")
-def _reset(target: CommandTarget, _: str) -> None:
-    target.start_conversation()
+def _reset(actions: CommandActions, _: str) -> None:
+    actions.start_conversation()
 
 
 @command("restart", "Restart the interpreters; the conversation stays")
-def _restart(target: CommandTarget, _: str) -> None:
-    target.reset_languages()
+def _restart(actions: CommandActions, _: str) -> None:
+    actions.reset_languages()
 
 
 @command("export", "Export as markdown, notebook, html, script or json", usage="[FORMAT] [PATH]")
-def _export(target: CommandTarget, argument: str) -> None:
+def _export(actions: CommandActions, argument: str) -> None:
     name, path = parted(argument)
     if not name:
         raise CommandError(
             "Name a format or a file: %export markdown, notebook, html, script, json or a.html."
         )
-    target.export(name, path)
+    actions.documents.export(name, path)
 
 
 @command("markdown", "Export as Markdown", usage="[PATH]")
-def _markdown(target: CommandTarget, argument: str) -> None:
-    target.export("markdown", argument)
+def _markdown(actions: CommandActions, argument: str) -> None:
+    actions.documents.export("markdown", argument)
 
 
 @command("jupyter", "Export as a Jupyter notebook", usage="[PATH]")
-def _jupyter(target: CommandTarget, argument: str) -> None:
-    target.export("notebook", argument)
+def _jupyter(actions: CommandActions, argument: str) -> None:
+    actions.documents.export("notebook", argument)
 
 
 @command("html", "Export as a web page", usage="[PATH]")
-def _html(target: CommandTarget, argument: str) -> None:
-    target.export("html", argument)
+def _html(actions: CommandActions, argument: str) -> None:
+    actions.documents.export("html", argument)
 
 
 @command("script", "Export the code that ran, one file per language", usage="[PATH]")
-def _script(target: CommandTarget, argument: str) -> None:
-    target.export("script", argument)
+def _script(actions: CommandActions, argument: str) -> None:
+    actions.documents.export("script", argument)
 
 
 @command("save_message", "Save the messages in Open Interpreter's format", usage="[PATH]")
-def _save_message(target: CommandTarget, argument: str) -> None:
-    target.export("json", argument or _MESSAGES)
+def _save_message(actions: CommandActions, argument: str) -> None:
+    actions.documents.export("json", argument or _MESSAGES)
 
 
 @command("load_message", "Load messages in Open Interpreter's format", usage="[PATH]")
-def _load_message(target: CommandTarget, argument: str) -> None:
-    target.load_messages(argument or _MESSAGES)
+def _load_message(actions: CommandActions, argument: str) -> None:
+    actions.documents.load(argument or _MESSAGES)
 
 
 @command("tokens", "Show tokens and cost, and what PROMPT would add", usage="[PROMPT]")
-def _tokens(target: CommandTarget, argument: str) -> None:
-    target.tell_tokens(argument)
+def _tokens(actions: CommandActions, argument: str) -> None:
+    actions.tell_tokens(argument)
 
 
 @command("compact", "Summarise older messages to save tokens; undo reverts it", usage="[undo]")
-def _compact(target: CommandTarget, argument: str) -> None:
+def _compact(actions: CommandActions, argument: str) -> None:
     if argument not in ("", "undo"):
         raise CommandError("Type %compact, or %compact undo.")
-    target.compact(undo=argument == "undo")
+    actions.compact(undo=argument == "undo")
 
 
 @command("info", "Show versions, languages and folders")
-def _info(target: CommandTarget, _: str) -> None:
-    target.tell_info()
+def _info(actions: CommandActions, _: str) -> None:
+    actions.tell_info()
 
 
 @command("doctor", "Check the installation, the machine and the terminal")
-def _doctor(target: CommandTarget, _: str) -> None:
-    target.examine()
+def _doctor(actions: CommandActions, _: str) -> None:
+    actions.examine()
 
 
 @command("skills", "List skills; save the code of this conversation as one", usage="[save NAME]")
-def _skills(target: CommandTarget, argument: str) -> None:
+def _skills(actions: CommandActions, argument: str) -> None:
     word, name = parted(argument)
     if not word:
-        target.tell_skills()
+        actions.tell_skills()
     elif word in ("trust", "save") and name:
-        (target.trust_skill if word == "trust" else target.save_skill)(name)
+        (actions.trust_skill if word == "trust" else actions.save_skill)(name)
     else:
         raise CommandError("Type %skills, %skills trust NAME or %skills save NAME.")
 
@@ -229,15 +229,15 @@ def _skills(target: CommandTarget, argument: str) -> None:
     "List MCP servers; test, add or remove one; use a prompt; review changed tools",
     usage="[test|add|remove|login|logout|prompt|trust NAME]",
 )
-def _mcp(target: CommandTarget, argument: str) -> None:
+def _mcp(actions: CommandActions, argument: str) -> None:
     action, rest = parted(argument)
     name, rest = parted(rest)
-    target.manage_servers(action, name, rest)
+    actions.manage_servers(action, name, rest)
 
 
 @command("skill", "Same as %skills", usage="[save NAME]")
-def _skill(target: CommandTarget, argument: str) -> None:
-    _skills(target, argument)
+def _skill(actions: CommandActions, argument: str) -> None:
+    _skills(actions, argument)
 
 
 @command(
@@ -245,98 +245,98 @@ def _skill(target: CommandTarget, argument: str) -> None:
     "List languages and how to install more; review and trust a custom one",
     usage="[trust NAME]",
 )
-def _languages(target: CommandTarget, argument: str) -> None:
+def _languages(actions: CommandActions, argument: str) -> None:
     word, name = parted(argument)
     if not word:
-        target.tell_languages()
+        actions.tell_languages()
     elif word == "trust" and name:
-        target.trust_language(name)
+        actions.trust_language(name)
     else:
         raise CommandError("Type %languages, or %languages trust NAME.")
 
 
 @command("verbose", "Log requests, runs, times and errors, or stop logging them", usage="[on|off]")
-def _verbose(target: CommandTarget, argument: str) -> None:
-    target.switch_verbose(on_off(argument), words=False)
+def _verbose(actions: CommandActions, argument: str) -> None:
+    actions.switch_verbose(on_off(argument), words=False)
 
 
 @command("debug", "Like %verbose, with the text sent to and from the model", usage="[on|off]")
-def _debug(target: CommandTarget, argument: str) -> None:
-    target.switch_verbose(on_off(argument), words=True)
+def _debug(actions: CommandActions, argument: str) -> None:
+    actions.switch_verbose(on_off(argument), words=True)
 
 
 @command("log", "Read the log")
-def _log(target: CommandTarget, _: str) -> None:
-    target.open_log()
+def _log(actions: CommandActions, _: str) -> None:
+    actions.open_log()
 
 
 @command("focus", "Use the running program's terminal; else read the last output", keys="ctrl+o")
-def _focus(target: CommandTarget, _: str) -> None:
-    target.use_terminal()
+def _focus(actions: CommandActions, _: str) -> None:
+    actions.use_terminal()
 
 
 @command("variables", "List variables; enter inserts a name in the prompt", usage="[TEXT]", keys="f4")
-def _variables(target: CommandTarget, argument: str) -> None:
-    target.open_variables(argument)
+def _variables(actions: CommandActions, argument: str) -> None:
+    actions.open_variables(argument)
 
 
 @command("sidebar", "Show or hide variables, changed files and cost", usage="[on|off]", keys="ctrl+b")
-def _sidebar(target: CommandTarget, argument: str) -> None:
-    target.switch_sidebar(on_off(argument))
+def _sidebar(actions: CommandActions, argument: str) -> None:
+    actions.switch_sidebar(on_off(argument))
 
 
 @command("table", "Open a data frame of Python, or a CSV, Parquet, Excel or SQLite file", usage="NAME|FILE")
-def _table(target: CommandTarget, argument: str) -> None:
+def _table(actions: CommandActions, argument: str) -> None:
     if not argument:
         raise CommandError("Type the name of a variable or a file: %table df")
-    target.open_table(argument)
+    actions.open_table(argument)
 
 
 @command("history", "Search your messages in all conversations", usage="[TEXT]", keys="ctrl+s")
-def _history(target: CommandTarget, argument: str) -> None:
-    target.search_history(argument)
+def _history(actions: CommandActions, argument: str) -> None:
+    actions.search_history(argument)
 
 
 @command("mouse", "Turn mouse support on or off", usage="[on|off]")
-def _mouse(target: CommandTarget, argument: str) -> None:
-    target.switch_mouse(on_off(argument))
+def _mouse(actions: CommandActions, argument: str) -> None:
+    actions.switch_mouse(on_off(argument))
 
 
 @command("blocks", "Move to the conversation: navigate by block, copy, fold", keys="ctrl+up")
-def _blocks(target: CommandTarget, _: str) -> None:
-    target.focus_conversation()
+def _blocks(actions: CommandActions, _: str) -> None:
+    actions.focus_conversation()
 
 
 @command("find", "Find text; find and replace while editing", usage="[TEXT]", keys="ctrl+f")
-def _find(target: CommandTarget, argument: str) -> None:
-    target.find(argument)
+def _find(actions: CommandActions, argument: str) -> None:
+    actions.find(argument)
 
 
 @command("output", "Read the last output in full, or the output of cell N", usage="[N]")
-def _output(target: CommandTarget, argument: str) -> None:
-    target.read_output(number(argument, "Type a cell number: %output 3"))
+def _output(actions: CommandActions, argument: str) -> None:
+    actions.read_output(number(argument, "Type a cell number: %output 3"))
 
 
 @command("copy", "Copy the last code", keys="ctrl+y")
-def _copy(target: CommandTarget, _: str) -> None:
-    target.copy_code()
+def _copy(actions: CommandActions, _: str) -> None:
+    actions.copy_code()
 
 
 @command("prompt", "Move to the prompt", keys="ctrl+down")
-def _prompt(target: CommandTarget, _: str) -> None:
-    target.focus_prompt()
+def _prompt(actions: CommandActions, _: str) -> None:
+    actions.focus_prompt()
 
 
 @command("palette", "Search all commands", keys="ctrl+p")
-def _palette(target: CommandTarget, _: str) -> None:
-    target.open_palette()
+def _palette(actions: CommandActions, _: str) -> None:
+    actions.open_palette()
 
 
 @command("print", "Quit, and print the conversation in the terminal")
-def _print(target: CommandTarget, _: str) -> None:
-    target.leave_printing()
+def _print(actions: CommandActions, _: str) -> None:
+    actions.leave_printing()
 
 
 @command("quit", "Quit; the conversation is saved", keys="ctrl+q")
-def _quit(target: CommandTarget, _: str) -> None:
-    target.leave()
+def _quit(actions: CommandActions, _: str) -> None:
+    actions.leave()

@@ -48,7 +48,7 @@ class Interface(Protocol):
 
 
 class PlainCommands(ConversationActions):
-    """Carries commands out in words; `oi_tui.commands.CommandTarget` lists them."""
+    """Carries commands out in words; `oi_tui.commands.CommandActions` lists them."""
 
     def __init__(self, conversation: Interface, workspace: Workspace) -> None:
         super().__init__(workspace)

@@ -1,4 +1,4 @@
-"""The web page: three files without a secret in them."""
+"""The web page: a few files without a secret in them."""
 
 import mimetypes
 from functools import cache

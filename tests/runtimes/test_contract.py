@@ -325,7 +325,7 @@ def test_no_process_and_no_descriptor_is_left(make: Make, sample: Sample) -> Non
     assert children
     computer.close()
     # Fewer, where the memory of an earlier test was cleaned up meanwhile.
-    assert descriptors() <= before
+    until(lambda: descriptors() <= before)
     until(lambda: not any(alive(pid) for pid in set(children) - set(map(int, _children()))))
 
 

@@ -49,7 +49,7 @@ _TWICE = 1.0
 
 
 class ChatCommands(ConversationActions):
-    """Carries commands out; `oi_tui.commands.CommandTarget` lists them."""
+    """Carries commands out; `oi_tui.commands.CommandActions` lists them."""
 
     def __init__(self, chat: "PromptScreen", chat_view: "ChatView") -> None:
         super().__init__(chat_view.workspace)
@@ -181,7 +181,7 @@ class ChatCommands(ConversationActions):
         """Insert a variable in the prompt, show its value, restore the files of a cell, or list variables."""
         self._view.sidebar.close_drawer()
         if row.action == "restore":
-            self.restore_files(row.name)
+            self.files.restore(row.name)
         elif row.action == "more":
             self.open_variables("")
         elif look:
@@ -230,7 +230,7 @@ class ChatCommands(ConversationActions):
         """Put the files back that a cell changed."""
         cell = next((item for item in self._view.conversation.printing if item.key == key), None)
         if isinstance(cell, CellBlock):
-            self.restore_files(str(cell.number))
+            self.files.restore(str(cell.number))
 
     def start(self, events: Iterator[Event]) -> None:
         """Work through a session's events, in sight."""

@@ -1,5 +1,6 @@
 """The command line, up to the moment when the application takes over."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -34,6 +35,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Profile, dict[str, An
     application.run = run  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "oi_tui.app", application)
     monkeypatch.setattr(main, "_has_screen", lambda: True)
+    monkeypatch.setattr(main, "_loading_model_process", contextlib.nullcontext)
     return calls
 
 

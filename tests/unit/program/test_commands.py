@@ -5,6 +5,19 @@ import pytest
 from oi_tui import commands
 from oi_tui.commands import COMMANDS, CommandError, carry_out, is_command, matching
 
+SUBJECTS = {name for name, kept in vars(commands.CommandActions).items() if isinstance(kept, property)}
+
+
+class Subject:
+    """Notes what a part of the actions is told."""
+
+    def __init__(self, name: str, calls: list[tuple[str, tuple[object, ...]]]) -> None:
+        self._name = name
+        self._calls = calls
+
+    def __getattr__(self, name: str):
+        return lambda *arguments, **_: self._calls.append((f"{self._name}.{name}", arguments))
+
 
 class Desk:
     """Notes what it is told."""
@@ -16,6 +29,8 @@ class Desk:
         return name.lower() == "python"
 
     def __getattr__(self, name: str):
+        if name in SUBJECTS:
+            return Subject(name, self.calls)
         return lambda *arguments, **_: self.calls.append((name, arguments))
 
 
@@ -28,14 +43,14 @@ class Desk:
         ("%auto_run", ("switch_auto_run", (None,))),
         ("%auto_run on", ("switch_auto_run", (True,))),
         ("%auto_run off", ("switch_auto_run", (False,))),
-        ("%sandbox", ("switch_sandbox", (None,))),
-        ("%target", ("switch_target", ("",))),
-        ("%target command:sudo -u build", ("switch_target", ("command:sudo -u build",))),
+        ("%sandbox", ("sandbox.switch", (None,))),
+        ("%target", ("target.switch", ("",))),
+        ("%target command:sudo -u build", ("target.switch", ("command:sudo -u build",))),
         ("%os", ("switch_os_mode", (None,))),
         ("%os on", ("switch_os_mode", (True,))),
-        ("%sandbox off", ("switch_sandbox", (False,))),
-        ("%sandbox allow  Example.com ", ("allow_host", ("Example.com",))),
-        ("%sandbox allow", ("allow_host", ("",))),
+        ("%sandbox off", ("sandbox.switch", (False,))),
+        ("%sandbox allow  Example.com ", ("sandbox.allow", ("Example.com",))),
+        ("%sandbox allow", ("sandbox.allow", ("",))),
         ("%offer", ("run_blocks", ())),
         ("%model  openai/x ", ("open_models", ("openai/x",))),
         ("%run python print(1)", ("run_by_hand", ("python", "print(1)"))),
@@ -51,10 +66,10 @@ class Desk:
         ("/Help", ("open_help", ())),
         ("%tokens", ("tell_tokens", ("",))),
         ("%tokens how many are these?", ("tell_tokens", ("how many are these?",))),
-        ("%export Markdown\t a b.md ", ("export", ("Markdown", "a b.md"))),
-        ("%export a.html", ("export", ("a.html", ""))),
+        ("%export Markdown\t a b.md ", ("documents.export", ("Markdown", "a b.md"))),
+        ("%export a.html", ("documents.export", ("a.html", ""))),
         ("%rewind [2]", ("rewind", (2,))),
-        ("%restore 3", ("restore_files", ("3",))),
+        ("%restore 3", ("files.restore", ("3",))),
     ],
 )
 def test_a_command_acts(typed: str, call: tuple[str, tuple[object, ...]]) -> None:
@@ -158,6 +173,6 @@ def test_every_command_names_something_that_the_desk_can_do() -> None:
     from oi_tui.plain.commands import PlainCommands
     from oi_tui.screens.chat.commands import ChatCommands
 
-    wanted = {name for name in vars(commands.CommandTarget) if not name.startswith("_")}
+    wanted = {name for name in vars(commands.CommandActions) if not name.startswith("_")} - SUBJECTS
     assert wanted <= set(dir(ChatCommands))
     assert wanted <= set(dir(PlainCommands))

@@ -256,8 +256,8 @@ def test_what_is_left_is_cleaned_up_at_the_end_of_the_program() -> None:
         "from oi_tui.api.finalizers import finalize\n"
         "class Thing: pass\n"
         "kept, lost = Thing(), Thing()\n"
-        "finalize(kept, lambda: print('kept', flush=True))\n"
-        "finalize(lost, lambda: print('lost', flush=True))\n"
+        "finalize(kept, lambda: print('kept ', end='', flush=True))\n"
+        "finalize(lost, lambda: print('lost ', end='', flush=True))\n"
         "del lost\n"
     )
     for first in ("", "weakref.finalize(sys.modules['weakref'], print, end='')\n"):

@@ -9,8 +9,8 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -135,11 +135,20 @@ def start_child(module: str = _MODULE, environment: Mapping[str, str] | None = N
     return Child(os.environ if environment is None else environment, command)
 
 
-def start_ahead() -> None:
-    """Start the process for whoever asks for it first, where another processor is free to load LiteLLM."""
+@contextmanager
+def started_ahead() -> Iterator[None]:
+    """Start the process for whoever asks for it first, where another processor is free to load LiteLLM.
+
+    It is ended at the end, unless somebody took it.
+    """
     if _processors() > 1:
         with suppress(OSError):
             _ahead.put(start_child())
+    try:
+        yield
+    finally:
+        with suppress(queue.Empty):
+            _ahead.get_nowait().end()
 
 
 def _processors() -> int:

@@ -1,0 +1,89 @@
+"""Writes the conversation as a document, and begins one with the messages of a file."""
+
+import itertools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.actions.interface import UserInterface
+from oi_tui.engine.export.formats import ENDINGS, FORMATS, export, file_name, kind_of, script_suffix
+from oi_tui.engine.open_interpreter import conversations
+from oi_tui.text import one_line
+from oi_tui.workspace import Workspace
+
+
+class DocumentActions:
+    """Carries out `%export`, `%load_message` and their like."""
+
+    def __init__(self, ui: UserInterface, workspace: Workspace, show_other: Callable[[], None]) -> None:
+        """`show_other` shows another conversation."""
+        self._ui = ui
+        self._workspace = workspace
+        self._show_other = show_other
+
+    def export(self, format: str, path: str) -> None:
+        """Write the conversation as a document; without a path, into the working directory.
+
+        The format may also be an ending, or be left out before a path that has one.
+        """
+        messages = self._workspace.session.messages
+        chosen = FORMATS.get(format.lower())
+        if chosen is None and "." not in format:
+            chosen = kind_of(Path(f"x.{format}"))
+        if chosen is None:
+            path = f"{format} {path}".strip()
+            chosen = kind_of(Path(path))
+        if chosen is None:
+            known = ", ".join(FORMATS)
+            text = f"Unknown format “{one_line(path, 40)}”. Formats: {known}."
+            self._ui.tell(f"{text} You can also use a file name that ends in {ENDINGS}.", warning=True)
+            return
+        if not messages:
+            self._ui.tell("There is nothing to export yet.", warning=True)
+            return
+        said = next((m.content for m in messages if m.role == "user"), "conversation")
+        title = one_line(self._workspace.conversation.title or said, 60)
+        suffix = script_suffix(messages) if chosen.name == "script" else chosen.suffix
+        try:
+            target = paths.typed(path)
+            if target.is_dir():
+                target = _unused(target / file_name(title, suffix))
+            if target.suffix == "":
+                target = target.with_name(target.name + suffix)
+            if target.exists():
+                self._ui.tell(f"{target} already exists; choose another name.", warning=True)
+                return
+            written = export(chosen, title, messages, target.absolute())
+        except OSError as error:
+            self._ui.tell(f"Could not write: {error.strerror or error}.", warning=True)
+        except ValueError as error:  # a name that cannot be one
+            self._ui.tell(f"Could not write: {error}.", warning=True)
+        else:
+            self._ui.tell(f"Saved {', '.join(map(str, written))}.")
+
+    def load(self, path: str) -> None:
+        """Begin a conversation with the messages of a file."""
+        source = paths.typed(path)
+        if source.suffix == "" and not os.path.lexists(source):
+            source = source.with_name(source.name + ".json")
+        try:
+            found = conversations.read(source)
+        except (OSError, ValueError) as error:
+            self._ui.tell(f"Could not load {source}: {error}", warning=True)
+            return
+        messages = tuple(found.contents.messages.values())
+        self._workspace.conversation.begin(messages)
+        self._show_other()
+        count = "1 message" if len(messages) == 1 else f"{len(messages):,} messages"
+        self._ui.tell(". ".join([f"{count} from {source}", *map(_sentence, found.problems)]) + ".")
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _unused(path: Path) -> Path:
+    """The path, or the first one with a number that names no file yet."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
+    return next(item for item in itertools.chain((path,), numbered) if not item.exists())
