@@ -253,9 +253,7 @@ def _started(arguments: list[str]) -> int:
     with _loading_model_process() if not profile.completions else contextlib.nullcontext():
         from oi_tui.app import run
 
-        return run(
-            profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given
-        )
+        return run(profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given)
 
 
 def _serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int:
