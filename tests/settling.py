@@ -3,15 +3,21 @@
 Textual's own pilot makes one pass: it puts a message into the queue of each widget, and waits until all were
 taken. A message that is handed on meanwhile, from an input to its screen and from there to a list, comes
 after that pass when the machine is busy, and so does a change of the focus that the next key relies on; and
-on a screen with hundreds of widgets the passes take most of the time of a test. Here a pilot watches the
-queues: it goes on once each widget waits for its next message.
+on a screen with hundreds of widgets the passes take most of the time of a test. It then sleeps 20 ms at a
+time until the process uses no more time of a processor, twice for each key. Here a pilot watches the queues:
+it goes on once each widget waits for its next message, what a thread was given a moment ago is done, what is
+to happen in a moment has happened, and the screen is drawn.
 """
 
 import asyncio
 import time
 import weakref
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+import textual.app
+import textual.pilot
 from textual._queue import Queue
 from textual.pilot import Pilot
 
@@ -20,10 +26,18 @@ PATIENCE = 1.0
 #: Queues that nobody takes from for so long, in seconds, belong to who has ended or waits for something.
 _STUCK = 0.05
 
+#: How long work in a thread is waited for, in seconds from its beginning; a turn for instance takes longer.
+_THREAD = 0.15
+#: What a widget does so many seconds later belongs to the key: a return key that may be part of a paste.
+_SOON = 0.05
+
 _put, _get, _one_pass = Queue.put_nowait, Queue.get, Pilot._wait_for_screen
+_submit = ThreadPoolExecutor.submit
 #: The queues whose owners have something to do.
 _busy: "weakref.WeakSet[Queue[Any]]" = weakref.WeakSet()
 _taken = 0
+#: What threads were given to do, and until when it is waited for.
+_given: dict[Future[Any], float] = {}
 
 
 def _noting_put(queue: Queue[Any], message: object) -> None:
@@ -49,9 +63,9 @@ async def settled(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     taken, moved = _taken, time.monotonic()
     rounds = 0
     while rounds < 2:
-        await asyncio.sleep(0 if _taken != taken or not _busy else 0.001)
+        await asyncio.sleep(0.001 if rounds or (_busy and _taken == taken) or _given else 0)
         now = time.monotonic()
-        rounds = 0 if _busy else rounds + 1
+        rounds = 0 if _busy or _works(now) or _comes(now) or _draw(pilot) else rounds + 1
         if _taken != taken:
             taken, moved = _taken, now
         elif _busy and now - moved > _STUCK:
@@ -62,6 +76,47 @@ async def settled(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
         if now > limit:
             break
     return not pilot.app._exception_event.is_set()
+
+
+def _noting_submit(
+    pool: ThreadPoolExecutor, work: Callable[..., Any], /, *args: Any, **more: Any
+) -> Future[Any]:
+    future = _submit(pool, work, *args, **more)
+    _given[future] = time.monotonic() + _THREAD
+    return future
+
+
+def _works(now: float) -> bool:
+    """Whether a thread is at work on what it was given a moment ago."""
+    for future, until in list(_given.items()):
+        if future.done() or now > until:
+            del _given[future]
+    return bool(_given)
+
+
+def _comes(now: float) -> bool:
+    """Whether a widget does something in a moment (`oi_tui.widgets.timer`)."""
+    scheduled: list[asyncio.TimerHandle] = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]
+    return any(
+        handle.when() < now + _SOON
+        and not handle.cancelled()
+        and getattr(handle._callback, "__name__", "") == "call_next"  # type: ignore[attr-defined]
+        for handle in scheduled
+    )
+
+
+def _draw(pilot: Pilot[Any]) -> bool:
+    """Draw now what the screen would draw with its next frame; whether there was anything."""
+    screen = pilot.app.screen
+    if not screen._update_timer._active.is_set():
+        return False
+    screen._on_timer_update()
+    return True
+
+
+async def _go_on(*_: float) -> None:
+    """Stand in for the wait until the process is idle: `settled` knows better."""
+    await asyncio.sleep(0)
 
 
 async def press(pilot: Pilot[Any], *keys: str) -> None:
@@ -75,5 +130,7 @@ def install() -> None:
     """Let all pilots wait so."""
     Queue.put_nowait = _noting_put  # type: ignore[method-assign]
     Queue.get = _noting_get  # type: ignore[method-assign]
+    textual.app.wait_for_idle = textual.pilot.wait_for_idle = _go_on  # type: ignore[attr-defined]
+    ThreadPoolExecutor.submit = _noting_submit  # type: ignore[method-assign,assignment]
     Pilot._wait_for_screen = settled  # type: ignore[method-assign]
     Pilot.press = press  # type: ignore[method-assign]
