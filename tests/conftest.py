@@ -30,8 +30,8 @@ GRACE = 90.0
 STDERR = pytest.StashKey[int]()
 #: Variables that could let a person's set-up, or the place where the tests run, into a test.
 FOREIGN = ("API_KEY", "API_BASE", "BASE_URL", "_TOKEN", "_PROXY", "_proxy")
-#: New objects before a look for garbage, and looks at one generation before one at the next. With Python's own
-#: 700 a worker that has drawn many screens spends half of its time on looking.
+#: New objects before a look for garbage, and looks at one generation before one at the next. With Python's
+#: own 700 a worker that has drawn many screens spends half of its time on looking.
 GARBAGE = (20_000, 10, 10)
 _homes = itertools.count()
 UNWANTED = (

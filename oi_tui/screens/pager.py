@@ -19,7 +19,10 @@ _KEYS = ("/ search", "n next", "N previous", "s where", "escape back")
 
 
 class PagerScreen(Page[None]):
-    """Shows a text from its beginning. `where` says in a sentence where the text is kept."""
+    """Shows a text from its beginning.
+
+    `where` is a sentence about where the text is kept, `empty` one that is shown where there is none.
+    """
 
     CSS_PATH = paths.styles() / "reader.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -31,11 +34,14 @@ class PagerScreen(Page[None]):
         Binding("s", "where", "Show the file's path", id="reader.where"),
     ]
 
-    def __init__(self, title: str, text: LongText, where: str) -> None:
+    def __init__(
+        self, title: str, text: LongText, where: str, *, empty: str = "Nothing was printed."
+    ) -> None:
         super().__init__()
         self._title = title
         self._text = text
         self._where = where
+        self._empty = empty
         self._sought = ""
         self._remark = ""
         self._view = TextView(text, id="reader-text")
@@ -44,6 +50,7 @@ class PagerScreen(Page[None]):
         """The title, the text, the field for a search, and the keys."""
         yield Static(Content(one_line(self._title, 200)), id="reader-title", markup=False)
         yield self._view
+        yield Static(Content(self._empty), id="reader-empty", markup=False)
         yield Input(placeholder="search; enter finds it", id="reader-search", select_on_focus=True)
         yield Static(id="reader-status", markup=False)
 
@@ -64,8 +71,9 @@ class PagerScreen(Page[None]):
         count, top = self._text.line_count, self._view.top
         last = min(top + self._view.size.height, count)
         known = f"{count:,}" if self._text.complete else f"at least {count:,}"
-        lines = f"lines {min(top + 1, count):,}-{last:,} of {known}" if count else "nothing was printed"
-        parts = [part for part in (self._remark, lines, *_KEYS) if part]
+        lines = f"lines {min(top + 1, count):,}-{last:,} of {known}" if count else ""
+        parts = [part for part in (self._remark, lines, *(_KEYS if count else _KEYS[-1:])) if part]
+        self.set_class(not count, "-empty")
         # What does not fit goes, from the least needed key on; the way back stays.
         while len(" · ".join(parts)) > self.size.width - 2 and len(parts) > 2:
             del parts[-2]

@@ -34,4 +34,7 @@ class LogPanel(Static):
             return
         self._shown = self._recent.count
         newest = list(self._recent.lines)[-self.size.height :]
+        if not newest:
+            self.update(Content("Nothing has been logged yet."))
+            return
         self.update(Content("\n".join(one_line(line, max(20, self.size.width)) for line in newest)))

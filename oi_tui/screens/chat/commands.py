@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 #: A second escape at rest within this many seconds goes back.
 _TWICE = 1.0
+_EMPTY_LOG = "Nothing has been logged yet."
 
 
 class ChatCommands(ConversationActions):
@@ -286,7 +287,7 @@ class ChatCommands(ConversationActions):
             text = LongText.open(log.file())
         except OSError:
             text = LongText.of("\n".join(log.recent.lines))
-        self._chat.app.push_screen(PagerScreen("Log", text, log.where()))
+        self._chat.app.push_screen(PagerScreen("Log", text, log.where(), empty=_EMPTY_LOG))
 
     def stop(self) -> None:
         """Stop what is in progress; pressed twice at rest, go back to what was typed before."""

@@ -206,6 +206,10 @@ class ChatScreen(Screen[None]):
         self._hint = event.hint
         self.refresh_status()
 
+    def on_descendant_focus(self) -> None:
+        """Show at once the keys of what has the keyboard now."""
+        self.refresh_status()
+
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Go back to the open question once the prompt is empty.
 

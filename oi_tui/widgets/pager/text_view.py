@@ -64,6 +64,10 @@ class TextView(ScrollView, can_focus=True):
         self._fit()
         self._timer = self.set_interval(_PAUSE, self._index)
 
+    def on_resize(self) -> None:
+        """Other lines are in view."""
+        self.post_message(self.Moved())
+
     def _index(self) -> None:
         if not self.text.index() and self._timer is not None:
             self._timer.stop()

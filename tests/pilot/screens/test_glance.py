@@ -69,3 +69,16 @@ async def test_help_is_searched_by_typing() -> None:
         await desk.until(lambda: "No key or command" in str(rows.render()))
         await desk.pilot.press("escape")
         await desk.until(lambda: desk.app.screen is desk.chat)
+
+
+async def test_the_keys_in_the_last_line_change_with_what_has_the_keyboard_at_once() -> None:
+    async with sitting([call("first")], [Text("ok")]) as desk:
+        await desk.type("go")
+        await desk.asked()
+        await desk.pilot.press("y")
+        await desk.until(lambda: not desk.bench.busy)
+        for _ in range(5):
+            await desk.pilot.press("ctrl+up")
+            assert "c copy" in str(desk.chat._status.right)
+            await desk.pilot.press("ctrl+down")
+            assert "c copy" not in str(desk.chat._status.right)

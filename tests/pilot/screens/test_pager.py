@@ -126,3 +126,21 @@ async def test_the_place_is_said() -> None:
         await pilot.press("s")
         assert [note.message for note in pilot.app._notifications] == ["It is in /tmp/there.txt."]
         assert pilot.app.screen is reader
+
+
+async def test_the_lines_in_view_are_right_after_the_field_of_the_search_is_gone() -> None:
+    async with reading(LongText.of("".join(f"row {n}\n" for n in range(300)))) as (pilot, reader):
+        await pilot.press("slash", *"row 7")
+        assert "lines 1-21 of 300" in status(reader)
+        await pilot.press("enter")
+        await until(pilot, lambda: "lines 1-22 of 300" in status(reader))
+
+
+async def test_where_there_is_no_text_a_sentence_says_so_and_the_keys_lead_back() -> None:
+    async with reading(LongText.of("")) as (pilot, reader):
+        words = reader.query_one("#reader-empty", Static)
+        await until(pilot, lambda: words.region.height > 10)
+        assert str(words.render()) == "Nothing was printed."
+        assert status(reader) == "escape back"
+        await pilot.press("escape")
+        await until(pilot, lambda: not reader.is_attached)
