@@ -223,6 +223,8 @@ def _started(arguments: list[str]) -> int:
             notes.append(_SEEN)
     if problem := server_options.misplaced(given):
         raise _UsageError(problem)
+    if "attach" in given:
+        return _attach(given, words)
     profile, path = read_profile(given)
     _refuse_contradiction(profile)
     profile = replace(profile, unknown=(*profile.unknown, *notes))
@@ -254,6 +256,18 @@ def _started(arguments: list[str]) -> int:
         from oi_tui.app import run
 
         return run(profile, profile_path=path, words=words, resume=resume, navigator="conversations" in given)
+
+
+def _attach(given: argparse.Namespace, words: str) -> int:
+    """Join a session of a server. Raises _UsageError for what cannot be used."""
+    _hide_argument(given.attach.partition("#token=")[2])
+    if words:
+        raise _UsageError("--attach takes no request; type it when you have joined the session")
+    gc.enable()
+    try:
+        return server_options.attach(given)
+    except ValueError as error:
+        raise _UsageError(str(error)) from None
 
 
 def _serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int:

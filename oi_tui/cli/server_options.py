@@ -18,6 +18,8 @@ _FLAGS: tuple[tuple[str, str | None, str], ...] = (
     ("--tls-cert", "FILE", "serve HTTPS with this certificate"),
     ("--tls-key", "FILE", "the certificate's private key"),
 )
+#: Where a server is that was started without --host, --port and --socket.
+DEFAULT_ADDRESS = "http://127.0.0.1:8000"
 _REPEATED = ("--allow-host", "--allow-origin")
 _MISSING = 'the server needs more packages: pip install "oi-tui[server]" ({} is missing)'
 
@@ -27,6 +29,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("Server")
     group.add_argument(
         "--server", action="store_true", help="serve HTTP and WebSocket clients and a web page"
+    )
+    group.add_argument(
+        "--attach",
+        nargs="?",
+        const=DEFAULT_ADDRESS,
+        metavar="ADDRESS",
+        help="join a session of a running --server from this terminal: an address, or the path of a socket",
     )
     for flag, metavar, told in _FLAGS:
         if metavar is None:
@@ -57,6 +66,22 @@ def serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int
             raise
         raise OptionError(_MISSING.format(missing.name)) from None
     return server.run(profile, path, options, open_page="open" in given)
+
+
+def attach(given: argparse.Namespace) -> int:
+    """Join a session of a running server. Raises ValueError for an address that cannot be used."""
+    from oi_tui.attach import address
+
+    where = address.parse(given.attach)
+    try:
+        from oi_tui.attach.run import run
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("websockets", "httpx"):
+            raise
+        raise ValueError(
+            f'--attach needs more packages: pip install "oi-tui[server]" ({missing.name} is missing)'
+        ) from None
+    return run(where)
 
 
 def _chosen(given: argparse.Namespace) -> dict[str, Any]:

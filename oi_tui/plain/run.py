@@ -56,7 +56,7 @@ def converse(
 
     def work(stack: ExitStack) -> int:
         workspace, conversation = _begin(
-            profile, profile_path, stack, notes=_say, reads=True, open_workspace=open_workspace
+            profile, profile_path, stack, notes=say, reads=True, open_workspace=open_workspace
         )
         workspace.warm_up()
         workspace.model.look_for_key()
@@ -68,7 +68,7 @@ def converse(
         conversation.converse()
         return 0 if conversation.keyboard.is_terminal else _code(conversation)
 
-    return _guarded(work)
+    return guarded(work)
 
 
 def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> int:
@@ -79,15 +79,15 @@ def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> i
     data = b"" if sys.stdin is None or (sys.stdin.isatty() and words) else sys.stdin.buffer.read(_LONGEST)
     request = "\n\n".join(part for part in (words, data.decode("utf-8", "replace").strip()) if part)
     if not request:
-        _note("oi-tui: no request on standard input\n")
+        note("oi-tui: no request on standard input\n")
         return 2
 
     def work(stack: ExitStack) -> int:
-        _, conversation = _begin(profile, profile_path, stack, notes=_note, reads=False)
+        _, conversation = _begin(profile, profile_path, stack, notes=note, reads=False)
         conversation.say(request)
         return _code(conversation)
 
-    return _guarded(work)
+    return guarded(work)
 
 
 def _begin(
@@ -110,7 +110,7 @@ def _begin(
     stack.callback(alarm.close)
     keyboard = Keyboard(alarm)
     story = PlainEventHandler(
-        _say,
+        say,
         notes,
         workspace.save_picture,
         echoes=keyboard.is_terminal and reads,
@@ -169,7 +169,7 @@ def _code(conversation: PlainConversation) -> int:
     return _ENDS[ended.outcome] if ended else 0
 
 
-def _guarded(work: Callable[[ExitStack], int]) -> int:
+def guarded(work: Callable[[ExitStack], int]) -> int:
     """Do the work; whatever ends it, nothing is left running."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):
@@ -206,12 +206,14 @@ def _signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Write to standard output."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
-def _note(text: str) -> None:
+def note(text: str) -> None:
+    """Write to standard error."""
     with contextlib.suppress(OSError):
         sys.stderr.write(text)
         sys.stderr.flush()

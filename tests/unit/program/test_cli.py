@@ -388,6 +388,15 @@ def test_flags_of_the_server_need_it(capsys: pytest.CaptureFixture[str], started
     assert started == []
 
 
+def test_attach_needs_an_address_and_takes_no_request(
+    capsys: pytest.CaptureFixture[str], started: list[Any]
+) -> None:
+    assert refused(capsys, "--attach", "ftp://a").startswith("--attach needs the server's address")
+    assert "takes no request" in refused(capsys, "--attach", "127.0.0.1:1", "hello")
+    assert refused(capsys, "--attach", "127.0.0.1:1", "--port", "1") == "--port needs --server"
+    assert started == []
+
+
 def test_a_server_whose_packages_are_missing_says_how_to_get_them(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

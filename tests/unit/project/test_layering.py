@@ -24,7 +24,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"terminal"}),
     frozenset({"doctor", "actions"}),
     frozenset({"acp", "farewell", "plain", "server"}),
-    frozenset({"mcp_server"}),
+    frozenset({"attach", "mcp_server"}),
     frozenset({"widgets"}),
     frozenset({"screens"}),
     frozenset({"app"}),

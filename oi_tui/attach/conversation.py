@@ -1,0 +1,333 @@
+"""A session of a server in plain lines: shows it live and answers; leaving does not end the session."""
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from oi_tui.attach.records import Records, is_of_person
+from oi_tui.engine.tools import is_tool, words
+from oi_tui.messages import InputRequested, Message
+from oi_tui.plain.event_handler import PlainEventHandler
+from oi_tui.plain.keyboard import Keyboard
+from oi_tui.plain.wakeup import Wakeup
+from oi_tui.server.hosted_session import code_hash
+from oi_tui.terminal.external_editor import edit
+from oi_tui.text import one_line
+
+#: A second ctrl+c while nothing goes on leaves, within so many seconds.
+_TWICE = 2.0
+_QUESTION = "Run this {} code? y yes, n no, e edit: "
+_TOOL_QUESTION = "Call {}? y yes, n no, e edit: "
+_WHY = "Why not? The model gets your answer; enter for no reason: "
+_ELSEWHERE = {
+    "run": "Answered elsewhere: the code runs.",
+    "edit": "Answered elsewhere: edited code runs.",
+    "reject": "Answered elsewhere: rejected.",
+    "withdrawn": "The question was withdrawn.",
+}
+
+
+class Link(Protocol):
+    """A connection to a session."""
+
+    def take(self) -> list[dict[str, Any]]:
+        """Return the records that have come since the last call."""
+
+    def send(self, record: Mapping[str, Any]) -> bool:
+        """Send an action. Return False when there is no connection."""
+
+
+@dataclass(slots=True)
+class _Question:
+    """The open question, and how far its answer is."""
+
+    id: str
+    #: The code as the server asked for it, and as it would run.
+    message: Message
+    hash: str
+    code: str
+    why: bool = False
+    sent: bool = False
+
+    @property
+    def edited(self) -> bool:
+        return self.code != self.message.content
+
+
+class AttachedConversation:
+    """Shows the records of a connection, and sends what the person types."""
+
+    def __init__(
+        self,
+        link: Link,
+        story: PlainEventHandler,
+        keyboard: Keyboard,
+        alarm: Wakeup,
+        *,
+        may_approve: bool,
+    ) -> None:
+        """`may_approve` says that a person at a terminal sees what is written."""
+        self._link = link
+        self._story = story
+        self._keyboard = keyboard
+        self._alarm = alarm
+        self._may_approve = may_approve
+        self._records = Records()
+        #: Whether a turn goes on. Nothing can be said until the state of the session has come.
+        self._busy = True
+        self._question: _Question | None = None
+        self._input: InputRequested | None = None
+        self._language = ""
+        self._echo = ExitStack()
+        #: What was said here; the server tells it to everybody, and it stands on this screen already.
+        self._said: deque[str] = deque()
+        self._prompted = False
+        self._interrupted = 0.0
+        self._left = False
+        #: Why the server ended the connection, "" where the person left.
+        self.ended = ""
+
+    def converse(self) -> None:
+        """Show and take lines until the person leaves or the session ends."""
+        with self._alarm.on_interrupt(), self._echo:
+            while not self._is_over():
+                self._show_records()
+                self._heed_interrupt()
+                if self._is_over():
+                    break
+                self._prompt()
+                try:
+                    line = self._keyboard.line()
+                except EOFError:
+                    self._end_of_input()
+                    continue
+                if line is None:
+                    self._alarm.silence()
+                else:
+                    self._take(line)
+
+    def _is_over(self) -> bool:
+        return self._left or bool(self.ended)
+
+    # -- what comes from the server ---------------------------------------------------------------
+
+    def _show_records(self) -> None:
+        for record in self._link.take():
+            self._prompted = False
+            for event in self._records.events(record):
+                if message := is_of_person(event):
+                    self._show_message(message)
+                else:
+                    self._story.tell(event)
+            self._follow(record)
+
+    def _show_message(self, message: Message) -> None:
+        if self._said and self._said[0] == message.content:
+            self._said.popleft()
+        else:
+            self._story.note(f"\nYou, elsewhere: {message.content}")
+
+    def _follow(self, record: Mapping[str, Any]) -> None:
+        match record:
+            case {"event": "state"}:
+                self._follow_state(record)
+            case {"event": "turn.started"}:
+                self._busy = True
+            case {"event": "turn.ended"}:
+                self._busy = False
+                self._end_input()
+                self._question = None
+            case {"event": "message.recorded", "message": {"type": "code", "state": "running"} as code}:
+                self._language = str(code.get("format") or "code")
+            case {"event": "question.asked", "question": {"id": _} as asked}:
+                self._ask(asked)
+            case {"event": "question.answered", "id": id, "decision": decision}:
+                self._close_question(id, str(decision))
+            case {"event": "run.reported", "report": "input.requested"}:
+                self._ask_input(record)
+            case {"event": "run.reported", "report": "input.received" | "ended"}:
+                self._end_input()
+            case {"event": "error", "message": problem}:
+                self._story.note(str(problem))
+            case {"event": "connection.lost"}:
+                self._story.note("The connection is lost. Connecting again; ctrl+d leaves.")
+            case {"event": "connection.back"}:
+                self._story.note("Connected again.")
+            case {"event": "connection.ended", "message": reason}:
+                self.ended = str(reason)
+
+    def _follow_state(self, record: Mapping[str, Any]) -> None:
+        self._busy = bool(record.get("busy"))
+        self._said.clear()
+        asked, waits = record.get("question"), record.get("input")
+        if isinstance(asked, Mapping):
+            if self._question is None or self._question.id != asked.get("id"):
+                self._ask(asked)
+        elif self._question:
+            self._close_question(self._question.id, "withdrawn")
+        if isinstance(waits, Mapping):
+            self._ask_input(waits)
+        else:
+            self._end_input()
+
+    # -- what the person types --------------------------------------------------------------------
+
+    def _prompt(self) -> None:
+        """Write what a line would answer now, unless it stands there already."""
+        if self._prompted or self._input:
+            return
+        self._prompted = True
+        question = self._question
+        if question and not question.sent and self._may_approve:
+            self._put_question(question)
+        elif not self._busy:
+            self._tell_unsent()
+            self._story.prompt("> " if self._keyboard.is_terminal else "")
+
+    def _take(self, line: str) -> None:
+        self._prompted = False
+        self._story.answered()
+        question = self._question
+        if self._input:
+            self._type(self._input, line)
+        elif question and not question.sent and self._may_approve:
+            self._answer(question, line)
+        elif self._busy:
+            self._story.note("Not sent: the session is busy. ctrl+c stops it.")
+        elif self._keyboard.is_terminal and not self._keyboard.settled(line):
+            # More lines of a pasted text follow; it is one message.
+            self._prompted = True
+        else:
+            self._say("\n".join([*self._keyboard.early, line]).strip())
+
+    def _say(self, text: str) -> None:
+        self._keyboard.early.clear()
+        if text and self._send({"do": "say", "content": text}):
+            self._said.append(text)
+
+    def _end_of_input(self) -> None:
+        """Leave. A question stays open for others, and what runs goes on."""
+        self._left = True
+        self._story.note("")
+
+    def _heed_interrupt(self) -> None:
+        """Stop what goes on if ctrl+c was pressed; twice while nothing does leaves."""
+        if not self._alarm.interrupted:
+            return
+        self._alarm.interrupted = False
+        self._prompted = False
+        if self._busy:
+            self._story.hurry()
+            self._send({"do": "stop"})
+        elif time.monotonic() - self._interrupted < _TWICE:
+            self._left = True
+        else:
+            self._interrupted = time.monotonic()
+            self._story.note("\nctrl+c again leaves; the session goes on.")
+
+    def _send(self, record: Mapping[str, Any]) -> bool:
+        sent = self._link.send(record)
+        if not sent:
+            self._story.note("Not sent: there is no connection just now.")
+        return sent
+
+    def _tell_unsent(self) -> None:
+        """Show what was typed while a question came or went; it is not sent by itself."""
+        unsent = " ".join([*self._keyboard.early, self._keyboard.draft]).strip()
+        self._keyboard.early.clear()
+        self._keyboard.draft = ""
+        if unsent:
+            self._story.note(f"Not sent: {one_line(unsent, 1000)}")
+
+    # -- the question -----------------------------------------------------------------------------
+
+    def _ask(self, asked: Mapping[str, Any]) -> None:
+        code, language = str(asked.get("code", "")), str(asked.get("language") or "code")
+        message = Message(
+            role="assistant", type="code", format=language, content=code, id=str(asked.get("message_id"))
+        )
+        self._question = _Question(str(asked["id"]), message, code_hash(code), code)
+        self._story.code(message, code)
+        for told in filter(None, (asked.get("note"), asked.get("caution"))):
+            self._story.note(str(told))
+        program, folder = str(asked.get("program", "")), str(asked.get("folder", ""))
+        self._story.note(f"It would run in {one_line(program, 200)}, in {one_line(folder, 300)}.")
+        if findings := [one_line(str(item), 200) for item in asked.get("findings") or ()]:
+            self._story.note(f"What it does: {'; '.join(findings)}.")
+        if not self._may_approve:
+            self._story.note("It waits for an answer elsewhere: this is no terminal.")
+
+    def _put_question(self, question: _Question) -> None:
+        """Ask, once nobody types; what was typed before is no answer."""
+        if not self._keyboard.hush():
+            return
+        language = question.message.format or "code"
+        if question.why:
+            self._story.prompt(_WHY)
+        elif is_tool(language):
+            self._story.prompt(_TOOL_QUESTION.format(one_line(words(language), 250)))
+        else:
+            self._story.prompt(_QUESTION.format(one_line(language, 20)))
+
+    def _answer(self, question: _Question, line: str) -> None:
+        if question.why:
+            self._decide(question, "reject", reason=line.strip())
+        elif not self._keyboard.settled(line):
+            self._story.note("Stop typing to answer.")
+        else:
+            self._obey(question, line.strip().lower())
+
+    def _obey(self, question: _Question, word: str) -> None:
+        match word:
+            case "y" | "yes" if question.edited:
+                self._decide(question, "edit", code=question.code)
+            case "y" | "yes":
+                self._decide(question, "run")
+            case "n" | "no":
+                question.why = True
+            case "e" | "edit":
+                question.code, problem = edit(question.code, f".{question.message.format or 'txt'}")
+                if problem:
+                    self._story.note(problem)
+                self._story.code(question.message, question.code)
+            case _:
+                self._story.note("Answer y, n or e, and enter.")
+
+    def _decide(self, question: _Question, decision: str, **more: str) -> None:
+        answer = {"do": "answer", "question": question.id, "hash": question.hash, "decision": decision}
+        question.sent = self._send({**answer, **more})
+
+    def _close_question(self, id: object, decision: str) -> None:
+        question = self._question
+        if question is None or question.id != id:
+            return
+        self._question = None
+        if not question.sent or decision == "withdrawn":
+            self._story.note(_ELSEWHERE.get(decision, "Answered elsewhere."))
+        if self._keyboard.is_terminal:
+            # What was begun as an answer must not become a message.
+            self._keyboard.hush()
+
+    # -- input for programs -----------------------------------------------------------------------
+
+    def _ask_input(self, record: Mapping[str, Any]) -> None:
+        self._end_input()
+        request = InputRequested(str(record.get("prompt") or ""), bool(record.get("masked")))
+        if self._keyboard.is_terminal:
+            self._keyboard.hush()
+        self._input = request
+        self._story.ask_input(self._language or "The program", request)
+        if request.masked:
+            self._echo.enter_context(self._keyboard.hidden())
+
+    def _type(self, request: InputRequested, line: str) -> None:
+        self._story.take_input(line, masked=request.masked)
+        if self._send({"do": "input", "text": line}):
+            self._end_input()
+
+    def _end_input(self) -> None:
+        self._input = None
+        self._echo.close()

@@ -1,0 +1,121 @@
+"""Turns the records of a server into the events of a turn, so that they are shown in the same way."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from oi_tui import messages
+from oi_tui.engine.events import (
+    Event,
+    MessageGrew,
+    MessageRecorded,
+    MessageStarted,
+    Noticed,
+    RetryScheduled,
+    RunReported,
+    TurnEnded,
+)
+from oi_tui.engine.storage.records import message_from
+from oi_tui.messages import Message, Report
+
+_REPORTS: Mapping[str, type[Any]] = {
+    "starting": messages.Starting,
+    "started": messages.Started,
+    "line": messages.LineReached,
+    "input.requested": messages.InputRequested,
+    "input.received": messages.InputReceived,
+    "stopping": messages.Stopping,
+    "ended": messages.RunEnded,
+}
+_MARKS = {"created": "+", "changed": "~", "deleted": "-"}
+_NAMED = 10
+
+
+class Records:
+    """Remembers what was shown of each message, so that a state sent again shows only what is new."""
+
+    def __init__(self) -> None:
+        self._lengths: dict[str, int] = {}
+        self._recorded: dict[str, str | None] = {}
+
+    def events(self, record: Mapping[str, Any]) -> Iterator[Event]:
+        """Return the events of a record. What this version does not know gives none."""
+        try:
+            yield from self._events(record)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            yield Noticed("The server sent a record that this version does not understand.", "warning")
+
+    def _events(self, record: Mapping[str, Any]) -> Iterator[Event]:
+        match record.get("event"):
+            case "state":
+                yield from self._state(record)
+            case "message.started":
+                yield from self._message(record["message"], whole=False)
+            case "message.grew":
+                known, text = str(record["id"]), str(record["text"])
+                self._lengths[known] = self._lengths.get(known, 0) + len(text)
+                yield MessageGrew(known, text)
+            case "message.recorded":
+                yield from self._message(record["message"], whole=True)
+            case "run.reported" if kind := _REPORTS.get(str(record.get("report"))):
+                yield RunReported(str(record["id"]), _made(kind, record))
+            case "files.changed":
+                yield Noticed(_changes(record))
+            case "model.retry":
+                yield RetryScheduled(str(record["reason"]), float(record["seconds"]))
+            case "notice":
+                yield Noticed(str(record["text"]))
+            case "turn.ended":
+                reason = record.get("reason")
+                yield TurnEnded(record["outcome"], None if reason is None else str(reason))
+
+    def _state(self, record: Mapping[str, Any]) -> Iterator[Event]:
+        found = list(record["messages"])
+        for number, item in enumerate(found):
+            # The newest one may still be written.
+            yield from self._message(item, whole=number < len(found) - 1 or not record.get("busy"))
+
+    def _message(self, item: Mapping[str, Any], *, whole: bool) -> Iterator[Event]:
+        message = message_from(item)
+        if message is None:
+            return
+        if message.role != "user":
+            yield from self._grown(message)
+        if whole and self._recorded.get(message.id, "") != message.state:
+            self._recorded[message.id] = message.state
+            yield MessageRecorded(message)
+
+    def _grown(self, message: Message) -> Iterator[Event]:
+        """Tell what of a message was not shown yet."""
+        shown = self._lengths.get(message.id)
+        if shown is None:
+            yield MessageStarted(message)
+        if len(message.content) > (shown or 0) and message.type in ("message", "console"):
+            yield MessageGrew(message.id, message.content[shown or 0 :])
+        self._lengths[message.id] = max(shown or 0, len(message.content))
+
+
+def _made(kind: type[Any], record: Mapping[str, Any]) -> Report:
+    """Build a report from the fields of a record that it has."""
+    values = {item.name: record[item.name] for item in fields(kind) if item.name in record}
+    missing = [item.name for item in fields(kind) if item.name not in values and item.default is MISSING]
+    if missing:
+        raise ValueError(f"no {missing[0]}")
+    report: Report = kind(**values)
+    return report
+
+
+def _changes(record: Mapping[str, Any]) -> str:
+    changes = list(record["changes"])
+    lines = [f"{_MARKS.get(item['what'], '~')} {item['path']}" for item in changes[:_NAMED]]
+    more = [f"{len(changes) - _NAMED:,} more"] if len(changes) > _NAMED else []
+    note = str(record.get("note") or "")
+    return "\n".join(filter(None, (f"Files: {', '.join([*lines, *more])}." if lines else "", note)))
+
+
+def is_of_person(event: Event) -> Message | None:
+    """Return the message where the event says what a person wrote."""
+    match event:
+        case MessageRecorded(Message(role="user", type="message") as message):
+            return message
+    return None

@@ -1,0 +1,99 @@
+"""Joins a session of a running server from a terminal."""
+
+import getpass
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from oi_tui import log
+from oi_tui.attach.address import Address, AddressError, token_of
+from oi_tui.attach.connection import AttachError, Connection, TokenRefusedError, sessions
+from oi_tui.attach.conversation import AttachedConversation
+from oi_tui.engine.credentials.redaction import learn
+from oi_tui.plain.event_handler import PlainEventHandler
+from oi_tui.plain.keyboard import Keyboard
+from oi_tui.plain.run import FAILED, guarded, note, say
+from oi_tui.plain.wakeup import Wakeup
+from oi_tui.text import one_line
+
+#: The session that a server always has.
+_DEFAULT = "default"
+_NO_TOKEN = (
+    "--attach needs the token that oi-tui --server printed: set INTERPRETER_API_KEY, or start --attach in a "
+    "terminal to be asked for it"
+)
+
+
+def run(address: Address) -> int:
+    """Join a session until the person leaves. Returns the exit code; raises AddressError without a token."""
+    log.begin()
+    if not address.token:
+        address = replace(address, token=_asked_token(address))
+    learn(address.token)
+
+    def work(stack: ExitStack) -> int:
+        alarm = Wakeup()
+        stack.callback(alarm.close)
+        keyboard = Keyboard(alarm)
+        story = PlainEventHandler(say, note, _unsaved, echoes=keyboard.is_terminal)
+        try:
+            session = _chosen(sessions(address), keyboard)
+        except AttachError as error:
+            story.note(str(error))
+            return FAILED if not isinstance(error, TokenRefusedError) else 2
+        if session is None:
+            return 0
+        story.note(f"Attached to {address.shown}. ctrl+d leaves; the session goes on.")
+        link = Connection(address, session, alarm.ring)
+        stack.callback(link.close)
+        seen = keyboard.is_terminal and sys.stdout.isatty()
+        conversation = AttachedConversation(link, story, keyboard, alarm, may_approve=seen)
+        conversation.converse()
+        if conversation.ended:
+            story.note(conversation.ended)
+        return FAILED if conversation.ended else 0
+
+    return guarded(work)
+
+
+def _asked_token(address: Address) -> str:
+    """Ask for the token, which is not shown. Raises AddressError where nobody can be asked."""
+    if not os.isatty(0):
+        raise AddressError(_NO_TOKEN)
+    try:
+        typed = getpass.getpass(f"Token of {address.shown} (not shown): ").strip()
+    except (EOFError, KeyboardInterrupt):
+        typed = ""
+    # The address of the page is what is easily copied.
+    token = token_of(typed) or typed
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise AddressError("--attach: this is no token; oi-tui --server prints it")
+    return token
+
+
+def _chosen(found: Sequence[Mapping[str, Any]], keyboard: Keyboard) -> str | None:
+    """Return the id of the session to join; with several, ask which. None if nobody chose."""
+    if len(found) < 2 or not keyboard.is_terminal:
+        waiting = [item for item in found if item.get("waiting") or item.get("busy")]
+        return str((waiting or list(found) or [{"id": _DEFAULT}])[-1]["id"])
+    note("Sessions:\n")
+    for number, item in enumerate(found, 1):
+        state = " (waits for you)" if item.get("waiting") else " (working)" if item.get("busy") else ""
+        note(f"  {number}  {one_line(str(item.get('title') or item['id']), 70)}{state}\n")
+    while True:
+        try:
+            typed = keyboard.prompt(f"Join which session? 1-{len(found)}: ")
+        except KeyboardInterrupt:
+            return None
+        if typed is None:
+            return None
+        if typed.strip().isdecimal() and 0 < int(typed.strip()[:6]) <= len(found):
+            return str(found[int(typed.strip()[:6]) - 1]["id"])
+
+
+def _unsaved(_image: object) -> str:
+    """Images stay with the server."""
+    return ""

@@ -1,0 +1,188 @@
+"""`oi-tui --attach`: real terminals that join a session of a real server on loopback."""
+
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
+
+from oi_tui.engine.llm.base import Text
+from tests.fakes import call
+from tests.terminal import Terminal
+from tests.unit.server.conftest import Serve
+from tests.unit.server.conftest import serve as serve
+from tests.unit.server.running import Running
+
+EVENTS = "/v1/sessions/default/events"
+QUESTION = "y yes, n no, e edit:"
+QUIET = (sys.executable, "-P", "-m", "oi_tui", "--attach")
+
+
+class Attached(Terminal):
+    """A terminal that joined a session."""
+
+    @property
+    def last_line(self) -> str:
+        return next((line for line in reversed(self.lines) if line), "")
+
+    def ready(self) -> None:
+        """Wait until a message can be typed."""
+        self.wait_for(lambda _: self.last_line.strip() == ">", 30)
+
+    def leave(self) -> None:
+        self.press("ctrl+d")
+        assert self.wait_exit() == 0
+
+
+@pytest.fixture
+def attach(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator["Attach"]:
+    with ExitStack() as stack:
+        yield Attach(stack, monkeypatch)
+
+
+class Attach:
+    def __init__(self, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._stack = stack
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, running: Running, *, token: str | None = None, where: str = "") -> Attached:
+        given = running.options.token if token is None else token
+        self._monkeypatch.setenv("INTERPRETER_API_KEY", given)
+        command = [*QUIET, where or running.address]
+        return self._stack.enter_context(Attached(command=command, rows=50))
+
+
+def test_two_terminals_see_the_same_conversation_and_one_answer_wins(serve: Serve, attach: Attach) -> None:
+    running = serve([Text("Let me see."), call("print('counted')")], [Text("That is all.")])
+    first, second = attach(running), attach(running)
+    first.ready()
+    second.ready()
+    first.say("count the files")
+    for terminal in (first, second):
+        screen = terminal.wait_for(QUESTION)
+        assert "Let me see." in screen
+        assert "    print('counted')" in screen
+    assert "You, elsewhere: count the files" in second.screen
+    assert "You, elsewhere" not in first.screen
+    second.say("y")
+    for terminal in (first, second):
+        terminal.wait_for("That is all.")
+    assert "Answered elsewhere: the code runs." in first.screen
+    assert "Answered elsewhere" not in second.screen
+    assert running.computer.ran == [("python", "print('counted')")]
+    first.ready()
+    first.leave()
+    second.say("another request")
+    second.wait_for(lambda screen: screen.count("Assistant:") > 2)
+    second.leave()
+
+
+def test_whoever_joins_late_sees_the_question_and_leaving_answers_nothing(
+    serve: Serve, attach: Attach
+) -> None:
+    running = serve([call("print(1)")], [Text("As you like.")])
+    with running.socket(EVENTS) as watcher:
+        watcher.send({"do": "say", "content": "Hello"})
+        watcher.until(event="question.asked")
+        leaver = attach(running)
+        leaver.wait_for(QUESTION)
+        leaver.leave()
+        with running.http() as client:
+            assert client.get("/v1/sessions/default").json()["question"]["code"] == "print(1)"
+        late = attach(running)
+        assert "You, elsewhere: Hello" in late.wait_for(QUESTION)
+        late.say("n")
+        late.wait_for("Why not?")
+        late.say("Not today.")
+        records = watcher.until(event="turn.ended")
+    codes = [r["message"] for r in records if r.get("message", {}).get("type") == "code"]
+    assert (codes[-1]["state"], codes[-1]["reason"]) == ("rejected", "Not today.")
+    assert running.computer.ran == []
+    late.wait_for("As you like.")
+
+
+def test_an_answer_that_comes_too_late_is_not_sent_as_a_message(serve: Serve, attach: Attach) -> None:
+    running = serve([call("print(1)")], [Text("Done.")])
+    terminal = attach(running)
+    terminal.ready()
+    with running.socket(EVENTS) as other:
+        other.receive()
+        terminal.say("Hello")
+        question = other.until(event="question.asked")[-1]["question"]
+        terminal.wait_for(QUESTION)
+        terminal.send("y")
+        other.send(
+            {"do": "answer", "question": question["id"], "hash": question["hash"], "decision": "reject"}
+        )
+        other.until(event="turn.ended")
+        terminal.wait_for("Not sent: y")
+    terminal.ready()
+    with running.http() as client:
+        messages = client.get("/v1/sessions/default").json()["messages"]
+    assert [item["content"] for item in messages if item["role"] == "user"] == ["Hello"]
+    assert running.computer.ran == []
+
+
+def test_a_wrong_token_and_a_missing_server_are_said_in_a_sentence(serve: Serve, attach: Attach) -> None:
+    running = serve()
+    wrong = attach(running, token="A" * 43)
+    wrong.wait_for("does not accept this token")
+    assert wrong.wait_exit() == 2
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    missing = attach(running, where=f"http://127.0.0.1:{port}")
+    missing.wait_for("Cannot reach a server at http://127.0.0.1")
+    assert missing.wait_exit() == 1
+    assert "Traceback" not in wrong.screen + missing.screen
+
+
+def test_a_lost_connection_is_made_again_and_nothing_is_shown_twice(serve: Serve, attach: Attach) -> None:
+    running = serve([Text("First answer.")], [Text("Second answer.")])
+    terminal = attach(running)
+    terminal.ready()
+    terminal.say("one")
+    terminal.wait_for("First answer.")
+    terminal.ready()
+    for connection in list(running.server.server_state.connections):
+        connection.transport.abort()
+    terminal.wait_for("Connected again.")
+    terminal.ready()
+    terminal.say("two")
+    screen = terminal.wait_for("Second answer.")
+    assert screen.count("First answer.") == 1
+    assert "elsewhere" not in screen
+
+
+def test_a_program_gets_its_input_from_the_attached_terminal(
+    serve: Serve, attach: Attach, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = serve([call("ask")], auto_run=True)
+    typed: list[str] = []
+
+    def send_input(text: str) -> None:
+        typed.append(text)
+        running.computer.interrupted.set()
+
+    monkeypatch.setattr(running.computer, "send_input", send_input)
+    terminal = attach(running)
+    terminal.ready()
+    terminal.say("Hello")
+    terminal.wait_for("is waiting for input")
+    terminal.say("Ada")
+    terminal.ready()
+    assert typed == ["Ada\n"]
+
+
+def test_the_token_is_asked_for_and_not_shown(serve: Serve, attach: Attach, tmp_path: Path) -> None:
+    running = serve(socket=tmp_path / "oi.sock")
+    terminal = attach(running, token="", where=str(tmp_path / "oi.sock"))
+    terminal.wait_for("Token of")
+    terminal.send(f"http://127.0.0.1:8000/#token={running.options.token}\r")
+    terminal.ready()
+    assert running.options.token.encode() not in terminal.raw
+    terminal.leave()

@@ -1,0 +1,96 @@
+"""The address of a server, and its records as events."""
+
+from typing import Any
+
+import pytest
+
+from oi_tui.attach.address import AddressError, parse
+from oi_tui.attach.records import Records
+from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, Noticed, TurnEnded
+from oi_tui.messages import Message
+
+
+@pytest.mark.parametrize(
+    ("typed", "base", "socket", "token"),
+    [
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000", None, "own"),
+        ("localhost:9000", "http://localhost:9000", None, "own"),
+        ("https://[::1]:8000/", "https://[::1]:8000", None, "own"),
+        ("http://127.0.0.1:8000/#token=abc", "http://127.0.0.1:8000", None, "abc"),
+        ("/run/oi.sock", "http://localhost", "/run/oi.sock", "own"),
+    ],
+)
+def test_an_address_is_a_url_a_host_or_a_socket(
+    typed: str, base: str, socket: str | None, token: str
+) -> None:
+    found = parse(typed, {"INTERPRETER_API_KEY": "own"})
+    assert (found.base, found.token) == (base, token)
+    assert (str(found.socket) if found.socket else None) == socket
+    assert token not in repr(found)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["ftp://a", "http://a:99999", "http://a/path", "http://", "http://me:secret@a", "", "http://[::1"],
+)
+def test_what_is_no_address_is_refused_with_an_example(typed: str) -> None:
+    with pytest.raises(AddressError, match="--attach") as refusal:
+        parse(typed, {})
+    assert "secret" not in str(refusal.value)
+
+
+def message(id: str, content: str, **more: Any) -> dict[str, Any]:
+    return Message(role="assistant", type="message", id=id, content=content, **more).to_dict()
+
+
+def test_a_state_that_comes_again_shows_only_what_is_new() -> None:
+    records = Records()
+    state = {"event": "state", "busy": True, "messages": [message("a", "one"), message("b", "tw")]}
+    first = list(records.events(state))
+    assert [type(event) for event in first] == [
+        MessageStarted,
+        MessageGrew,
+        MessageRecorded,
+        MessageStarted,
+        MessageGrew,
+    ]
+    again = {**state, "busy": False, "messages": [message("a", "one"), message("b", "two")]}
+    grown, recorded = records.events(again)
+    assert grown == MessageGrew("b", "o")
+    assert isinstance(recorded, MessageRecorded)
+
+
+def test_a_text_that_grew_is_not_shown_a_second_time_when_it_is_recorded() -> None:
+    records = Records()
+    started = list(records.events({"event": "message.started", "message": message("a", "")}))
+    grown = list(records.events({"event": "message.grew", "id": "a", "text": "one"}))
+    recorded = list(records.events({"event": "message.recorded", "message": message("a", "one")}))
+    assert [type(event) for event in started + grown + recorded] == [
+        MessageStarted,
+        MessageGrew,
+        MessageRecorded,
+    ]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"event": "message.grew"},
+        {"event": "message.recorded", "message": 3},
+        {"event": "state", "messages": 7},
+        {"event": "files.changed", "changes": [{}]},
+        {"event": "run.reported", "id": "a", "report": "stopping"},
+        {"event": "turn.ended"},
+    ],
+)
+def test_a_broken_record_is_a_sentence_and_no_failure(record: dict[str, Any]) -> None:
+    (told,) = Records().events(record)
+    assert isinstance(told, Noticed)
+    assert "does not understand" in told.text
+
+
+def test_what_a_newer_server_sends_besides_is_ignored() -> None:
+    records = Records()
+    assert list(records.events({"event": "plan.made", "steps": []})) == []
+    assert list(records.events({"event": "run.reported", "id": "a", "report": "new"})) == []
+    assert list(records.events({"event": "turn.ended", "outcome": "done", "more": 1})) == [TurnEnded("done")]
