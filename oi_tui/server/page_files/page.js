@@ -1,4 +1,7 @@
 // The page of oi-tui --server. Text of models and programs only ever becomes text, never HTML of this page.
+import { lines } from "./code.js";
+import { render } from "./markdown.js";
+
 const byId = (id) => document.getElementById(id);
 const GUARD = 400; // ms in which a tap that was meant for something else cannot answer a question
 
@@ -50,7 +53,7 @@ function connect() {
   made.onmessage = (event) => { if (made === socket) take(JSON.parse(event.data)); };
   made.onclose = async () => {
     if (made !== socket) return;
-    byId("state").textContent = "disconnected";
+    show("disconnected");
     setTimeout(() => { if (made === socket && token) ask("/v1/sessions").then(connect, connect); }, wait);
     wait = Math.min(wait * 2, 15000);
   };
@@ -75,11 +78,29 @@ function open(id) {
 
 function take(event) {
   if (event.number !== undefined) last = event.number;
-  const main = byId("conversation");
-  const atEnd = main.scrollHeight - main.scrollTop - main.clientHeight < 80;
+  following = isAtEnd();
   act(event);
-  if (atEnd) main.scrollTop = main.scrollHeight;
+  byId("welcome").hidden = byId("conversation").childElementCount > 0;
+  follow();
 }
+
+// Whether the newest part of the conversation is in sight, so that it stays there.
+let following = true;
+const view = document.querySelector("main");
+
+function isAtEnd() {
+  return view.scrollHeight - view.scrollTop - view.clientHeight < 80;
+}
+
+function follow() {
+  if (following) view.scrollTop = view.scrollHeight;
+  byId("latest").hidden = following || isAtEnd();
+}
+
+view.addEventListener("scroll", () => { byId("latest").hidden = isAtEnd(); }, { passive: true });
+// The question and the keyboard of a phone take room from the conversation.
+new ResizeObserver(() => follow()).observe(view);
+byId("latest").onclick = () => { following = true; follow(); };
 
 function act(event) {
   switch (event.event) {
@@ -145,13 +166,18 @@ function grow(id, text) {
   const item = shown.get(id);
   if (!item) return;
   item.message.content = (item.message.content || "") + text;
-  if (!item.due) item.due = requestAnimationFrame(() => { item.due = 0; draw(item); });
+  if (!item.due) item.due = requestAnimationFrame(() => {
+    item.due = 0;
+    following = isAtEnd();
+    draw(item);
+    follow();
+  });
 }
 
 // -- drawing ------------------------------------------------------------------------------------
 
 const WORDS = {
-  writing: "being written", queued: "waits", waiting: "waits", running: "running", finished: "finished",
+  writing: "being written", queued: "waits", waiting: "waits for you", running: "running", finished: "finished",
   failed: "failed", interrupted: "interrupted", lost: "ended, variables lost", rejected: "rejected",
   skipped: "not run", unfinished: "cut off, not run",
 };
@@ -159,39 +185,36 @@ const WORDS = {
 function draw({ message, element }) {
   const kind = message.type;
   element.className = `${message.role} ${kind === "console" ? "output" : kind}`;
+  element.classList.toggle("asked", question !== null && question.message_id === message.id);
   if (kind === "image") return drawImage(message, element);
   if (kind === "code" && message.format === "html" && message.role === "computer") return drawPage(message, element);
   if (kind === "code") {
     const took = message.seconds === undefined ? "" : ` in ${message.seconds.toFixed(1)} s`;
     const state = `${WORDS[message.state] || ""}${took}${message.reason ? `: ${message.reason}` : ""}`;
-    return element.replaceChildren(box(message.format || "code", state, lines(message.content)));
+    return element.replaceChildren(box(message.format || "code", state, lines(message.content, message.format), message.state));
   }
   if (kind === "console") return element.replaceChildren(box("output", "", [plain(message.content)]));
+  if (kind === "message" && message.role !== "user") return element.replaceChildren(...render(message.content || ""));
   const paragraph = document.createElement("p");
   paragraph.textContent = message.content;
   element.replaceChildren(paragraph);
 }
 
-function box(title, state, content) {
+function box(title, state, content, kind = "") {
   const figure = document.createElement("figure");
   const caption = document.createElement("figcaption");
   const text = document.createElement("pre");
   const [left, right] = [document.createElement("span"), document.createElement("span")];
   left.textContent = title;
   right.textContent = state;
+  right.dataset.state = kind;
+  // What is wider or longer than its frame can be scrolled by keys.
+  text.tabIndex = 0;
+  text.setAttribute("aria-label", title);
   caption.append(left, right);
   text.append(...content);
   figure.append(caption, text);
   return figure;
-}
-
-function lines(code) {
-  return (code || "").replace(/\n$/, "").split("\n").map((text) => {
-    const line = document.createElement("span");
-    line.className = "line";
-    line.textContent = text;
-    return line;
-  });
 }
 
 function plain(text) {
@@ -225,8 +248,14 @@ function note(text, kind) {
   byId("conversation").append(element);
 }
 
+function show(state) {
+  if (byId("state").textContent === state) return;
+  byId("state").textContent = state;
+  byId("state").dataset.state = state;
+}
+
 function setState() {
-  byId("state").textContent = question ? "waits for you" : busy ? "working" : "ready";
+  show(question ? "waits for you" : busy ? "working" : "ready");
   byId("stop").hidden = !busy;
   byId("send").hidden = busy;
   document.title = question ? "● oi-tui" : "oi-tui";
@@ -241,24 +270,42 @@ function openQuestion(asked) {
     ? `Call the tool ${asked.language.slice(4)}?`
     : `Run this ${asked.language} code?`;
   const hidden = asked.hidden_characters.length ? `Hidden characters: ${asked.hidden_characters.join(", ")}` : "";
-  const facts = [hidden, asked.caution, asked.note, asked.findings.join("; "), `${asked.program}, in ${asked.folder}`];
-  byId("facts").textContent = facts.filter(Boolean).join("\n");
+  const facts = [
+    ["danger", hidden], ["danger", asked.caution], ["", asked.note], ["finding", asked.findings.join("; ")],
+    ["", `${asked.program}, in ${asked.folder}`],
+  ];
+  byId("facts").replaceChildren(...facts.filter(([, text]) => text).flatMap(([kind, text], number) => {
+    const part = document.createElement("span");
+    [part.className, part.textContent] = [kind, text];
+    return number ? ["\n", part] : [part];
+  }));
   byId("code").value = asked.code;
   byId("code").readOnly = true;
   byId("code").scrollTop = 0;
   byId("reason").hidden = true;
   byId("reason").value = "";
-  byId("edit").textContent = "Edit";
+  setEditing(false);
+  const cell = shown.get(asked.message_id);
+  if (cell) draw(cell);
   const buttons = [...panel.querySelectorAll("button")];
   buttons.forEach((button) => { button.disabled = true; });
   panel.hidden = false;
+  byId("code").rows = Math.min(asked.code.split("\n").length + 1, 40);
+  byId("announcement").textContent = byId("title").textContent;
+  // Whoever is typing goes on typing; others find the question under their keys.
+  if (!byId("words").value && !document.activeElement?.matches("select, #token")) byId("title").focus({ preventScroll: true });
   setTimeout(() => { if (question === asked) buttons.forEach((button) => { button.disabled = false; }); }, GUARD);
   setState();
 }
 
 function closeQuestion() {
+  const cell = question && shown.get(question.message_id);
+  const hadFocus = byId("question").contains(document.activeElement);
   question = null;
   byId("question").hidden = true;
+  byId("announcement").textContent = "";
+  if (cell) draw(cell);
+  if (hadFocus && matchMedia("(hover: hover)").matches) byId("words").focus({ preventScroll: true });
   setState();
 }
 
@@ -275,11 +322,18 @@ byId("run").onclick = () => {
 };
 byId("edit").onclick = () => {
   const code = byId("code");
-  code.readOnly = !code.readOnly;
+  setEditing(code.readOnly);
   if (code.readOnly) code.value = question.code;
-  byId("edit").textContent = code.readOnly ? "Edit" : "Undo edit";
-  if (!code.readOnly) code.focus();
+  else code.focus();
 };
+
+function setEditing(editing) {
+  byId("code").readOnly = !editing;
+  byId("edit").textContent = editing ? "Undo edit" : "Edit";
+  byId("edit").setAttribute("aria-pressed", String(editing));
+  byId("run").textContent = editing ? "Run edited code" : "Run";
+}
+
 byId("reject").onclick = () => {
   const reason = byId("reason");
   if (!reason.hidden) return answer("reject", { reason: reason.value });
@@ -317,6 +371,11 @@ byId("words").onkeydown = (event) => {
     byId("prompt").requestSubmit();
   }
 };
+document.addEventListener("keydown", (event) => {
+  // Escape while code is edited would lose the edit; in a list of choices it only closes the list.
+  const elsewhere = !byId("code").readOnly || event.target.matches("select");
+  if (event.key === "Escape" && busy && !elsewhere && !event.isComposing) send({ do: "stop" });
+});
 byId("stop").onclick = () => send({ do: "stop" });
 byId("login").onsubmit = (event) => {
   event.preventDefault();

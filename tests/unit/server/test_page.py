@@ -136,3 +136,104 @@ def test_it_fits_on_a_phone(serve: Serve, browser: Browser) -> None:
         assert place[1] <= 360
         assert place[3] <= 640
         assert place[4] >= 44, "large enough for a finger"
+
+
+MARKDOWN = """# Plan
+
+1. read **all** `files`
+   - nested *item*
+2. [not a link](javascript:window.broken=1)
+
+- [x] done
+- [ ] to do
+
+| Name | Rows |
+|---|---:|
+| a\\|b | 12 |
+
+> a quotation
+
+```ini
+x = "<b>bold</b>"  # note
+```
+
+snake_case_name and 2 * 3 * 4 stay, <i>html</i> too
+![image](https://example.org/x.png)
+"""
+
+
+def test_markdown_becomes_elements_without_links_images_or_html(serve: Serve, browser: Browser) -> None:
+    running = serve([Text(MARKDOWN), call("print(1)")], [Text("The end.")], auto_run=True)
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(f"{TEXT}.includes('The end.') && {STATE} === 'ready'")
+
+    def texts(selector: str) -> list[str]:
+        every = f"document.querySelectorAll('article.message.assistant {selector}')"
+        found: list[str] = browser.value(f"[...{every}].map((item) => item.textContent)")
+        return found
+
+    assert texts("h3") == ["Plan"]
+    assert texts(":is(strong, ol > li > code)") == ["all", "files"]
+    assert texts("ol > li > ul em") == ["item"]
+    assert texts("td") == ["a|b", "12"]
+    assert texts("td.right") == ["12"]
+    assert texts("blockquote p") == ["a quotation"]
+    assert texts("pre :is(.string, .comment)") == ['"<b>bold</b>"', "# note"]
+    assert browser.value("[...document.querySelectorAll('.task input')].map((box) => box.checked)") == [
+        True,
+        False,
+    ]
+    assert texts(":is(a, img, b, i)") == []
+    shown = browser.value(TEXT)
+    for literal in (
+        "snake_case_name and 2 * 3 * 4",
+        "<i>html</i>",
+        "[not a link](javascript:window.broken=1)",
+    ):
+        assert literal in shown
+
+
+ODD = ["`" * 3000, "*" * 5000, "> " * 3000 + "x", "- " * 3000 + "x", "|" * 4000 + "\n|-|\n", "_a" * 5000]
+
+
+def test_odd_markdown_is_shown_at_once_and_nothing_of_it_is_lost(serve: Serve, browser: Browser) -> None:
+    running = serve(*([Text(f"{text} end of {number}")] for number, text in enumerate(ODD)))
+    opened(browser, running)
+    for number in range(len(ODD)):
+        say(browser, "Hello")
+        browser.wait_for(f"{STATE} === 'ready' && {TEXT}.includes('end of {number}')")
+
+
+def test_code_in_question_stands_once_and_every_control_has_a_name(serve: Serve, browser: Browser) -> None:
+    running = serve([call("print(1)")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(QUESTION)
+    assert "print(1)" not in browser.value(TEXT)
+    assert browser.value("document.activeElement.id") == "title"
+    tree = browser.call("Accessibility.getFullAXTree")["nodes"]
+    controls = [
+        (node["role"]["value"], node.get("name", {}).get("value", ""))
+        for node in tree
+        if not node["ignored"] and node["role"]["value"] in ("button", "textbox", "combobox")
+    ]
+    assert len(controls) >= 6
+    assert [control for control in controls if not control[1]] == []
+
+
+def test_escape_stops_but_not_while_code_is_edited(serve: Serve, browser: Browser) -> None:
+    escape = (
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape', bubbles: true}))"
+    )
+    running = serve([call("print(1)")])
+    opened(browser, running)
+    say(browser, "Hello")
+    browser.wait_for(QUESTION)
+    browser.click("#edit")
+    browser.value(escape)
+    browser.wait_for(f"{QUESTION} && document.activeElement.id === 'code'")
+    browser.click("#edit")
+    browser.value(escape)
+    browser.wait_for(f"!({QUESTION}) && {STATE} === 'ready'")
+    assert running.computer.ran == []
