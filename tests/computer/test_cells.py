@@ -275,7 +275,7 @@ def test_os_mode_stays_off_where_there_is_no_screen_or_something_runs(own_world:
 def test_python_starts_with_the_object_whatever_its_version(
     version: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(DRIVERS / "python")
+    monkeypatch.syspath_prepend(DRIVERS / "python" / "objects")
     import python_computer
 
     monkeypatch.setattr(python_computer, "sys", SimpleNamespace(version_info=version, modules=sys.modules))

@@ -424,7 +424,7 @@ class Driver:
             if not hasattr(sys, name):
                 setattr(sys, name, original)
         if not isinstance(getattr(sys, "path", None), list):
-            sys.path = _sound["path"][1:]
+            sys.path = _sound["path"][len(_FOLDERS) :]
         sys.modules["__main__"] = self.module
         if self._tasks is not None:
             self._tasks.begin()
@@ -478,8 +478,12 @@ class _Exit:
 _HERE = os.path.dirname(os.path.abspath(__file__))
 #: With a lower limit not even the driver could run.
 _LEAST_RECURSION = 200
-#: What imports go by, as it was before a program changed it; the standard library is before all else.
-_sound = {"path": [_HERE, os.path.dirname(os.__file__), *(entry for entry in sys.path if entry != _HERE)]}
+#: Where our modules are: names are distinct across these folders, since imports know no package here.
+_FOLDERS = [_HERE, *(os.path.join(_HERE, name) for name in ("notebook", "objects", "values"))]
+#: The search path before a program changed it, behind our modules and the standard library.
+_sound = {
+    "path": [*_FOLDERS, os.path.dirname(os.__file__), *(entry for entry in sys.path if entry != _HERE)],
+}
 
 
 def import_quietly(name):

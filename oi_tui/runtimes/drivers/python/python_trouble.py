@@ -12,7 +12,7 @@ import sys
 import traceback
 
 _LARGEST_REASON = 300
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def show(error, print_plainly):
@@ -64,4 +64,4 @@ def _strip(error, seen):
 
 
 def _is_ours(frame):
-    return os.path.dirname(frame.f_code.co_filename) == _HERE
+    return frame.f_code.co_filename.startswith(_HERE)

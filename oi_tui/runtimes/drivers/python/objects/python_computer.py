@@ -15,7 +15,7 @@ import sys
 VARIABLE = "OI_TUI_COMPUTER_API"
 #: The oldest Python for the whole application, and for the computer object.
 _WHOLE, _OBJECT = (3, 11), (3, 9)
-_OURS = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+_OURS = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "..", ".."))
 
 
 def find(name):

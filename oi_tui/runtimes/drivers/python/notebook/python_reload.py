@@ -18,7 +18,7 @@ _LIBRARIES = tuple(
     {os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values() if path}
     - {os.path.realpath(sysconfig.get_paths()["data"]) + os.sep}
 )
-_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def of(driver):
