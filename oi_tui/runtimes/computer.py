@@ -4,7 +4,7 @@ import contextlib
 import re
 import threading
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,13 +23,12 @@ from oi_tui.runtimes.language import Choices, Language, Runtime
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.remote.target import LOCAL, TargetError, parse
+from oi_tui.runtimes.sandbox.confinement import Confinement
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
-from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
 from oi_tui.runtimes.sandbox.readable_paths import is_in
-from oi_tui.runtimes.sandbox.sandbox import Sandbox, has_proxy
+from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.tables import LiveTable, TableError
 from oi_tui.runtimes.variables import Detail, Memory, Variable
-from oi_tui.text import one_line
 
 if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
@@ -41,19 +40,6 @@ _STARTUP_OUTPUT = 2000
 _STARTUP_CELL = 0
 _END_OF_INPUT = "\x04"
 _ONE_OF = "Use %sandbox off or %target local."
-#: What the model should know.
-_ENCLOSED = (
-    "Code runs in a sandbox: only files of the working directory can be read and written, beside temporary "
-    "ones. Files that other programs run "
-    "automatically (.git/hooks, .envrc, .vscode and others) are read-only."
-)
-_NO_NETWORK = (
-    "There is no network, and nothing can be installed, unless the user allows a host: %sandbox allow HOST."
-)
-_SOME_NETWORK = (
-    "There is no network except these hosts, through the proxy in HTTPS_PROXY: {}. The user can allow more: "
-    "%sandbox allow HOST. What %pip installs stays until Python restarts."
-)
 #: What the model should know of variables; only their names are in it.
 _HELD_BACK = (
     "These environment variables are set, but code does not get them, because they look like keys or "
@@ -114,20 +100,16 @@ class Computer:
         self._hidden = frozenset(hidden)
         self._active_line = active_line
         self._declared = tuple(declared)
-        self._enclosed = sandbox
-        self._private = tuple(private)
         self._passed = tuple(passed)
-        self._writable = tuple(writable)
-        self._limits = limits
-        #: Read for each request of a program: what is allowed later counts at once.
-        self._hosts = list(hosts)
-        #: The hosts that are allowed in this conversation only.
-        self._granted: list[str] = []
-        #: Hosts that the sandbox did not let programs reach, until that was said.
-        self._refused: deque[str] = deque(maxlen=100)
-        #: What the sandbox could not protect, and whether that was said.
-        self._unprotected: dict[str, bool] = {}
-        self._watch: ProtectedFileWatch | None = None
+        self._confinement = Confinement(
+            self._cwd,
+            enabled=sandbox,
+            private=private,
+            passed=passed,
+            writable=writable,
+            limits=limits,
+            hosts=hosts,
+        )
         self._size = 80, 24
         self._lock = threading.Lock()
         self._runtimes: dict[str, Runtime] = {}
@@ -156,7 +138,7 @@ class Computer:
     @property
     def languages(self) -> tuple[str, ...]:
         """The names of the languages that can run on this machine, and in the sandbox where that is on."""
-        here = (item for item in self._offered if not (self._enclosed and item.outside))
+        here = (item for item in self._offered if not (self._confinement.enabled and item.outside))
         return tuple(dict.fromkeys(item.name for item in here if self._program(item)))
 
     @property
@@ -199,7 +181,7 @@ class Computer:
         target = parse(spelling)
         if (target.spelling if target else LOCAL) == self.target:
             return
-        if target and self._enclosed:
+        if target and self._confinement.enabled:
             raise TargetError(
                 f"The sandbox holds programs on this machine only: turn it off to use {target.spelling}."
             )
@@ -278,8 +260,7 @@ class Computer:
         if self._place:
             return (*notes, self._place.note)
         held_back = (_HELD_BACK.format(", ".join(sorted(self._hidden))),) if self._hidden else ()
-        network = _SOME_NETWORK.format(", ".join(self._hosts)) if self._hosts else _NO_NETWORK
-        return (*notes, *((f"{_ENCLOSED} {network}",) if self._enclosed else ()), *held_back)
+        return (*notes, *self._confinement.notes(), *held_back)
 
     def missing(self, language: str) -> str | None:
         """Return why a known language cannot run, and how to install it; None when it can."""
@@ -335,7 +316,7 @@ class Computer:
             return self.missing(declared.name) or ""
         if self._place and not self._is_unlisted(declared):
             return self._place.describe(declared)
-        if not self._enclosed:
+        if not self._confinement.enabled:
             return declared.describe(program)
         if refusal := self._refusal(declared):
             return refusal
@@ -345,12 +326,12 @@ class Computer:
     @property
     def sandbox(self) -> bool:
         """Whether programs are held in the working directory."""
-        return self._enclosed
+        return self._confinement.enabled
 
     @property
     def limits(self) -> str | None:
         """The sandbox limits in words; None where the sandbox is off."""
-        return str(self._limits) if self._enclosed else None
+        return self._confinement.limits
 
     def use_sandbox(self, on: bool, private: Sequence[Path] = ()) -> None:
         """Hold programs in the working directory from now on, or do not; languages begin anew for it.
@@ -358,7 +339,7 @@ class Computer:
         One that runs just now does so before its next run.
         """
         with self._lock:
-            self._enclosed, self._private = on, tuple(private)
+            self._confinement.switch(on, private)
             self._prepared.clear()
         for runtime in self._all():
             if isinstance(runtime, PtyRuntime):
@@ -367,25 +348,19 @@ class Computer:
     @property
     def hosts(self) -> tuple[str, ...]:
         """The hosts that programs in the sandbox reach."""
-        return tuple(self._hosts)
+        return tuple(self._confinement.hosts)
 
     def allow_host(self, host: str) -> str | None:
         """Let programs in the sandbox reach a host until `forget_hosts`. Returns why that cannot be done."""
-        if not has_proxy():
-            return "Single hosts cannot be allowed on this system. Turn the sandbox off for network access."
-        if host not in self._hosts:
-            self._hosts.append(host)
-            self._granted.append(host)
-        return None
+        return self._confinement.allow_host(host)
 
     def forget_hosts(self) -> None:
         """Allow only the hosts of the settings again."""
-        while self._granted:
-            self._hosts.remove(self._granted.pop())
+        self._confinement.forget_hosts()
 
     def why_nothing_runs(self) -> str | None:
         """Return why the sandbox does not work; None when it works, or is off. Takes a moment once."""
-        if self._enclosed and self._place:
+        if self._confinement.enabled and self._place:
             return (
                 f"The sandbox is on, but it does not hold programs {self.where}, so nothing runs. {_ONE_OF}"
             )
@@ -398,12 +373,11 @@ class Computer:
             return (
                 f"The sandbox holds programs on this machine only; code runs {self.where}. Use %target local."
             )
-        problem = Sandbox(self._cwd, self._private, limits=self._limits, hosts=self._hosts).finding()
-        return "{}. {}".format(*problem) if problem else None
+        return self._confinement.why_unavailable()
 
     def _refusal(self, declared: Language) -> str | None:
         """Return why the sandbox does not allow the language; None when it does, or is off."""
-        if self._enclosed and self._place:
+        if self._confinement.enabled and self._place:
             return (
                 f"The sandbox is on, but it does not hold programs {self.where}, so nothing runs. {_ONE_OF}"
             )
@@ -418,20 +392,9 @@ class Computer:
         return walls.problem()
 
     def _walls(self) -> Sandbox | None:
-        if not self._enclosed:
+        if not self._confinement.enabled:
             return None
-        programs = tuple(filter(None, map(self._program, self._declared)))
-        return Sandbox(
-            self._cwd,
-            self._private,
-            programs,
-            self._passed,
-            self._writable,
-            self._limits,
-            self._hosts,
-            self._refused.append,
-            lambda remark: self._unprotected.setdefault(remark, False),
-        )
+        return self._confinement.sandbox(tuple(filter(None, map(self._program, self._declared))))
 
     def run(self, language: str, code: str, number: int | None = None) -> Generator[Report, None, None]:
         """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first.
@@ -444,7 +407,7 @@ class Computer:
         if declared is None or program is None:
             yield RunEnded("failed", 0.0, self.describe(declared.name if declared else language))
             return
-        if self._enclosed and (declared.outside or self._place):
+        if self._confinement.enabled and (declared.outside or self._place):
             yield RunEnded("failed", 0.0, self._refusal(declared))
             return
         with self._lock:
@@ -456,7 +419,7 @@ class Computer:
         try:
             yield from self._prepare(declared.name, runtime)
             with contextlib.closing(runtime.run(code, self._stopped, number)) as reports:
-                watched = self._watched(reports)
+                watched = self._confinement.watch_run(reports, self.interrupt)
                 if declared.translate is not None and self._place is None:
                     watched = chain.from_iterable(map(declared.translate, watched))
                 for report in watched:
@@ -492,18 +455,6 @@ class Computer:
                         why = f" ({reason})" if reason else ""
                         yield Printed(f"oi-tui: the startup code of the profile failed{why}:\r\n{output}")
 
-    def _refused_hosts(self) -> str | None:
-        """Say which hosts programs could not reach, since the last time; None for none."""
-        hosts = []
-        with contextlib.suppress(IndexError):
-            while True:
-                hosts.append(one_line(self._refused.popleft(), 100))
-        if not hosts:
-            return None
-        names = list(dict.fromkeys(hosts))[:8]
-        host = names[0] if len(names) == 1 else "HOST"
-        return f"the sandbox blocked access to {', '.join(names)}; to allow it, type %sandbox allow {host}"
-
     def take_losses(self) -> tuple[Loss, ...]:
         """The languages that ended between runs, with what they remembered; each is given once."""
         found = []
@@ -511,41 +462,6 @@ class Computer:
             while True:
                 found.append(self._losses.popleft())
         return tuple(found)
-
-    def _watched(self, reports: Iterable[Report]) -> Iterator[Report]:
-        """The reports of a run; in the sandbox also which files it changed that may be run outside."""
-        if not self._enclosed:
-            yield from reports
-            return
-        if self._watch is None:
-            self._watch = ProtectedFileWatch(self._cwd.resolve(), self._writable)
-        elif meanwhile := self._watch.changed():
-            # A process that an earlier run left may have done it; so may the person.
-            yield Printed(f"oi-tui: since the last run, something {meanwhile}\r\n")
-        minutes = self._limits.minutes
-        timer = threading.Timer(minutes * 60, self.interrupt) if minutes else None
-        if timer:
-            timer.daemon = True
-            timer.start()
-        try:
-            for report in reports:
-                if isinstance(report, RunEnded):
-                    for remark in [text for text, said in self._unprotected.items() if not said]:
-                        self._unprotected[remark] = True
-                        yield Printed(f"\r\noi-tui: {remark}\r\n")
-                    if changed := self._watch.changed():
-                        yield Printed(f"\r\noi-tui: this run {changed}\r\n")
-                    if refused := self._refused_hosts():
-                        yield Printed(f"\r\noi-tui: {refused}\r\n")
-                    if timer and timer.finished.is_set() and minutes:
-                        yield Printed(
-                            f"\r\noi-tui: this run reached the sandbox's limit of {minutes:g} minutes "
-                            "and was stopped; the setting sandbox_time\r\n"
-                        )
-                yield report
-        finally:
-            if timer:
-                timer.cancel()
 
     def variables(self, language: str) -> tuple[Variable, ...]:
         """The variables of a language, in the order of definition; empty where it does not report them.

@@ -1,0 +1,162 @@
+"""The settings of the sandbox as they change, and what the sandbox prevented in a run."""
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from oi_tui.messages import Printed, Report, RunEnded
+from oi_tui.runtimes.sandbox.limits import Limits
+from oi_tui.runtimes.sandbox.protected_files import ProtectedFileWatch
+from oi_tui.runtimes.sandbox.sandbox import Sandbox, has_proxy
+from oi_tui.text import one_line
+
+#: For the model.
+_CONFINED = (
+    "Code runs in a sandbox: only files of the working directory can be read and written, beside temporary "
+    "ones. Files that other programs run "
+    "automatically (.git/hooks, .envrc, .vscode and others) are read-only."
+)
+_NO_NETWORK = (
+    "There is no network, and nothing can be installed, unless the user allows a host: %sandbox allow HOST."
+)
+_SOME_NETWORK = (
+    "There is no network except these hosts, through the proxy in HTTPS_PROXY: {}. The user can allow more: "
+    "%sandbox allow HOST. What %pip installs stays until Python restarts."
+)
+
+
+class Confinement:
+    """Whether programs run in a sandbox, and with which files, limits and hosts.
+
+    `enabled` and `hosts` may change at any time. The other arguments are those of `Computer`.
+    """
+
+    def __init__(
+        self,
+        cwd: Path,
+        *,
+        enabled: bool,
+        private: Sequence[Path],
+        passed: Sequence[str],
+        writable: Sequence[str],
+        limits: Limits,
+        hosts: Sequence[str],
+    ) -> None:
+        self.enabled = enabled
+        #: Read for each request of a program: a host that is allowed later is reachable at once.
+        self.hosts = list(hosts)
+        self._cwd = cwd
+        self._private = tuple(private)
+        self._passed = tuple(passed)
+        self._writable = tuple(writable)
+        self._limits = limits
+        #: The hosts that are allowed in this conversation only.
+        self._granted: list[str] = []
+        #: Hosts that programs could not reach and that were not reported yet.
+        self._refused: deque[str] = deque(maxlen=100)
+        #: What the sandbox could not protect, and whether it was reported.
+        self._unprotected: dict[str, bool] = {}
+        self._watch: ProtectedFileWatch | None = None
+
+    def switch(self, on: bool, private: Sequence[Path]) -> None:
+        """Turn the sandbox on or off, with the files that programs in it cannot read."""
+        self.enabled, self._private = on, tuple(private)
+
+    @property
+    def limits(self) -> str | None:
+        """The limits in words; None where the sandbox is off."""
+        return str(self._limits) if self.enabled else None
+
+    def notes(self) -> tuple[str, ...]:
+        """Describe the sandbox to the model; empty where it is off."""
+        if not self.enabled:
+            return ()
+        network = _SOME_NETWORK.format(", ".join(self.hosts)) if self.hosts else _NO_NETWORK
+        return (f"{_CONFINED} {network}",)
+
+    def allow_host(self, host: str) -> str | None:
+        """Let programs reach a host until `forget_hosts`. Returns why that cannot be done."""
+        if not has_proxy():
+            return "Single hosts cannot be allowed on this system. Turn the sandbox off for network access."
+        if host not in self.hosts:
+            self.hosts.append(host)
+            self._granted.append(host)
+        return None
+
+    def forget_hosts(self) -> None:
+        """Allow only the hosts of the settings again."""
+        while self._granted:
+            self.hosts.remove(self._granted.pop())
+
+    def sandbox(self, programs: tuple[str, ...]) -> Sandbox:
+        """Make the sandbox for these programs."""
+        return Sandbox(
+            self._cwd,
+            self._private,
+            programs,
+            self._passed,
+            self._writable,
+            self._limits,
+            self.hosts,
+            self._refused.append,
+            lambda remark: self._unprotected.setdefault(remark, False),
+        )
+
+    def why_unavailable(self) -> str | None:
+        """Return why the sandbox does not work on this machine; None when it does."""
+        problem = Sandbox(self._cwd, self._private, limits=self._limits, hosts=self.hosts).finding()
+        return "{}. {}".format(*problem) if problem else None
+
+    def watch_run(self, reports: Iterable[Report], interrupt: Callable[[], None]) -> Iterator[Report]:
+        """Pass the reports of a run on; in the sandbox, limit its time and report what was prevented."""
+        if not self.enabled:
+            yield from reports
+            return
+        if self._watch is None:
+            self._watch = ProtectedFileWatch(self._cwd.resolve(), self._writable)
+        elif meanwhile := self._watch.changed():
+            # A process that an earlier run left may have done it; so may the person.
+            yield Printed(f"oi-tui: since the last run, something {meanwhile}\r\n")
+        minutes = self._limits.minutes
+        timer = threading.Timer(minutes * 60, interrupt) if minutes else None
+        if timer:
+            timer.daemon = True
+            timer.start()
+        try:
+            for report in reports:
+                if isinstance(report, RunEnded):
+                    for remark in self._remarks(self._watch):
+                        yield Printed(f"\r\noi-tui: {remark}\r\n")
+                    if timer and timer.finished.is_set() and minutes:
+                        yield Printed(
+                            f"\r\noi-tui: this run reached the sandbox's limit of {minutes:g} minutes "
+                            "and was stopped; the setting sandbox_time\r\n"
+                        )
+                yield report
+        finally:
+            if timer:
+                timer.cancel()
+
+    def _remarks(self, watch: ProtectedFileWatch) -> Iterator[str]:
+        """Yield what was not protected, was changed, and was blocked; each of it once."""
+        for remark in [text for text, was_reported in self._unprotected.items() if not was_reported]:
+            self._unprotected[remark] = True
+            yield remark
+        if changed := watch.changed():
+            yield f"this run {changed}"
+        if hosts := self._take_refused_hosts():
+            yield hosts
+
+    def _take_refused_hosts(self) -> str | None:
+        """Describe the hosts that programs could not reach since the last call; None for none."""
+        hosts = []
+        with contextlib.suppress(IndexError):
+            while True:
+                hosts.append(one_line(self._refused.popleft(), 100))
+        if not hosts:
+            return None
+        names = list(dict.fromkeys(hosts))[:8]
+        host = names[0] if len(names) == 1 else "HOST"
+        return f"the sandbox blocked access to {', '.join(names)}; to allow it, type %sandbox allow {host}"
