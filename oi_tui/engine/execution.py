@@ -24,6 +24,7 @@ from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import (
+    CALLING_LANGUAGES,
     NO_TOOLS,
     CallableTools,
     arguments_of,
@@ -151,7 +152,7 @@ class Execution:
     def _named(self, code: str, language: str | None) -> list[str]:
         """Return the tools of MCP servers that code names, as `github.search`."""
         servers = self.earlier.servers
-        found = named_of(code, servers) if language == "python" and servers else []
+        found = named_of(code, servers) if language in CALLING_LANGUAGES and servers else []
         return sorted({path for path, _ in found})
 
     def _granted_languages(self) -> frozenset[str]:
@@ -239,7 +240,7 @@ class Execution:
             self._running = may_run
         if may_run:
             language = self._computer.resolve(code.format or "") or code.format or ""
-            if language == "python":
+            if language in CALLING_LANGUAGES:
                 self.callable_tools = callable_tools or CallableTools(named_in(code.content))
             self.earlier.note(language, code.content, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)

@@ -1,4 +1,4 @@
-"""Tools of MCP servers as functions in Python cells: `tools.github.search(query="...")`."""
+"""Tools of MCP servers as functions in cells: `tools.github.search(query="...")` in Python."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui import environment_names
-from oi_tui.engine.tools import CallableTools, Tool
+from oi_tui.engine.tools import CALLING_LANGUAGES, CallableTools, Tool
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.runtime import Call
 from oi_tui.runtimes.cell_socket import CellSocket, peer_of
@@ -24,8 +24,8 @@ _NOT_NAMED = (
     "This cell may not call {0}, because the cell does not name it. Write {0}(...) in the cell itself, so "
     "that it is seen before the cell runs."
 )
-_NOT_PYTHON = (
-    "Only the Python that runs the cell can call {0}: no process that it started, and nothing else. Call it "
+_NOT_THE_CELL = (
+    "Only the process that runs the cell can call {0}: no process that it started, and nothing else. Call it "
     "in the cell itself."
 )
 _NOT_THIS_CELL = "The call of {0} did not begin in the cell that runs now."
@@ -33,7 +33,7 @@ _AMBIGUOUS = "{0} is the name of several tools: {1}. Give one of the servers ano
 
 
 class CellTools:
-    """Gives Python the object `tools`.
+    """Gives Python, JavaScript and TypeScript the object `tools`.
 
     `tools` gives those that may be used, `callable_tools` those that the running cell may call, and
     `is_running` says whether a process is the language that runs the cell.
@@ -55,15 +55,17 @@ class CellTools:
         self._socket = CellSocket("tools", self._answer)
 
     def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
-        """Return the languages, of which Python has the object."""
-        return tuple(self._with_object(each) if each.name == "python" else each for each in languages)
+        """Return the languages; those whose code can call tools have the object."""
+        return tuple(
+            self._with_object(each) if each.name in CALLING_LANGUAGES else each for each in languages
+        )
 
     def close(self) -> None:
         """Answer nothing any more."""
         self._socket.close()
 
-    def _with_object(self, python: Language) -> Language:
-        start = python.start
+    def _with_object(self, language: Language) -> Language:
+        start = language.start
 
         def start_with_object(program: str, folder: Path) -> Start:
             begun = start(program, folder)
@@ -71,7 +73,7 @@ class CellTools:
                 return begun
             return replace(begun, env={**begun.env, environment_names.TOOLS: self._socket.path()})
 
-        return replace(python, start=start_with_object, extended=True)
+        return replace(language, start=start_with_object, extended=True)
 
     def _answer(self, connection: socket.socket) -> None:
         # What began in an earlier cell does not get the rights of this one.
@@ -119,7 +121,7 @@ class CellTools:
         if not callable_tools.allows(found[0]):
             return _NOT_NAMED.format(name)
         if not self._is_running(peer):
-            return _NOT_PYTHON.format(name)
+            return _NOT_THE_CELL.format(name)
         if callable_tools is not self._callable_tools():
             return _NOT_THIS_CELL.format(name)
         return None

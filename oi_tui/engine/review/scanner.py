@@ -8,7 +8,7 @@ from oi_tui.engine.review import python_checker, python_rules, shell_checker, sh
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding, Findings
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
-from oi_tui.engine.tools import named_of
+from oi_tui.engine.tools import CALLING_LANGUAGES, named_of
 
 #: Longer code is not looked through.
 _LONGEST = 400_000
@@ -27,7 +27,7 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     match language.lower():
         case "python":
             seen = python_rules.look(code)
-            unchecked = [*python_checker.look(code, cwd, earlier), *_tools(code, earlier)]
+            unchecked = [*python_checker.look(code, cwd, earlier), *_tools("python", code, earlier)]
         case "shell" | "bash" | "zsh" | "sh":
             seen = shell_rules.look(code)
             unchecked = list(shell_checker.look(code, cwd))
@@ -36,11 +36,11 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
         case "fish":
             seen, parsed = shell_rules.look(code), False
         case name if name in PATTERNS:
-            seen, parsed = look_for_patterns(name, code), False
+            seen, parsed = [*look_for_patterns(name, code), *_tools(name, code, earlier)], False
         case _:
             return Findings(readable=False)
     if seen is None:
-        found = [*look_for_patterns("python", code), *_tools(code, earlier)]
+        found = [*look_for_patterns("python", code), *_tools("python", code, earlier)]
         return Findings(tuple(_placed(found, cwd)), readable=False)
     if earlier is not None and earlier.elsewhere:
         unchecked.append(Finding("not understood", f"the files {earlier.elsewhere}", 0))
@@ -52,9 +52,9 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     )
 
 
-def _tools(code: str, earlier: EarlierCode | None) -> list[Finding]:
-    """The tools of MCP servers that Python code names."""
-    servers = earlier.servers if earlier is not None else ()
+def _tools(language: str, code: str, earlier: EarlierCode | None) -> list[Finding]:
+    """The tools of MCP servers that code names, in a language that can call them."""
+    servers = earlier.servers if earlier is not None and language in CALLING_LANGUAGES else ()
     return [Finding("tools", path, line) for path, line in named_of(code, servers)] if servers else []
 
 

@@ -114,6 +114,7 @@ function main(folder, typed) {
   const endTimers = () => {
     for (const timer of begun) (timer.constructor.name === 'Immediate' ? timers.clearImmediate : timers.clearTimeout)(timer);
     begun.clear();
+    if (tools) tools.end();
   };
   process.exit = (code) => {
     throw new Exit(Number(code === undefined ? process.exitCode || 0 : code));
@@ -127,6 +128,9 @@ function main(folder, typed) {
   require_.main = self;
   Object.assign(globalThis, { require: require_, module: self, exports: self.exports });
   Object.assign(globalThis, { __filename: base, __dirname: process.cwd() });
+  // Where the application offers tools of MCP servers. They are taken from here before a program can change anything.
+  const tools = process.env.OI_TUI_TOOLS ? require('./javascript_tools.js') : null;
+  if (tools) tools.give(process.env.OI_TUI_TOOLS);
 
   const never = new Int32Array(new SharedArrayBuffer(4));
   const readNow = (fd, piece) => {
@@ -644,7 +648,7 @@ function work({ folder, typed, events, terminal, heap }) {
     }
   });
   requests.on('end', () => process.exit());
-  session.post('Debugger.enable', () => send({ event: 'ready' }));
+  session.post('Debugger.enable', () => send({ event: 'ready', pid: process.pid }));
 }
 
 // Import declarations, which an evaluated script may not have, as the dynamic import that it may; an export is but its

@@ -97,7 +97,7 @@ def test_only_the_python_of_the_cell_can_call_what_the_cell_names(
     }
     for way, code in starts.items():
         printed, _ = run(workspace, f"# tools.t.say\n{code}")
-        assert "Only the Python that runs the cell" in printed, (way, printed)
+        assert "Only the process that runs the cell" in printed, (way, printed)
     # A process of an earlier cell, or of another language, that waits for a cell which names the tool.
     path, mark, done = run(workspace, "import os\nprint(os.environ['OI_TUI_TOOLS'])")[0].strip(), "go", "done"
     script.write_text(
@@ -126,7 +126,7 @@ def test_only_the_python_of_the_cell_can_call_what_the_cell_names(
             f"print(open({done!r}).read(), tools.t.say(text='mine'))\n"
             f"os.remove({done!r}); os.remove({mark!r})",
         )
-        assert "Only the Python that runs the cell" in printed
+        assert "Only the process that runs the cell" in printed
         assert "mine" in printed
 
 
