@@ -5,9 +5,12 @@ slow connection, all go to the screen that had the focus then: two of them that 
 below away as well, and the conversation with it.
 """
 
+from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
-from textual.command import CommandPalette
+from textual.command import CommandList, CommandPalette
 from textual.screen import ModalScreen, Screen, ScreenResultType
+
+from oi_tui.widgets.lists.choice_list import CommandChoiceList
 
 
 class Page(Screen[ScreenResultType]):
@@ -28,4 +31,9 @@ class Dialog(ModalScreen[ScreenResultType], Page[ScreenResultType]):
 
 
 class Palette(CommandPalette, Page[None]):
-    """The command palette."""
+    """The command palette, with its chosen command marked as in every list."""
+
+    def compose(self) -> ComposeResult:
+        """What Textual has in it, but for the list."""
+        for widget in super().compose():
+            yield CommandChoiceList() if isinstance(widget, CommandList) else widget

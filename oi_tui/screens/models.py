@@ -20,6 +20,7 @@ from oi_tui.engine.models import llamafile, local_servers
 from oi_tui.engine.settings import presets
 from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line
+from oi_tui.widgets.lists.choice_list import ChoiceList
 
 #: The ready-made profiles of the providers whose model is offered once there is a key.
 _HOSTED = ("openai", "anthropic", "gemini", "openrouter", "mistral", "deepseek", "groq", "xai")
@@ -149,7 +150,7 @@ class ModelsScreen(Dialog[ModelChoice | None]):
             box.border_title = "Welcome to oi-tui" if self._welcome else "Model"
             box.border_subtitle = _LIST_KEYS
             yield Static(self._words(), id="models-words", markup=False)
-            yield OptionList(*(Option(_describe(choice)) for choice in self._choices), id="models-list")
+            yield ChoiceList(*(Option(_describe(choice)) for choice in self._choices), id="models-list")
             with VerticalScroll(id="models-hints", can_focus=False):
                 yield Static(markup=False)
             yield Input(
@@ -234,12 +235,6 @@ class ModelsScreen(Dialog[ModelChoice | None]):
         field = self.query_one("#models-name", Input)
         field.focus()
         field.insert_text_at_cursor(" ".join(text.split()))
-
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Mark the choice by more than its colour."""
-        for index, choice in enumerate(self._choices):
-            words = _describe(choice, chosen=index == event.option_index)
-            event.option_list.replace_option_prompt_at_index(index, words)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Take what was chosen."""
@@ -367,10 +362,8 @@ def _in_use(model: str, api_base: str | None) -> ModelChoice:
     return ModelChoice(model, api_base, "in use")
 
 
-def _describe(choice: ModelChoice, *, chosen: bool = False) -> Content:
+def _describe(choice: ModelChoice) -> Content:
     where = one_line(choice.api_base or "", 60)
     about = "  ".join(part for part in (choice.origin, where) if part)
     name = choice.model.rpartition("/")[2] if llamafile.is_source(choice.model) else choice.model
-    return Content.assemble(
-        "> " if chosen else "  ", (one_line(name, 60), "bold"), "   ", (about, "$text-muted")
-    )
+    return Content.assemble((one_line(name, 60), "bold"), "   ", (about, "$text-muted"))

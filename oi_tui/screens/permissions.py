@@ -12,6 +12,7 @@ from textual.widgets.option_list import Option
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line
+from oi_tui.widgets.lists.choice_list import ChoiceList
 
 if TYPE_CHECKING:
     from oi_tui.engine.session import Session
@@ -37,7 +38,7 @@ class PermissionsScreen(Dialog[None]):
             box.border_title = "Auto-approvals"
             box.border_subtitle = "enter revokes it   A revokes all   escape closes"
             yield Static(id="permissions-words", markup=False)
-            yield OptionList(id="permissions-list", markup=False)
+            yield ChoiceList(id="permissions-list", markup=False)
 
     def on_mount(self) -> None:
         """Show what there is, and what becomes of it while it is shown."""
@@ -54,24 +55,12 @@ class PermissionsScreen(Dialog[None]):
         choices = self.query_one(OptionList)
         at = choices.highlighted or 0
         choices.clear_options()
-        choices.add_options(Option(_described(row)) for row in self._rows)
+        choices.add_options(Option(Content(one_line(row.words, 100))) for row in self._rows)
         choices.display = bool(self._rows)
         if self._rows:
             choices.highlighted = min(at, len(self._rows) - 1)
-        self._mark()
         words = "Auto-approvals end with this conversation; they are never saved." if self._rows else _NOTHING
         self.query_one("#permissions-words", Static).update(Content(words))
-
-    def _mark(self) -> None:
-        choices = self.query_one(OptionList)
-        for index, each in enumerate(self._rows):
-            chosen = index == choices.highlighted
-            choices.replace_option_prompt_at_index(index, _described(each, chosen=chosen))
-
-    def on_option_list_option_highlighted(self) -> None:
-        """Mark the choice by more than its colour."""
-        if self.query_one(OptionList).option_count == len(self._rows):
-            self._mark()
 
     def on_option_list_option_selected(self) -> None:
         """Ask again for what is chosen."""
@@ -95,8 +84,3 @@ _NOTHING = (
     "None: all code needs your approval.\n\n"
     "At a question, a lists what you can auto-approve, from this exact code to all code of a language."
 )
-
-
-def _described(each: Permission, *, chosen: bool = False) -> Content:
-    words = one_line(each.words, 100)
-    return Content.assemble("> " if chosen else "  ", words)

@@ -5,12 +5,12 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from oi_tui.engine.settings.application import THEMES
 from oi_tui.screens.dialog import Dialog
+from oi_tui.widgets.lists.choice_list import ChoiceList
 
 
 class ThemesScreen(Dialog[str | None]):
@@ -33,7 +33,7 @@ class ThemesScreen(Dialog[str | None]):
             box.border_subtitle = "enter takes   escape back"
             if self._welcome:
                 yield Static("Which theme is easiest to read? f2 changes it later.", id="themes-words")
-            yield OptionList(*(Option(_row(name)) for name in THEMES), id="themes-list")
+            yield ChoiceList(*(Option(name) for name in THEMES), id="themes-list")
 
     def on_mount(self) -> None:
         """Begin at the theme that is on."""
@@ -43,11 +43,7 @@ class ThemesScreen(Dialog[str | None]):
         choices.focus()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show the theme, and mark it by more than its colour."""
-        for index, name in enumerate(THEMES):
-            event.option_list.replace_option_prompt_at_index(
-                index, _row(name, chosen=index == event.option_index)
-            )
+        """Show the theme."""
         self.app.theme = THEMES[event.option_index]
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -58,7 +54,3 @@ class ThemesScreen(Dialog[str | None]):
         """Leave the colours as they were."""
         self.app.theme = self._before
         self.dismiss(None)
-
-
-def _row(name: str, *, chosen: bool = False) -> Content:
-    return Content(f"{'>' if chosen else ' '} {name}")

@@ -30,7 +30,7 @@ def test_a_file_and_a_variable_are_completed_and_told(program: Program, workplac
     program.press("tab")
     program.wait_for('@"my notes.txt"')
     program.send("and @pri")
-    program.wait_for("> prices")
+    program.wait_for("> prices ")
     program.press("tab")
     program.wait_for("and @prices")
     program.press("enter")

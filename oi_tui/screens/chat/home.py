@@ -10,7 +10,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
@@ -18,6 +17,7 @@ from textual.widgets.option_list import Option
 
 from oi_tui.input.mentions import written
 from oi_tui.text import one_line
+from oi_tui.widgets.lists.choice_list import ChoiceList
 
 if TYPE_CHECKING:
     from oi_tui.engine.storage.listing import Summary
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 #: So many entries of a folder are looked at, requests are offered, and conversations are listed.
 _MOST_ENTRIES, _REQUESTS, _CONVERSATIONS = 500, 3, 3
-#: What an entry of the list has at its left and right, in cells.
-_PADDING = 2
-#: A blank that is not taken away at the beginning of a row.
-NO_BREAK = "\u00a0"
 #: What to ask about a file, by its ending; the first match of the folder's newest files is offered first.
 _ABOUT = {
     ".csv": ("summarise {}", "plot {}"),
@@ -96,14 +92,6 @@ def look(workspace: "Workspace") -> HomeFacts:
     return HomeFacts(offered, recent)
 
 
-class HomeList(OptionList):
-    """The list of what to begin with, also on a screen that has no room for it."""
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The rows that it needs. Text cannot be wrapped to no width at all."""
-        return super().get_content_height(container, viewport, max(width, 1 + _PADDING))
-
-
 class Home(Widget):
     """Shown instead of an empty conversation. Tab goes to its list, and enter takes what is chosen there."""
 
@@ -137,7 +125,7 @@ class Home(Widget):
     def compose(self) -> ComposeResult:
         """The state in words, and the list below it."""
         yield Static(id="home-state", markup=False)
-        yield HomeList(id="home-list")
+        yield ChoiceList(id="home-list")
 
     def tell(self, state: Content) -> None:
         """Say with which model and in which mode the next request is answered."""
@@ -160,17 +148,6 @@ class Home(Widget):
             rows.append(_heading("Continue"))
         rows += [Option(_row(item.title), id=f"recent-{n}") for n, item in enumerate(facts.recent)]
         return rows
-
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Mark the choice by more than its colour."""
-        for kind, texts in (
-            ("request", self._facts.requests),
-            ("recent", [item.title for item in self._facts.recent]),
-        ):
-            for number, text in enumerate(texts):
-                key = f"{kind}-{number}"
-                chosen = key == event.option_id
-                event.option_list.replace_option_prompt(key, _row(text, chosen=chosen))
 
     def take_focus(self) -> None:
         """Give the list the keyboard."""
@@ -208,5 +185,5 @@ def _heading(words: str) -> Option:
     return Option(Content.styled(words, "bold"), disabled=True)
 
 
-def _row(text: str, *, chosen: bool = False) -> Content:
-    return Content(f"{'>' if chosen else NO_BREAK} {one_line(text, 60)}")
+def _row(text: str) -> Content:
+    return Content(one_line(text, 60))

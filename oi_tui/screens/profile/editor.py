@@ -25,6 +25,7 @@ from oi_tui.screens.profile.api_key import ApiKeyPanel
 from oi_tui.screens.profile.model_test import ModelTest
 from oi_tui.text import one_line
 from oi_tui.widgets.footer import KeyFooter
+from oi_tui.widgets.lists.choice_list import ChoiceList
 from oi_tui.widgets.setting_field import SettingChoice, SettingField
 
 _NOT_SETTINGS = "Unknown keys"
@@ -106,7 +107,7 @@ class ProfileEditor(Page[Profile | None]):
         yield Static(id="profile-head", markup=False)
         yield Input(placeholder="search settings", id="profile-search", select_on_focus=False)
         with Horizontal(id="profile-body"):
-            yield OptionList(*self._section_options(), id="profile-sections")
+            yield ChoiceList(*self._section_options(), id="profile-sections")
             with VerticalScroll(id="profile-fields", can_focus=False):
                 for section, heading in self._headings.items():
                     yield heading

@@ -13,6 +13,7 @@ from oi_tui import profiles
 from oi_tui.engine.settings import presets
 from oi_tui.screens.dialog import Dialog
 from oi_tui.text import one_line, visible
+from oi_tui.widgets.lists.choice_list import ChoiceList
 
 #: What there is to do, by the name of the editor's action.
 ENTRIES = {
@@ -45,7 +46,7 @@ class ProfileMenu(Dialog[str | None]):
         with Vertical(classes="profile-box") as box:
             box.border_title = Content(f"Profile {one_line(self._title, 40)}")
             box.border_subtitle = "enter chooses · escape closes"
-            yield OptionList(*(Option(ENTRIES[entry], id=entry) for entry in self._entries))
+            yield ChoiceList(*(Option(ENTRIES[entry], id=entry) for entry in self._entries))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go back with the choice."""
@@ -68,7 +69,7 @@ class ProfileChoice(Dialog[str | None]):
         with Vertical(classes="profile-box") as box:
             box.border_title = "Switch to which profile?"
             box.border_subtitle = "enter switches · escape closes"
-            yield OptionList(*map(self._row, self._names))
+            yield ChoiceList(*map(self._row, self._names))
 
     def on_mount(self) -> None:
         """Begin at the one that is in use."""

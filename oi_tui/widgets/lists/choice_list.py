@@ -1,0 +1,40 @@
+"""A list to choose from, whose chosen row is marked by a sign as well as by its colour."""
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.command import CommandList
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widgets import OptionList
+
+#: The columns before each row, and what stands there in the row that is chosen.
+_COLUMNS = 2
+_MARK = "> "
+
+
+class ChoiceList(OptionList):
+    """An option list with `>` before the row that enter takes."""
+
+    def _get_left_gutter_width(self) -> int:
+        return _COLUMNS
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The rows that it needs. Text cannot be wrapped to no width at all."""
+        padding = self.get_component_styles("option-list--option").padding.width
+        return super().get_content_height(container, viewport, max(width - _COLUMNS, 1 + padding))
+
+    def render_line(self, y: int) -> Strip:
+        """A row of an option, with the mark before its first row where it is chosen."""
+        row = super().render_line(y)
+        number = self.scroll_offset.y + y
+        if number >= len(self._lines):
+            return row
+        option, part = self._lines[number]
+        mark = _MARK if option == self.highlighted and part == 0 else " " * _COLUMNS
+        style = next((segment.style for segment in row if segment.style), self.rich_style)
+        return Strip.join([Strip([Segment(mark, style + Style(meta={"option": option}))], _COLUMNS), row])
+
+
+# A style sheet comes down by the first base alone.
+class CommandChoiceList(CommandList, ChoiceList):
+    """The list of the command palette, marked in the same way."""
