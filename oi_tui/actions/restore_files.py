@@ -84,7 +84,7 @@ class FileRestorer:
 
     def _ask(self, question: str, step: Step) -> None:
         actions = restoring.plan(self._workspace.snapshots, step)
-        details = [_told(action) for action in actions]
+        details = [_describe(action) for action in actions]
         if not any(not action.obstacle for action in actions):
             self._ui.tell("\n".join(["Nothing can be restored:", *(f"  {detail}" for detail in details)]))
             return
@@ -95,7 +95,7 @@ class FileRestorer:
         count = len(self._back.changes)
         files = "1 file" if count == 1 else f"{count:,} files"
         lines = [f"Restored {files}. %restore undo reverts this."]
-        lines += [f"  skipped {_told(action)}" for action in actions if action.obstacle]
+        lines += [f"  skipped {_describe(action)}" for action in actions if action.obstacle]
         lines += [f"  skipped {problem}" for problem in problems]
         self._ui.tell("\n".join(lines), warning=bool(problems))
 
@@ -126,7 +126,7 @@ def _listed(step: Step) -> list[str]:
     return lines
 
 
-def _told(action: Action) -> str:
+def _describe(action: Action) -> str:
     name = one_line(action.change.name, 200)
     if action.obstacle:
         return f"{name}: {action.obstacle}"

@@ -49,7 +49,7 @@ class ProfileSwitcher:
                 case str():
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
 
-        self._ui.aside(lambda: _told(lambda: _open(name, before)), go_on)
+        self._ui.aside(lambda: _result_or_reason(lambda: _open(name, before)), go_on)
 
     def _ask(self, name: str, shown: Shown, before: Profile) -> None:
         """Show all of it; what was shown is what is used, whatever stands there by then."""
@@ -59,7 +59,9 @@ class ProfileSwitcher:
             with suppress(OSError):
                 Trust().accept(shown)
             self._ui.aside(
-                lambda: _told(lambda: _Found(profiles.beneath(profiles.made_of(shown), before), None)),
+                lambda: _result_or_reason(
+                    lambda: _Found(profiles.beneath(profiles.made_of(shown), before), None)
+                ),
                 lambda result: (
                     self._ui.tell(f"The profile was not changed: {result}", warning=True)
                     if isinstance(result, str)
@@ -84,7 +86,7 @@ class ProfileSwitcher:
             self._ui.switch_auto_run(False)
 
 
-def _told(work: Callable[[], Any]) -> Any:
+def _result_or_reason(work: Callable[[], Any]) -> Any:
     """Return the result of the work, or why there is none."""
     try:
         return work()

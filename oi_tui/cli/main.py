@@ -338,9 +338,8 @@ def _list_profiles() -> int:
         profiles.open_profile(None)  # makes the default profile; one that is wrong is listed as such
     lines = [f"Profiles in {one_line(paths.short(folder))}:"]
     for path in sorted([*folder.glob("*.y*ml"), *folder.glob("*.py")]):
-        lines.append(
-            f"  {one_line(path.stem, 40):<20} {_told(path)}{' (default)' if path == default else ''}"
-        )
+        mark = " (default)" if path == default else ""
+        lines.append(f"  {one_line(path.stem, 40):<20} {_describe_profile(path)}{mark}")
     lines.append("Ready-made:")
     own = {path.stem for path in folder.glob("*.y*ml")}
     lines += [f"  {name:<20} {presets.summary(name)}" for name in presets.names() if name not in own]
@@ -359,7 +358,7 @@ def _waiting() -> list[str]:
     return ["Open Interpreter was found on this machine; oi-tui --import brings it in."] if found else []
 
 
-def _told(path: Path) -> str:
+def _describe_profile(path: Path) -> str:
     if path.suffix == ".py":
         return "a Python program; you review it before its first use"
     try:

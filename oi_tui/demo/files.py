@@ -144,10 +144,10 @@ def _summarise(talk: Talk) -> Reply:
         return [*missing, Run("python", with_name(SUMMARY, similar))] if similar else missing
     if step.error:
         return unforeseen(step)
-    return [Say(_told(_opened(step, name), step.output))]
+    return [Say(_describe_table(_opened(step, name), step.output))]
 
 
-def _told(name: str, output: str) -> str:
+def _describe_table(name: str, output: str) -> str:
     counts = re.search(r"([\d,]+) rows, (\d+) columns", output)
     row = r"^(\S.{17}) *([\d,]+) +(-?[\d,.]+) +(-?[\d,.]+) +(-?[\d,.]+) *$"
     numeric = re.findall(row, output, re.MULTILINE)

@@ -67,7 +67,7 @@ class McpServers:
         self._pins = pins or Pins()
         self._sign_ins = SignIns(secrets or Secrets())
         self._lock = threading.RLock()
-        self._connection = Connection(self._told)
+        self._connection = Connection(self._take_record)
         self._servers: dict[str, Status] = {}
         self._languages: dict[str, tuple[Tool, Language]] = {}
         self._closed = False
@@ -331,7 +331,7 @@ class McpServers:
         except CallError:
             return
 
-    def _told(self, record: Mapping[str, Any]) -> None:
+    def _take_record(self, record: Mapping[str, Any]) -> None:
         """Take what a server said by itself."""
         if record.get("gone"):
             for status in self.status:

@@ -60,12 +60,14 @@ def manner(
     if "TMUX" in environment:
         placing = tmux and tmux.clients and all(_places(term, name) for term, name, _ in tmux.clients)
         return "kitty" if tmux and placing and tmux.passthrough in ("on", "all") else "blocks"
-    if answers.kitty and _places(environment.get("TERM", ""), answers.name or _told(environment)):
+    if answers.kitty and _places(
+        environment.get("TERM", ""), answers.name or _name_in_environment(environment)
+    ):
         return "kitty"
     return "sixel" if answers.sixel and answers.cell else "blocks"
 
 
-def _told(environment: Mapping[str, str]) -> str:
+def _name_in_environment(environment: Mapping[str, str]) -> str:
     return "kitty" if "KITTY_WINDOW_ID" in environment else environment.get("TERM_PROGRAM", "")
 
 

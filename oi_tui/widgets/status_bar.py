@@ -38,7 +38,7 @@ class StatusBar(Widget):
 
 def fitted(left: Sequence[Fact], right: Sequence[Fact], width: int, *, keeps_right: bool = False) -> Content:
     """The facts in a line of at most so many cells."""
-    lefts, rights = _said(left), _said(right)
+    lefts, rights = _clean(left), _clean(right)
     shortest = _TITLE if keeps_right else _PROGRESS
     while len(rights) > keeps_right and _least(lefts, shortest) + _apart(rights) > width:
         rights.pop()
@@ -50,7 +50,7 @@ def fitted(left: Sequence[Fact], right: Sequence[Fact], width: int, *, keeps_rig
     return Content.assemble(line, " " * max(0, width - line.cell_length - end.cell_length), end)
 
 
-def _said(facts: Sequence[Fact]) -> list[Fact]:
+def _clean(facts: Sequence[Fact]) -> list[Fact]:
     flat = ((one_line(text), style) for text, style in facts)
     return [(text, style) for text, style in flat if text]
 

@@ -55,7 +55,7 @@ def plan(
     if len(seen) < 2:
         return None
     earlier = [f"Summary of what came before:\n{summary.content}"] if summary else []
-    text = "\n\n".join([*earlier, *(_told(message) for message in seen)])
+    text = "\n\n".join([*earlier, *(_format_message(message) for message in seen)])
     space = max(2_000, room(window or _WINDOW, profile.max_tokens) - 2 * len(_TASK))
     request = Request(
         model=profile.model,
@@ -121,7 +121,7 @@ def _boundary(messages: Sequence[Message], start: int, room: int) -> int:
     return boundary
 
 
-def _told(message: Message) -> str:
+def _format_message(message: Message) -> str:
     name = _NAMES[message.role]
     match message.type:
         case "code":

@@ -200,14 +200,14 @@ class _Conversation:
             if reply:
                 units.append(self._reply(reply))
                 reply = []
-            units.append(Unit(message.role == "user", sources=1, messages=[self._said(message)]))
+            units.append(Unit(message.role == "user", sources=1, messages=[self._format_message(message)]))
         if reply:
             units.append(self._reply(reply))
         return units
 
     # -- what a person or a program said ------------------------------------------------------
 
-    def _said(self, message: Message) -> dict[str, Any]:
+    def _format_message(self, message: Message) -> dict[str, Any]:
         if message.type == "image":
             return self._shown(message, "" if message.role == "user" else "An image that a program showed:")
         if message.type == "file":
@@ -285,7 +285,7 @@ class _Conversation:
                 answers.append({"role": "tool", "tool_call_id": identity, "content": outcome})
             else:
                 words.append(_fenced(message.format or "", _proposed(message)))
-                lines.append(self._told(self._outcome(message, results)))
+                lines.append(self._format_outcome(self._outcome(message, results)))
         said: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
         if calls:
             said["tool_calls"] = calls
@@ -323,7 +323,7 @@ class _Conversation:
         self._ids.add(given)
         return given
 
-    def _told(self, outcome: str) -> str:
+    def _format_outcome(self, outcome: str) -> str:
         profile = self._profile
         if profile.code_output_sender == "assistant":
             return _fenced("output", outcome or "No output")

@@ -74,7 +74,7 @@ def _joined(pieces: Iterable[Delta]) -> Iterator[str]:
     """Join pieces of the same kind: a key that arrives in pieces could not be redacted."""
     for kind, run in itertools.groupby(pieces, key=_kind):
         same = list(run)
-        text = "".join(_said(piece) for piece in same)
+        text = "".join(_text_of(piece) for piece in same)
         yield f"{kind[0]}: {text}" if text else repr(same)
 
 
@@ -82,7 +82,7 @@ def _kind(piece: Delta) -> tuple[str, int]:
     return type(piece).__name__, piece.index if isinstance(piece, ToolCallPiece) else 0
 
 
-def _said(piece: Delta) -> str:
+def _text_of(piece: Delta) -> str:
     match piece:
         case Text() | Reasoning():
             return piece.text

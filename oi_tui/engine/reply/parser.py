@@ -235,7 +235,7 @@ class ReplyParser:
     def feed(self, delta: Delta) -> list[Part]:
         """Read the next piece; returns the parts that are certain now."""
         if isinstance(delta, ToolCallPiece):
-            delta = self._told_apart(delta)
+            delta = self._with_own_index(delta)
         return self._without_prompts(self._feed(delta))
 
     def finish(self) -> list[Part]:
@@ -256,7 +256,7 @@ class ReplyParser:
                 found.append(part)
         return found
 
-    def _told_apart(self, piece: ToolCallPiece) -> ToolCallPiece:
+    def _with_own_index(self, piece: ToolCallPiece) -> ToolCallPiece:
         """The piece with an index of its own call, which an id tells where it comes with a name."""
         known = self._own_index.get((piece.index, piece.id or ""))
         if known is None and piece.id and piece.name:

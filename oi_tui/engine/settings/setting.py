@@ -127,7 +127,7 @@ class Setting:
         quotes = ""
         if self.kind is str and not self.choices and not isinstance(value, (list, tuple, dict)):
             quotes = "; write it in quotes"
-        raise self.error(f"expected {self.expected}, not {self._told(value)}{quotes}")
+        raise self.error(f"expected {self.expected}, not {self._describe_value(value)}{quotes}")
 
     def check_given(self, value: object) -> Value:
         """Check a value that somebody gave; a limit to nothing at all is refused, as it cannot be kept."""
@@ -144,7 +144,7 @@ class Setting:
         if self.kind is bool:
             if stripped.lower() in _YES + _NO:
                 return stripped.lower() in _YES
-            raise self.error(f"expected {self.expected}, not {self._told(stripped)}")
+            raise self.error(f"expected {self.expected}, not {self._describe_value(stripped)}")
         if self.kind is str:
             return self.check(text if self.long else stripped)
         if self.kind is tuple:
@@ -152,7 +152,7 @@ class Setting:
         try:
             number = float(stripped) if self.kind is float else int(stripped.replace("_", ""))
         except ValueError:
-            raise self.error(f"expected {self.expected}, not {self._told(stripped)}") from None
+            raise self.error(f"expected {self.expected}, not {self._describe_value(stripped)}") from None
         return self.check(number)
 
     def show(self, value: Value) -> str:
@@ -197,7 +197,7 @@ class Setting:
     def _checked_text(self, value: str) -> str:
         if self.choices and value not in self.choices:
             raise self.error(
-                f"expected {self.expected}, not {self._told(value)}{nearest(value, self.choices)}"
+                f"expected {self.expected}, not {self._describe_value(value)}{nearest(value, self.choices)}"
             )
         if "\0" in value:
             raise self.error("expected text, not a NUL character")
@@ -205,21 +205,23 @@ class Setting:
             raise self.error("expected text, but it is empty")
         wanted = self.must(value) if self.must and value else None
         if wanted:
-            raise self.error(f"expected {wanted}, not {self._told(self.shown(value))}")
+            raise self.error(f"expected {wanted}, not {self._describe_value(self.shown(value))}")
         if not self.long and any(end in value for end in "\r\n"):
-            raise self.error(f"expected text in one line, not {self._told(self.shown(value))}")
+            raise self.error(f"expected text in one line, not {self._describe_value(self.shown(value))}")
         return value
 
     def _checked_list(self, value: Iterable[object]) -> tuple[str, ...]:
         found = []
         for item in value:
             if not isinstance(item, str) or not item.strip() or "\0" in item or "\n" in item:
-                raise self.error(f"expected {self.expected}, each in one line, not {self._told(item)}")
+                raise self.error(
+                    f"expected {self.expected}, each in one line, not {self._describe_value(item)}"
+                )
             if wanted := self.must(item) if self.must else None:
-                raise self.error(f"expected {wanted}, not {self._told(item)}")
+                raise self.error(f"expected {wanted}, not {self._describe_value(item)}")
             if self.choices and item not in self.choices:
                 hint = nearest(item, self.choices)
-                raise self.error(f"expected {self.expected}, not {self._told(item)}{hint}")
+                raise self.error(f"expected {self.expected}, not {self._describe_value(item)}{hint}")
             found.append(item)
         return tuple(found)
 
@@ -231,10 +233,10 @@ class Setting:
         # The comparison is false for "not a number" too.
         within = limits[0] <= value <= limits[1]
         if not within or (self.kind is int and value != int(value)):
-            raise self.error(f"expected {self.expected}, not {self._told(value)}")
+            raise self.error(f"expected {self.expected}, not {self._describe_value(value)}")
         return int(value) if self.kind is int else float(value)
 
-    def _told(self, value: object) -> str:
+    def _describe_value(self, value: object) -> str:
         if self.masked:
             return "this"
         if isinstance(value, bool):

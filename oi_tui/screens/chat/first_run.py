@@ -122,15 +122,15 @@ class FirstRun:
         self._view.call_later(self._choose_colours)
 
     def _choose_colours(self) -> None:
-        bench = self._view
-        told = "theme" in bench.workspace.profile.origins
-        quiet = time.monotonic() - last_key(bench.app) > _QUIET
-        if told or bench.busy or bench.prompt.text or not bench.screen.is_active:
+        view = self._view
+        is_chosen = "theme" in view.workspace.profile.origins
+        quiet = time.monotonic() - last_key(view.app) > _QUIET
+        if is_chosen or view.busy or view.prompt.text or not view.screen.is_active:
             self._conclude()
         elif quiet:
-            bench.app.push_screen(ThemesScreen(welcome=True), self._end)
+            view.app.push_screen(ThemesScreen(welcome=True), self._end)
         else:
-            later(bench, 0.1, self._choose_colours)
+            later(view, 0.1, self._choose_colours)
 
     def _end(self, theme: str | None) -> None:
         if theme is not None:

@@ -307,16 +307,16 @@ class ChatScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Letters answer only where they cannot be meant as text; much waits for the chat view."""
-        bench = self._chat_view
+        view = self._chat_view
         match action:
             case "answer":
-                return bool(bench and bench.conversation.transcript.has_focus and bench.approval.display)
+                return bool(view and view.conversation.transcript.has_focus and view.approval.display)
             case "edited":
-                return bool(bench and bench.conversation.editing)
+                return bool(view and view.conversation.editing)
             case "changes":
-                return bool(bench and bench.approval.request)
+                return bool(view and view.approval.request)
             case "next_place" | "follow" | "page" | "edit_outside":
-                return bench is not None
+                return view is not None
         return True
 
     def _take(self, text: str) -> None:
@@ -364,23 +364,23 @@ class ChatScreen(Screen[None]):
 
     def refresh_status(self) -> None:
         """Say in the first and the last line how things stand."""
-        bench = self._chat_view
-        if bench is None:
+        view = self._chat_view
+        if view is None:
             return
         self._show_home()
-        progress = bench.progress
-        doing = progress.doing if bench.busy else ""
-        if bench.workspace.profile.terminal_title:
-            title = status.title(bench.session, doing, bench.workspace.conversation.title)
+        progress = view.progress
+        doing = progress.doing if view.busy else ""
+        if view.workspace.profile.terminal_title:
+            title = status.title(view.session, doing, view.workspace.conversation.title)
             if title != self._title:
                 self._title = title
                 self.app.post_message(self.Titled(title))
-        self.set_class(bench.session.auto_run, "-auto")
+        self.set_class(view.session.auto_run, "-auto")
         self._headline.left, self._headline.right = status.headline(
-            bench.session,
-            bench.tokens,
-            has_model=bench.workspace.model.is_chosen,
-            named=bench.workspace.conversation.title,
+            view.session,
+            view.tokens,
+            has_model=view.workspace.model.is_chosen,
+            named=view.workspace.conversation.title,
         )
         if self._hint:
             self._status.left, self._status.right = ((self._hint, ""),), ()
@@ -393,5 +393,5 @@ class ChatScreen(Screen[None]):
                 left,
                 progress.choice,
                 self._place,
-                pointer=bench.workspace.languages.has_pointer,
+                pointer=view.workspace.languages.has_pointer,
             )

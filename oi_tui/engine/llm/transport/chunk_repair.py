@@ -9,7 +9,7 @@ def put_right(record: dict[str, Any], *, error: bool = False) -> bool:
 
     `error`: the event was announced as one.
     """
-    changed = _told_as_error(record, error=error)
+    changed = _normalize_error(record, error=error)
     if "usage" in record and record["usage"] is not None and not _is_usage(record["usage"]):
         del record["usage"]
         changed = True
@@ -103,7 +103,7 @@ def error_code(body: Any) -> int | None:
     return None
 
 
-def _told_as_error(record: dict[str, Any], *, error: bool) -> bool:
+def _normalize_error(record: dict[str, Any], *, error: bool) -> bool:
     """An error whose words are not where clients look for them."""
     told = record.get("error")
     if isinstance(told, dict) and isinstance(told.get("message"), str):
