@@ -16,7 +16,9 @@ from oi_tui.engine.storage.store import Store
 from oi_tui.runtimes import Computer
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.table import TableScreen
+from oi_tui.widgets.conversation.blocks import WIDEST
 from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.selection import MARGIN
 from oi_tui.workspace import Workspace
 from tests.fakes import Llm
 from tests.pilot.waiting import until
@@ -92,6 +94,25 @@ class Chat:
         return [block for block in found if isinstance(block, CellBlock)]
 
     @property
+    def pane(self) -> int:
+        """The width of the conversation."""
+        screen = self.app.screen
+        assert isinstance(screen, ChatScreen)
+        return screen.chat_view.conversation.transcript.size.width
+
+    @property
+    def table_head(self) -> str:
+        """The names of the columns in the conversation."""
+        found = (line[: self.pane].rstrip() for line in self.lines if "column_0" in line)
+        return next(found, "")
+
+    @property
+    def table_fills_the_pane(self) -> bool:
+        """Whether there would be no room for another column."""
+        one = len("column_10") + 2
+        return self.pane - 2 * one < len(self.table_head) < self.pane
+
+    @property
     def head(self) -> str:
         return str(self.app.screen.query_one("#table-head", Static).render())
 
@@ -125,6 +146,23 @@ async def test_a_wide_table_is_shown_opened_and_fits_any_width(python: Computer)
         assert "wide DataFrame 5,000 rows, 60 columns" in chat.head
         await chat.pilot.press("escape")
         await chat.reached(lambda: isinstance(chat.app.screen, ChatScreen))
+
+
+async def test_a_table_takes_the_width_of_the_pane_and_text_does_not(python: Computer) -> None:
+    async with chatting(python) as chat:
+        await chat.pilot.resize_terminal(230, 40)
+        await chat.run("print('word ' * 60)\nwide")
+        await chat.reached(lambda: chat.shows("5,000 rows x 60 columns"))
+        columns = {}
+        for width in (230, 170, 60, 230):
+            await chat.pilot.resize_terminal(width, 40)
+            await chat.reached(lambda: chat.table_fills_the_pane)
+            columns[width] = chat.table_head.count("column_")
+        assert columns[230] > columns[170] > columns[60]
+        assert chat.pane > WIDEST + 30
+        texts = [line[: chat.pane].rstrip() for line in chat.lines if line.startswith("│ │ word word")]
+        assert WIDEST - 10 < max(map(len, texts)) <= WIDEST + MARGIN
+        await chat.finished()
 
 
 async def test_odd_tables(python: Computer) -> None:

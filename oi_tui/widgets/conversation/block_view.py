@@ -119,7 +119,12 @@ class BlockView(ScrollView):
     @property
     def block_width(self) -> int:
         """The width of blocks, in cells."""
-        return max(min(self.size.width - MARGIN - 1, WIDEST), 10)
+        return min(self.room, WIDEST)
+
+    @property
+    def room(self) -> int:
+        """The width that a block can have at most, in cells; tables take all of it."""
+        return max(self.size.width - MARGIN - 1, 10)
 
     @property
     def following(self) -> bool:
@@ -156,9 +161,9 @@ class BlockView(ScrollView):
         """Lay out for another width, or for pictures of another height."""
         anchor = self._anchor()
         before, self._look = self._look, None
-        if self.block_width != self.layout_of_blocks.width or self.look is not before:
+        if self.room != self.layout_of_blocks.room or self.look is not before:
             with self._seen.kept(self.look):
-                self.layout_of_blocks.resize(self.block_width)
+                self.layout_of_blocks.resize(self.block_width, self.room)
         self._painted.clear()
         self._settle(anchor)
 

@@ -38,6 +38,8 @@ class Block(ABC):
 
     def __init__(self, key: str) -> None:
         self.key = key
+        #: The cells that a table may take: the width of the pane. Text is not set that wide.
+        self.room = 0
         #: Set while the rows lag behind, because drawing them at each change would cost too much.
         self.behind = False
 
@@ -330,7 +332,7 @@ class OutputBlock(Block):
 
     @override
     def rows(self, width: int, look: Styles) -> list[Row]:
-        return self.output.rows(width, look, live=False)
+        return self.output.rows(width, look, live=False, room=self.room)
 
     @override
     def estimate(self, width: int) -> int:

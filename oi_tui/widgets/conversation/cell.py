@@ -306,7 +306,7 @@ class CellBlock(Block):
         return changed_lines(with_line_ends(proposed, self.message.format).split("\n"), lines)
 
     def _below(self, width: int, look: Styles) -> list[Row]:
-        rows = self.output.rows(width, look, live=self.live) if self.output else []
+        rows = self.output.rows(width, look, live=self.live, room=self.room) if self.output else []
         for picture in self.pictures:
             drawn = picture.rows(width - 2, look)
             before = self._ruled.get(picture.message.id)

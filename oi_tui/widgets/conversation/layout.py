@@ -30,6 +30,8 @@ class Layout:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.width = 40
+        #: The width of the pane, which tables may take; the same as `width` where that is more.
+        self.room = 40
         #: A row below the last block, after an empty line: what is being waited for.
         self.tail: Row | None = None
         self._numbers: dict[str, int] = {}
@@ -55,6 +57,7 @@ class Layout:
     def add(self, block: Block) -> None:
         """Put a block below the others."""
         index = len(self.blocks)
+        block.room = self.room
         self.blocks.append(block)
         self._numbers[block.key] = index
         self._heights.append(block.estimate(self.width) + self.gap(index))
@@ -65,11 +68,13 @@ class Layout:
         self._numbers = {block.key: index for index, block in enumerate(self.blocks)}
         self._rows.clear()
         self._changed.clear()
-        self.resize(self.width)
+        self.resize(self.width, self.room)
 
-    def resize(self, width: int) -> None:
-        """Draw for another width: all heights are estimates again."""
-        self.width = width
+    def resize(self, width: int, room: int) -> None:
+        """Draw for other widths: all heights are estimates again."""
+        self.width, self.room = width, max(room, width)
+        for block in self.blocks:
+            block.room = self.room
         self._known.clear()
         self._rows.clear()
         estimates = [block.estimate(width) + self.gap(index) for index, block in enumerate(self.blocks)]

@@ -47,13 +47,15 @@ class Output:
         self.text = AnsiText()
         self.open = False
         #: The rows that stay while the person reads above, and how many lines there were then.
-        self._frozen: tuple[list[Row], int, object] | None = None
+        self._frozen: tuple[list[Row], int, tuple[int, Styles, int]] | None = None
         self._drawn: tuple[tuple[object, ...], list[Row]] | None = None
         self._version = 0
         #: The rows of lines, by the line's number in all that was printed.
         self._line_rows: dict[int, list[Row]] = {}
         self._line_rows_for: tuple[int, Styles] | None = None
         self._tables: list[_Shown] = []
+        #: The width that tables have, which may be more than that of text.
+        self._room = 0
         #: Whether the last table's text is still being printed.
         self._in_table = False
 
@@ -128,8 +130,8 @@ class Output:
 
     def freeze(self) -> None:
         """Keep showing what is shown now, whatever else is printed, until `thaw`."""
-        if self._frozen is None and self._drawn is not None and not self.open:
-            self._frozen = (self._drawn[1], self._line_total, self._line_rows_for)
+        if self._frozen is None and self._drawn is not None and self._line_rows_for and not self.open:
+            self._frozen = (self._drawn[1], self._line_total, (*self._line_rows_for, self._room))
 
     def thaw(self) -> bool:
         """Show again what there is; False where that was so."""
@@ -140,10 +142,11 @@ class Output:
     def _line_total(self) -> int:
         return self.text.line_count + self.text.lines_not_kept
 
-    def rows(self, width: int, look: Styles, *, live: bool) -> list[Row]:
-        """The rows, each behind a thin rule."""
-        key = (width, look, live, self.open, self._version)
-        if self._frozen is not None and self._frozen[2] == (width, look):
+    def rows(self, width: int, look: Styles, *, live: bool, room: int = 0) -> list[Row]:
+        """The rows, each behind a thin rule: text at `width` cells, tables at `room` where that is more."""
+        self._room = max(room, width)
+        key = (width, look, live, self.open, self._version, self._room)
+        if self._frozen is not None and self._frozen[2] == (width, look, self._room):
             rows, count, _ = self._frozen
             more = self._line_total - count
             return [*rows, note(f"… {lines(more)} more — end scrolls to them", look)] if more else rows
@@ -222,7 +225,7 @@ class Output:
 
     def _part(self, part: "_Shown | tuple[int, int]", width: int, look: Styles) -> list[Row]:
         if isinstance(part, _Shown):
-            return part.rows(width, look)
+            return part.rows(self._room, look)
         if self.open:
             return self._lines(*part, width, look)
         return self._folded_part(*part, width, look)
@@ -234,7 +237,7 @@ class Output:
         while left and len(rows) < LIVE_LINES:
             part = left.pop()
             if isinstance(part, _Shown):
-                rows = [*part.rows(width, look), *rows]
+                rows = [*part.rows(self._room, look), *rows]
                 continue
             start = max(part[0], part[1] - LIVE_LINES)
             rows = [*self._lines(start, part[1], width, look), *rows]
