@@ -15,6 +15,7 @@ from oi_tui.engine.storage.library import Library
 from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.search import Hit, search
 from oi_tui.engine.storage.store import StoreError
+from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.lists.conversation_preview import preview
 
 #: How often hits are handed over while a search goes on, in seconds.
@@ -93,12 +94,13 @@ class ConversationLoader:
         if not worker.is_cancelled:
             self._post(SearchFinished(query, hits, done=True))
 
-    def preview(self, item: Summary, words: list[str]) -> None:
-        """Read a conversation to show it in short."""
+    def preview(self, item: Summary, words: list[str], width: int, look: Styles) -> None:
+        """Read a conversation to show it in short, at `width` cells."""
         messages: list[lmc.Message] = []
         with contextlib.suppress(StoreError):
             messages = self._shelf.store.read(item.id)
-        self._post(Previewed(item, preview(item, messages, words, self._clock())))
+        shown = preview(item, messages, words, self._clock(), width=width, look=look)
+        self._post(Previewed(item, shown))
 
     def bring_in(self) -> None:
         """Copy the conversations of Open Interpreter, and read the list again."""

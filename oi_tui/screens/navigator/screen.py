@@ -32,6 +32,7 @@ from oi_tui.screens.navigator.loader import (
 )
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.text import one_line
+from oi_tui.widgets.conversation.styles import look_of
 from oi_tui.widgets.footer import KeyFooter
 from oi_tui.widgets.lists.conversation_list import ConversationList
 from oi_tui.widgets.pager.long_text import LongText
@@ -394,8 +395,13 @@ class NavigatorScreen(Page[str | None]):
             self._shown.update("")
             return
         sought = words_of(self._query) if item.id in self._excerpts else []
+        width = self._side.scrollable_content_region.width - 1
+        look = look_of(self.app.current_theme, colourful=not self.app.no_color)
         self.run_worker(
-            lambda: self._reading.preview(item, sought), thread=True, group="preview", exclusive=True
+            lambda: self._reading.preview(item, sought, width, look),
+            thread=True,
+            group="preview",
+            exclusive=True,
         )
 
     @on(Previewed)

@@ -1,5 +1,7 @@
 """A saved conversation in short, as it is shown beside the list."""
 
+from rich.style import Style
+from rich.text import Text
 from textual.content import Content
 
 from oi_tui import paths
@@ -7,6 +9,10 @@ from oi_tui.engine.output.plain import plain
 from oi_tui.engine.storage.listing import UNTITLED, Summary
 from oi_tui.messages import Message
 from oi_tui.text import one_line, prose
+from oi_tui.widgets.conversation.code import Highlighter, code_rows
+from oi_tui.widgets.conversation.markdown import markdown_rows
+from oi_tui.widgets.conversation.rows import Row
+from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.lists.conversation_list import age
 
 #: How much of a conversation is shown.
@@ -14,8 +20,13 @@ _MESSAGES = 40
 _CHARACTERS = 1_500
 
 
-def preview(item: Summary, messages: list[Message], words: list[str], now: float) -> Content:
-    """The conversation in short: its facts, then its messages, from the first that has one of the words."""
+def preview(
+    item: Summary, messages: list[Message], words: list[str], now: float, *, width: int, look: Styles
+) -> Content:
+    """The conversation in short: its facts, then its messages, from the first that has one of the words.
+
+    Replies and code are drawn as they are in the conversation, at `width` cells.
+    """
     facts = [
         f"{age(item.updated, now)} · {item.messages:,} message{'s' * (item.messages != 1)}",
         one_line(paths.short(item.cwd), 200),
@@ -34,14 +45,14 @@ def preview(item: Summary, messages: list[Message], words: list[str], now: float
     if start:
         parts += [Content(""), Content.styled(f"… {start} earlier", "$text-muted")]
     for message in messages[start : start + _MESSAGES]:
-        parts += [Content(""), *_previewed(message, words)]
+        parts += [Content(""), *_previewed(message, words, width, look)]
     left = len(messages) - start - _MESSAGES
     if left > 0:
         parts += [Content(""), Content.styled(f"… {left:,} more", "$text-muted")]
     return Content("\n").join(parts)
 
 
-def _previewed(message: Message, words: list[str]) -> list[Content]:
+def _previewed(message: Message, words: list[str], width: int, look: Styles) -> list[Content]:
     sentence = {"user": "You", "assistant": "Assistant", "computer": "Output"}[message.role]
     style = {"user": "bold $text-primary", "assistant": "bold $text-accent"}.get(
         message.role, "bold $text-muted"
@@ -59,7 +70,13 @@ def _previewed(message: Message, words: list[str]) -> list[Content]:
     start = text.rfind("\n", 0, at) + 1 if at > _CHARACTERS // 2 else 0
     body = prose(text[start : start + _CHARACTERS])
     cut = "…" if start + _CHARACTERS < len(text) else ""
-    shown = Content(("…\n" if start else "") + body + cut)
+    before = "…\n" if start else ""
+    if message.type == "code":
+        shown = _painted(_code(before + body + cut, message.format, width, look), width)
+    elif message.role == "assistant" and message.type == "message":
+        shown = _painted(markdown_rows(before + body + cut, width, look), width)
+    else:
+        shown = Content(before + body + cut)
     if message.role == "computer" or message.type == "reasoning":
         shown = shown.stylize("$text-muted")
     lowered = shown.plain.lower()
@@ -69,3 +86,26 @@ def _previewed(message: Message, words: list[str]) -> list[Content]:
             shown = shown.stylize("bold $text-warning", found, found + len(word))
             found = lowered.find(word, found + 1)
     return [Content.styled(sentence, style), shown]
+
+
+def _code(code: str, language: str | None, width: int, look: Styles) -> list[Row]:
+    highlighter = Highlighter(language)
+    highlighter.read_whole(code)
+    lines = code.split("\n")
+    numbers = range(len(lines))
+    return [
+        row
+        for number in numbers
+        for row in code_rows(number + 1, highlighter.pieces(number, lines.__getitem__), look, width, 0)
+    ]
+
+
+def _painted(rows: list[Row], width: int) -> Content:
+    """Rows as they are in the conversation, each filled to the right where it stands on a colour."""
+    lines = []
+    for row in rows:
+        line = Text.assemble(*((segment.text, segment.style or Style()) for segment in row.segments))
+        if row.fill is not None:
+            line.append(" " * max(width - line.cell_len, 0), row.fill)
+        lines.append(line)
+    return Content.from_rich_text(Text("\n").join(lines))

@@ -22,12 +22,15 @@ from oi_tui.screens.navigator.loader import Listed
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.themes import THEMES
+from oi_tui.widgets.conversation.styles import look_of
 from oi_tui.widgets.lists.conversation_list import ConversationList, age, group_of
 from oi_tui.widgets.lists.conversation_preview import preview
 from oi_tui.widgets.pager.text_view import TextView
 from tests.pilot.waiting import until
 
 NOW = 1_795_229_083.0  # a Saturday, 02:44 in UTC
+LOOK = look_of(THEMES[0])
+TABLE = "| a | b |\n|---|---|\n| 1 | 2 |"
 EVIL = "evil \x1b]52;c;AAAA\x07 [bold]title[/] [/] \u202e"
 
 
@@ -317,11 +320,51 @@ def test_a_preview_begins_where_the_words_are() -> None:
     item = Summary("x", EVIL, NOW, 100, "m", "/data")
     messages = [Message(role="user", type="message", content=f"message {n}") for n in range(100)]
     messages[60] = messages[60].but(content="a" * 5000 + "\nthe needle is here\x1b[2J[/]")
-    text = preview(item, messages, ["needle"], NOW).plain
+    text = preview(item, messages, ["needle"], NOW, width=60, look=LOOK).plain
     assert "… 60 earlier" in text
     assert "the needle is here␛[2J[/]" in text
     assert "message 99" in text
     assert "\x1b" not in text
+
+
+def test_a_preview_shows_replies_and_code_as_the_conversation_does() -> None:
+    item = Summary("x", "Sales", NOW, 3, "m", "/data")
+    messages = [
+        Message(role="user", type="message", content="**not** Markdown"),
+        Message(
+            role="assistant",
+            type="message",
+            content="# Sum\n\n**Fine**: `total`\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+        ),
+        Message(
+            role="assistant", type="code", format="python", content="def f():\n    return 1", state="finished"
+        ),
+    ]
+    shown = preview(item, messages, ["fine"], NOW, width=60, look=LOOK)
+    assert "**not** Markdown" not in shown.plain  # the preview begins at the first hit
+    assert "Fine: total" in shown.plain
+    assert "**" not in shown.plain
+    assert "|---" not in shown.plain
+    line = next(line for line in shown.split("\n") if "def f():" in line.plain)
+    assert len({str(span.style) for span in line.spans}) > 2, "the code has no colours"
+    assert all(line.cell_length <= 60 for line in shown.split("\n"))
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 200])
+def test_a_preview_fits_any_width(width: int) -> None:
+    item = Summary("x", "Sales", NOW, 3, "m", "/data")
+    texts = (
+        "# a\n\n- b\n  - c\n\n> d\n\n```py\nx = 1\n```\n" + "| a | b |\n|---|---|\n| 1 | 2 |",
+        "",
+        "\n\n",
+        "x" * 3000,
+    )
+    messages = [
+        Message(role="assistant", type=kind, format="python" if kind == "code" else None, content=text)
+        for text in texts
+        for kind in ("message", "code")
+    ]
+    assert preview(item, messages, [], NOW, width=width, look=LOOK).plain
 
 
 def test_no_file_is_opened_by_the_screen_for_others_to_read(store: Store) -> None:
