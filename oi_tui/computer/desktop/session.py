@@ -61,6 +61,8 @@ class Session:
         self._put = 0, 0
         #: How often the person took over before this cell.
         self._takeovers = 0
+        #: Whether it was printed why this cell is stopped.
+        self._explained = False
         self._guard: Pipe | None = None
         self._lock = threading.RLock()
         cells.when_stopped(self._stop)
@@ -104,16 +106,17 @@ class Session:
             self._give_back()
             raise Paused(_LET_GO_ON)
         elif self._has_moved():
+            # The guard may interrupt this code at any place from here on.
+            self._explain_stop()
             self.release()
             self._give_back()
-            # The stop may interrupt this code before anything is raised.
-            print(_MOVED, flush=True)
             bridge.stop()
             raise Paused(_MOVED)
 
     def _take(self) -> None:
         """Begin to use mouse and keyboard in this cell: from now on a movement by hand stops it."""
         self._cell, self._put = cells.number(), self.desktop.position()
+        self._explained = False
         self._have_watched()
         bridge.say_control(True)
 
@@ -129,8 +132,13 @@ class Session:
     def _stop(self) -> None:
         """Let go of everything after a cell that failed or was interrupted; say so if the mouse was moved."""
         if self._cell is not None and self._has_moved():
-            print(_MOVED, flush=True)
+            self._explain_stop()
         self.release()
+
+    def _explain_stop(self) -> None:
+        if not self._explained:
+            self._explained = True
+            print(_MOVED, flush=True)
 
     def _has_moved(self) -> bool:
         return not is_near(self._put, self.desktop.position())

@@ -1,0 +1,40 @@
+"""The desktop at work, with a pointer that the test moves."""
+
+import pytest
+
+from oi_tui.computer import bridge, cells
+from oi_tui.computer.desktop.session import Session
+
+
+class Pointer:
+    def __init__(self) -> None:
+        self.at = 0, 0
+
+    def position(self) -> tuple[int, int]:
+        return self.at
+
+    def move(self, x: int, y: int) -> None:
+        self.at = x, y
+
+
+@pytest.mark.parametrize("interrupted", ["say_control", "stop", "pause"])
+def test_it_is_said_once_why_code_stops_wherever_the_interrupt_comes(
+    interrupted: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cells, "_when_stopped", [])
+    monkeypatch.setattr(cells, "_when_ended", [])
+    monkeypatch.setattr(Session, "_tell", lambda *_: None)  # there is no guard
+    pointer = Pointer()
+    session = Session(pointer)  # type: ignore[arg-type]
+    session.move(50, 50)
+    pointer.move(900, 700)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bridge, interrupted, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            session.check()
+    cells.ended(finished=False)
+    assert capsys.readouterr().out.count("The user moved the mouse") == 1
