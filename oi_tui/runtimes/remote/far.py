@@ -26,7 +26,17 @@ from oi_tui.runtimes import process_table, stopping
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
-from oi_tui.runtimes.remote.wire import BEAT, PLACES, SILENCE, WINDOW, Frame, FrameReader, frame, pack
+from oi_tui.runtimes.remote.wire import (
+    BEAT,
+    PLACES,
+    SILENCE,
+    WINDOW,
+    Frame,
+    FrameReader,
+    WireError,
+    frame,
+    pack,
+)
 from oi_tui.runtimes.run import Cell
 
 #: The largest picture that is sent when a program names its file, in bytes.
@@ -38,7 +48,7 @@ _PIECE = WINDOW // 4
 _ENDING = 8.0
 
 
-class _GoneError(Exception):
+class _GoneError(BaseException):
     """The application, or the connection to it, is no more."""
 
 
@@ -165,9 +175,9 @@ class _FarEnd:
                     return
                 heard = time.monotonic()
                 for message, _ in self._frames.read(piece):
-                    self._obey(message)
-        except (_GoneError, OSError, ValueError, KeyError, TypeError):
-            # What cannot be understood does not come from our application.
+                    self._try(self._obey, message)
+        except (_GoneError, OSError, WireError):
+            # After bytes that are not a frame, nobody knows where the next frame begins.
             return
         finally:
             self._end()
@@ -182,6 +192,20 @@ class _FarEnd:
         for thread in closing:
             thread.join(max(0.0, until - time.monotonic()))
 
+    def _try(self, function: Callable[[Frame], None], message: Frame) -> None:
+        """Carry out a request. One that fails is answered with an error, and everything else goes on."""
+        try:
+            function(message)
+        except Exception as error:  # noqa: BLE001 -- a failure in one request must not end the others
+            self._refuse(message, f"{type(error).__name__}: {error}")
+
+    def _refuse(self, message: Frame, reason: str) -> None:
+        """Say why a request was not carried out."""
+        if message.get("do") == "begin":
+            self._sender.send(**{"is": "refused", "reason": reason})
+        else:
+            self._sender.send(**{"is": "problem", "id": message.get("id"), "reason": reason})
+
     def _obey(self, message: Frame) -> None:
         do = message["do"]
         if do == "end":
@@ -192,26 +216,22 @@ class _FarEnd:
             if runtime := self._runtimes.get(message["language"]):
                 runtime.send_input(message["text"])
         elif do == "run":
-            stop = self._stops[message["id"]] = threading.Event()
-            self._turns.setdefault(message["language"], threading.Lock())
-            cell = Cell(message["code"], message["number"])
-            self._in_thread(self._run, message["id"], message["language"], cell, stop)
+            self._begin_run(message)
         elif do == "interrupt":
             self._interrupt(message["id"], message["language"])
         elif do == "abandon":
             self._given_up.add(message["id"])
             self._interrupt(message["id"], message["language"])
-        elif do in ("memory", "look_at"):
-            self._in_thread(self._answer, message)
+        elif do in ("memory", "look_at", "reset"):
+            self._in_thread(self._try, self._answer, message)
         elif do == "resize":
             self._size = message["columns"], message["rows"]
             for runtime in list(self._runtimes.values()):
                 runtime.resize(*self._size)
-        elif do == "reset":
-            if runtime := self._runtimes.get(message["language"]):
-                self._in_thread(self._reset, runtime, message["id"])
         elif do == "begin":
             self._begin(message)
+        elif do != "beat":
+            raise ValueError(f"unknown request {str(do)[:40]!r}")
 
     @staticmethod
     def _in_thread(function: Callable[..., None], *arguments: object) -> None:
@@ -268,7 +288,9 @@ class _FarEnd:
     def _runtime(self, name: str) -> PtyRuntime | None:
         """The language at work; None where it is not here."""
         if name not in self._runtimes:
-            language = next(item for item in LANGUAGES if item.name == name)
+            language = next((item for item in LANGUAGES if item.name == name), None)
+            if language is None:
+                raise ValueError(f"unknown language {name[:40]!r}")
             program = language.find(self._choices)
             if program is None:
                 return None
@@ -289,9 +311,20 @@ class _FarEnd:
     def _tell_loss(self, loss: Loss) -> None:
         self._sender.send(**{"is": "loss", "loss": pack(loss)})
 
+    def _begin_run(self, message: Frame) -> None:
+        number, name = message["id"], message["language"]
+        cell = Cell(message["code"], message["number"])
+        stop = self._stops[number] = threading.Event()
+        self._turns.setdefault(name, threading.Lock())
+        self._in_thread(self._try, lambda _: self._run(number, name, cell, stop), message)
+
     def _run(self, number: int, name: str, cell: Cell, stop: threading.Event) -> None:
-        with self._turns[name]:
-            self._run_in_turn(number, name, cell, stop)
+        try:
+            with self._turns[name]:
+                self._run_in_turn(number, name, cell, stop)
+        finally:
+            self._stops.pop(number, None)
+            self._given_up.discard(number)
 
     def _run_in_turn(self, number: int, name: str, cell: Cell, stop: threading.Event) -> None:
         runtime = self._runtime(name)
@@ -299,17 +332,13 @@ class _FarEnd:
             self._sender.send_reports(number, [RunEnded("failed", 0.0, f"{name} is not installed there.")])
             return
         reports = runtime.run(cell.code, stop, cell.number)
-        try:
-            for report in reports:
-                for piece in _pieces(_whole(report)):
-                    self._sender.send_reports(number, [piece])
-                if number in self._given_up:
-                    # Nobody follows it any more: it sees to its end by itself.
-                    reports.close()
-                    self._sender.send_reports(number, [RunEnded("interrupted", 0.0)])
-        finally:
-            self._stops.pop(number, None)
-            self._given_up.discard(number)
+        for report in reports:
+            for piece in _pieces(_whole(report)):
+                self._sender.send_reports(number, [piece])
+            if number in self._given_up:
+                # Nobody follows it any more: it sees to its end by itself.
+                reports.close()
+                self._sender.send_reports(number, [RunEnded("interrupted", 0.0)])
 
     def _interrupt(self, number: int, name: str) -> None:
         if stop := self._stops.get(number):
@@ -317,15 +346,13 @@ class _FarEnd:
             if runtime := self._runtimes.get(name):
                 runtime.interrupt()
 
-    def _reset(self, runtime: PtyRuntime, number: int) -> None:
-        runtime.reset()
-        self._sender.send(**{"is": "answer", "id": number, "value": None})
-
     def _answer(self, message: Frame) -> None:
         runtime = self._runtimes.get(message["language"])
         value: object = None
         if runtime and message["do"] == "memory":
             value = runtime.memory()
+        elif runtime and message["do"] == "reset":
+            runtime.reset()
         elif runtime:
             value = runtime.look_at(message["name"])
         packed = None if value is None else pack(value)

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Protocol
 
-from oi_tui.messages import Loss, Report
+from oi_tui.messages import Loss, Report, RunEnded
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask, questions
 from oi_tui.runtimes.remote.bundle import bundle
@@ -337,6 +337,8 @@ class Link:
                     answers = self._answers.get(message["id"])
                 if answers:
                     answers.put(None if message["value"] is None else unpack(message["value"]))
+            case "problem":
+                self._take_problem(message["id"], str(message["reason"])[:400])
             case "loss":
                 loss = unpack(message["loss"])
                 if isinstance(loss, Loss):
@@ -357,6 +359,16 @@ class Link:
             run.arrived.put((reports, size))
         else:
             self.send(do="took", size=size)
+
+    def _take_problem(self, number: object, reason: str) -> None:
+        """End what waits for a request that was not carried out."""
+        with self._lock:
+            run = self._runs.get(number) if isinstance(number, int) else None
+            answers = self._answers.get(number) if isinstance(number, int) else None
+        if run:
+            run.arrived.put(([RunEnded("failed", 0.0, f"{self._target.title}: {reason}")], 0))
+        if answers:
+            answers.put(None)
 
     def forget(self, run: Run) -> None:
         """Nobody reads this run any more; what still comes of it is dropped."""

@@ -4,6 +4,7 @@ import ast
 import base64
 import contextlib
 import os
+import queue
 import random
 import signal
 import subprocess
@@ -19,7 +20,7 @@ import pytest
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.messages import Displayed, Printed, Report, RunEnded, Stopping
 from oi_tui.runtimes import Computer
-from oi_tui.runtimes.remote import bundle, known_targets, ssh_hosts, wire
+from oi_tui.runtimes.remote import bundle, far, known_targets, ssh_hosts, wire
 from oi_tui.runtimes.remote.place import RemotePlace
 from oi_tui.runtimes.remote.target import TargetError, parse
 from tests.runtimes.playing import alive, children, marked, play, until
@@ -503,6 +504,100 @@ def test_garbage_on_the_way_ends_the_connection(through: Make, relay: Path) -> N
     )
     assert played.state == "lost"
     assert "the connection to" in played.reason
+
+
+BAD_REQUESTS: list[dict[str, Any]] = [
+    {"do": "no such request"},
+    {"do": ["a", "list"]},
+    {"nothing": "to do"},
+    {"do": "memory"},
+    {"do": "look_at", "language": "python"},
+    {"do": "run", "language": "python"},
+    {"do": "resize", "columns": "wide"},
+    {"do": "reset", "language": ["python"]},
+]
+
+
+def test_a_bad_request_gets_an_error_and_ends_nothing(make: Make) -> None:
+    computer = make(target="command:env")
+    play(computer, "python", "memory = 41")
+    assert computer._place
+    link = computer._place.link
+    assert link
+    for number, request in enumerate(BAD_REQUESTS, start=900_000):
+        answers: queue.Queue[object] = queue.Queue()
+        link._answers[number] = answers
+        link._send_bytes(wire.frame({**request, "id": number}))
+        assert answers.get(timeout=10) is None, request
+    assert play(computer, "python", "print(memory + 1)").text == "42\n"
+    assert computer._place.link is link
+
+
+def test_a_run_that_cannot_begin_there_ends_with_the_reason(make: Make) -> None:
+    computer = make(target="command:env")
+    assert computer._place
+    link = computer._place.link
+    assert link
+    (ended,) = link.run("klingon", "x").next(10) or ()
+    assert ended == RunEnded("failed", 0.0, "env: ValueError: unknown language 'klingon'")
+
+
+#: A far end that answers the request for a run with the first bytes of a frame, and then is gone.
+BREAKING = """
+import os, sys
+from pathlib import Path
+folder = Path(sys.argv[1])
+os.write(1, (folder / "beginning").read_bytes())
+came = b""
+while b'"do":"run"' not in came:
+    piece = os.read(0, 65536)
+    if not piece:
+        sys.exit()
+    came += piece
+with (folder / "runs").open("a") as runs:
+    runs.write("run\\n")
+os.write(1, (folder / "answer").read_bytes())
+"""
+
+
+def test_a_connection_that_breaks_anywhere_in_a_frame_loses_the_run_and_never_repeats_it(
+    make: Make, tmp_path: Path
+) -> None:
+    here = {"is": "here", "writable": True, "pid": 1, "programs": {"python": "python3"}}
+    texts = dict.fromkeys(("folder", "user", "host", "system", "python"), "x")
+    (tmp_path / "beginning").write_bytes(b"\n" + wire.MARK + b" ready 3.9\n" + wire.frame({**here, **texts}))
+    script = tmp_path / "there.py"
+    script.write_text(BREAKING)
+    computer = make(target=f"command:{sys.executable} -I -S {script} {tmp_path}")
+    # Every connection numbers its runs from 1.
+    answer = wire.frame({"is": "reports", "id": 1, "reports": [wire.pack(RunEnded("finished", 0.5))]})
+    for cut in range(len(answer) + 1):
+        (tmp_path / "answer").write_bytes(answer[:cut])
+        played = play(computer, "python", "print(1)")
+        assert played.state == ("lost" if cut < len(answer) else "finished"), cut
+        if played.state == "lost":
+            assert "Python and its variables there are lost" in played.reason
+        assert (tmp_path / "runs").read_text() == "run\n" * (cut + 1)
+        place = computer._place
+        until(lambda place=place: place.link is None)
+
+
+def test_a_request_that_is_cut_anywhere_is_not_carried_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It would take the signals of the process of the tests.
+    monkeypatch.setattr(far._FarEnd, "_end", lambda self: None)
+    request = wire.frame({"do": "run", "id": 1, "language": "python", "code": "1", "number": 1})
+    with (tmp_path / "sink").open("wb") as sink:
+        for cut in range(len(request)):
+            source, other = os.pipe()
+            os.write(other, request[:cut])
+            os.close(other)
+            end = far._FarEnd(str(tmp_path), source, far._Sender(sink.fileno()))
+            end.serve()
+            os.close(source)
+            assert not end._stops
+            assert not end._turns
 
 
 def sent() -> Iterator[tuple[str, str]]:
