@@ -18,6 +18,7 @@ class History:
         self.inputs = [""]
         self.outputs = {}
         builtins.In, builtins.Out = self.inputs, self.outputs
+        builtins._ih, builtins._oh = self.inputs, self.outputs
         builtins._i = builtins._ii = builtins._iii = ""
 
     def begin(self, number, source):

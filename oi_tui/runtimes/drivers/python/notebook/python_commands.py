@@ -27,7 +27,7 @@ class Lines(list):
 
     n = nlstr = property("\n".join)
     s = spstr = property(" ".join)
-    list = property(list)
+    list = l = property(list)  # noqa: E741 -- IPython's name
 
     def grep(self, pattern, prune=False):
         """The lines in which the pattern is found, or those in which it is not."""

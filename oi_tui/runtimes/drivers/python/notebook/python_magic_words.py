@@ -36,6 +36,8 @@ class Magics:
         self._commands = Commands(driver)
         self._last_folder = None
         self._known_databases = None
+        #: Functions of the program, by their names.
+        self.registered = {"line": {}, "cell": {}}
         self.shell = self._commands.shell
         self.capture = self._commands.capture
 
@@ -46,6 +48,9 @@ class Magics:
     def line(self, text):
         """`%name rest`."""
         name, _, rest = text.partition(" ")
+        own = self.registered["line"].get(name)
+        if own is not None:
+            return own(self._commands.expanded(rest.strip()))
         known = getattr(type(self), "_line_" + name.rstrip("?"), None)
         if name.endswith("?") or name in ("pinfo", "pinfo2"):
             return self.facts(
@@ -70,6 +75,9 @@ class Magics:
         rest, text = rest.strip(), body.lstrip("\n") if name in ("time", "timeit", "prun", "capture") else ""
         lines = body.split("\n")
         written = "\n".join(lines[self._above(lines) :])
+        own = self.registered["cell"].get(name)
+        if own is not None:
+            return own(rest, written if written.endswith("\n") else written + "\n")
         if name in _SCRIPTS:
             return self._script(name, rest, written)
         if name in ("time", "timeit", "prun"):
@@ -80,6 +88,13 @@ class Magics:
         if known is not None:
             return known(self, rest, body if name in ("capture", "sql") else written)
         raise NameError("%%{} is not known here; %lsmagic lists what is".format(name)) from None
+
+    def register(self, function, kind, name):
+        """Have lines, cells or both that begin with the name call a function of the program."""
+        if kind not in ("line", "cell", "line_cell"):
+            raise ValueError("magic_kind must be line, cell or line_cell, not {!r}".format(kind))
+        for each in kind.split("_"):
+            self.registered[each][name] = function
 
     def facts(self, name, all_of_it):
         """`name?` and `name??`."""
@@ -93,8 +108,8 @@ class Magics:
         cells = [each[6:] for each in dir(self) if each.startswith("_cell_")]
         timing = ["prun", "time", "timeit"]
         return (
-            sorted({*lines, *timing, *_COMMANDS, *_ALIASES, *_SILENT}),
-            sorted({*cells, *timing, *_SCRIPTS}),
+            sorted({*lines, *timing, *_COMMANDS, *_ALIASES, *_SILENT, *self.registered["line"]}),
+            sorted({*cells, *timing, *_SCRIPTS, *self.registered["cell"]}),
         )
 
     @staticmethod

@@ -83,6 +83,20 @@ class InteractiveShell:
         """Run `%%magic_name line` with the lines of a cell below it, and return its value."""
         return self._magics.cell("{} {}".format(magic_name, line).rstrip(), cell)
 
+    def register_magic_function(self, func, magic_kind="line", magic_name=None):
+        """Have `%name` (kind "line"), `%%name` ("cell") or both ("line_cell") call a function."""
+        self._magics.register(func, magic_kind, magic_name or func.__name__)
+
+    def find_magic(self, magic_name, magic_kind="line"):
+        """Return the function that the program registered under a name; None where it has not."""
+        return self._magics.registered[magic_kind].get(magic_name)
+
+    find_line_magic = find_magic
+
+    def find_cell_magic(self, magic_name):
+        """Return the function that the program registered for `%%name`; None where it has not."""
+        return self.find_magic(magic_name, "cell")
+
     def magic(self, text):
         """Run a line magic that is written as one text."""
         return self._magics.line(text.lstrip("%"))

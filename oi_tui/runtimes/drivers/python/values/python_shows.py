@@ -46,11 +46,13 @@ class Shows:
         if self._is_figure(value):
             self.figure(value)
             return
+        if self._displays_itself(value):
+            return
         rich = self._rich(value)
         if rich and rich[0] != "html":
             self._send(*rich)
             return
-        text = repr(value)
+        text = self._text(value, whole=rich is None)
         nondescript = rich and _is_nondescript(text)
         view = self._view(value, text, rich if nondescript else None)
         table = self._table(value)
@@ -185,6 +187,41 @@ class Shows:
             view = views.text_of_html(html[1])
         return view
 
+    def _displays_itself(self, value):
+        """Whether the value has a method that displays it, and that one did."""
+        if isinstance(value, type) or not callable(getattr(type(value), "_ipython_display_", None)):
+            return False
+        try:
+            value._ipython_display_()
+        except NotImplementedError:
+            # What IPython too takes for "show me in another way".
+            return False
+        return True
+
+    def _text(self, value, whole):
+        """The text of a value as it prints itself; with `whole` also its Markdown, LaTeX or JSON."""
+        if not isinstance(value, type) and callable(getattr(type(value), "_repr_pretty_", None)):
+            try:
+                from IPython.lib.pretty import pretty
+
+                return pretty(value)
+            except Exception:
+                # Without IPython, or where the method fails, there is still its repr.
+                pass
+        text = repr(value)
+        if not whole or not _is_nondescript(text):
+            return text
+        for method in ("_repr_markdown_", "_repr_latex_", "_repr_json_"):
+            found = self._call(value, method)
+            found = found[0] if isinstance(found, tuple) and found else found
+            if isinstance(found, (dict, list)):
+                import json
+
+                found = json.dumps(found, indent=2, ensure_ascii=False, default=str)
+            if isinstance(found, str) and found.strip():
+                return found
+        return text
+
     def _table(self, value):
         """The first and last rows of a table, as JSON; None for other values."""
         if self.kept is not None or self._channel._owner != os.getpid():
@@ -206,6 +243,7 @@ class Shows:
             ("image/png", "_repr_png_", "base64.png"),
             ("image/jpeg", "_repr_jpeg_", "base64.jpeg"),
             ("text/html", "_repr_html_", "html"),
+            ("image/svg+xml", "_repr_svg_", "html"),
         ):
             data = bundle.get(mime)
             if data is None:
