@@ -221,7 +221,7 @@ def test_a_storm_of_keys_and_sizes_during_a_stream_is_survived(start: Start) -> 
         program.wait_for("word word")
         for number in range(40):
             program.resize(20 + number * 37 % 180, 5 + number * 13 % 50)
-            program.send("k" * 250)
+            program.send("k" * 100)
         program.resize(100, 30)
         program.wait_for("THE END", 30)
         program.wait_for("ready", 30)
