@@ -97,7 +97,7 @@ def _spent(ledger: UsageTotals, profile: Profile) -> list[str]:
         return ["No request was sent yet in this session."]
     lines = []
     if last := ledger.last:
-        price = "?" if last.cost is None else f"${last.cost:.4f}"
+        price = "cost unknown" if last.cost is None else f"${last.cost:.4f}"
         cached = f" ({last.cached_tokens:,} of them from the provider's cache)" if last.cached_tokens else ""
         lines.append(
             f"Last request: {last.prompt_tokens:,} tokens in{cached}, {last.completion_tokens:,} out, "
@@ -110,8 +110,6 @@ def _spent(ledger: UsageTotals, profile: Profile) -> list[str]:
     )
     if ledger.unreported:
         lines.append(f"  for {ledger.unreported} of them the provider did not report usage")
-    if ledger.unpriced:
-        lines.append("  ? means that the price is unknown")
     if profile.max_budget is not None:
         lines.append(f"Budget: ${profile.max_budget:.2f} (max_budget).")
     return lines

@@ -38,8 +38,8 @@ class UsageTotals:
 
     @property
     def price(self) -> str:
-        """The cost as text: "$0.0312"; with "+ ?" where some prices are unknown."""
+        """The cost as text: "$0.0312", or "at least $0.0312" where some prices are unknown."""
         if self.requests and self.unpriced == self.requests:
-            return "?"
+            return "cost unknown"
         known = f"${self.cost:.2f}" if self.cost >= 1 else f"${self.cost:.4f}"
-        return f"{known} + ?" if self.unpriced else known
+        return f"at least {known}" if self.unpriced else known

@@ -54,7 +54,7 @@ def _price(session: "Session") -> str:
     ledger = session.ledger
     if not ledger.cost:
         return ""
-    return f"${ledger.cost:.2f}" + (" + ?" if ledger.unpriced else "")
+    return f"{'at least ' if ledger.unpriced else ''}${ledger.cost:.2f}"
 
 
 #: What stands in the last line while running code uses mouse and keyboard.

@@ -123,7 +123,7 @@ def _context(facts: SidebarFacts) -> list[SidebarRow]:
     else:
         rows.append(SidebarRow(f"{short_count(facts.tokens)} tokens", "limit unknown"))
     requests = _count(facts.requests, "request", "requests") or "no request"
-    cost = "cost unknown" if facts.price in ("", "?") else facts.price
+    cost = facts.price or "cost unknown"
     return [*rows, SidebarRow(requests, cost)]
 
 

@@ -212,7 +212,7 @@ def texts(facts: SidebarFacts, height: int = 40) -> list[str]:
 def test_the_rows_fit_however_many_variables_and_files_there_are() -> None:
     many = Memory("python", "told", tuple(Variable(f"v{n}", "int", "1") for n in range(900)), 1000)
     changes = tuple(Change(f"f{n}", "created") for n in range(80))
-    facts = SidebarFacts((many,), ((1, Step("a", "/", changes)),), 900, 1000, 3, "?")
+    facts = SidebarFacts((many,), ((1, Step("a", "/", changes)),), 900, 1000, 3, "cost unknown")
     for height in (24, 30, 50, 100):
         rows = texts(facts, height)
         assert len(rows) <= height, height
@@ -248,8 +248,8 @@ def test_context_is_a_share_where_the_window_is_known() -> None:
         "29.4k of 128k tokens",
         "1 request $0.0400",
     ]
-    assert "tokens not reported" in texts(SidebarFacts(requests=1, price="?"))
-    assert "2.5k tokens limit unknown" in texts(SidebarFacts(tokens=2_480, requests=1, price="?"))
+    assert "tokens not reported" in texts(SidebarFacts(requests=1, price="cost unknown"))
+    assert "2.5k tokens limit unknown" in texts(SidebarFacts(tokens=2_480, requests=1, price="cost unknown"))
 
 
 @pytest.mark.parametrize(

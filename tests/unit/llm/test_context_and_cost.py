@@ -57,8 +57,8 @@ def test_every_request_is_in_the_books_with_all_that_it_sent_again() -> None:
 
 
 def test_a_price_that_is_not_known_is_said_to_be_unknown() -> None:
-    assert UsageTotals().sent(Usage(1, 1, None)).price == "?"
-    assert UsageTotals().sent(Usage(1, 1, None)).sent(Usage(1, 1, 1.5)).price == "$1.50 + ?"
+    assert UsageTotals().sent(Usage(1, 1, None)).price == "cost unknown"
+    assert UsageTotals().sent(Usage(1, 1, None)).sent(Usage(1, 1, 1.5)).price == "at least $1.50"
     assert UsageTotals().sent(None).unreported == 1
     assert UsageTotals().price == "$0.0000"
 
@@ -407,7 +407,7 @@ def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
     work(session)
     text = told(session)
     assert "120 tokens in (100 of them from the provider's cache), 8 out" in text
-    assert "?" in text
+    assert "cost unknown" in text
     assert "Budget: $2.00" in text
     assert "Context window: 32,000 tokens (assumed, see assumed_window; context_window sets it)" in text
     assert "four characters a token" in session.token_report(None)

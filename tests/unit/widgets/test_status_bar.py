@@ -27,7 +27,7 @@ STATES: list[tuple[tuple[Fact, ...], tuple[Fact, ...]]] = [
             ("", "short", LONG, WIDE, EVIL),
             MODES,
             ("gpt-4o", "x" * 40, "模" * 20),
-            (("", ""), ("ctx 12%", "$0.03"), ("1,234,567 tokens", "$123.45 + ?")),
+            (("", ""), ("ctx 12%", "$0.03"), ("1,234,567 tokens", "at least $123.45")),
         )
     ),
     *(
