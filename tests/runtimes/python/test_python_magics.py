@@ -52,6 +52,8 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         pytest.param("%%perl\nprint 'from perl'", "from perl", marks=pytest.mark.needs("perl")),
         ("%%python\nprint('another')", "another\n"),
         ("%%script sh\necho script", "script\n"),
+        ("%%script cat\nabc", "abc\n"),
+        ("%%script tr a-z A-Z\nabc", "ABC\n"),
         ("%%capture kept\nprint('hidden')\n3", ""),
         ("w = !printf 'b.py\\na.txt\\n'\nw.grep('py'), w.n, w.s", r"\(\['b.py'\], 'b.py\\na.txt', 'b.py a.txt'\)\n"),
         ("help(len)", r"Help on built-in function len(.|\n)*"),

@@ -20,6 +20,8 @@ _PIP = re.compile(r"pip3?\s+[^|&;<>$`()]*\Z")
 _LONGEST = 100_000
 #: How a program is given a text to run, where it is not `-c`.
 _GIVEN = {"perl": "-e", "ruby": "-e", "node": "-e"}
+#: How the names of other programs begin that take code after `-c`.
+_INTERPRETERS = ("sh", "bash", "zsh", "dash", "ksh", "fish", "python", "pypy")
 
 
 class Lines(list):
@@ -108,14 +110,20 @@ class Commands:
         return done
 
     def script(self, words, text, out="", err=""):
-        """Have a program run a text, its input being the terminal; what it writes may go to variables."""
+        """Have a program run a text; what it writes may go to variables. Interpreters read the terminal."""
         streams = {}
         if out:
             streams["stdout"] = subprocess.PIPE
         if err:
             streams["stderr"] = subprocess.PIPE
         kind = os.path.basename(words[0])
-        if len(text) < _LONGEST and len(words) == 1:
+        if kind not in _GIVEN and not kind.startswith(_INTERPRETERS):
+            # Any other program, such as cat or sqlite3, reads the text.
+            with tempfile.TemporaryFile() as file:
+                file.write((text if text.endswith("\n") else text + "\n").encode("utf-8"))
+                file.seek(0)
+                done = self.program(words, stdin=file, **streams)
+        elif len(text) < _LONGEST and len(words) == 1:
             done = self.program([*words, _GIVEN.get(kind, "-c"), text], **streams)
         else:
             with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
