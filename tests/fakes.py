@@ -162,7 +162,7 @@ class Computer:
     def place_key(self) -> str:
         return self.where
 
-    def use_target(self, spelling: str) -> None:
+    def use_target(self, spelling: str, stopped: object = None, *, ask: object = None) -> None:
         if spelling == "ssh:nowhere":
             raise TargetError("No connection to nowhere.")
         target = parse(spelling)

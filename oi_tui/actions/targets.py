@@ -1,5 +1,8 @@
 """Where code runs: what is said of it, and how to get there."""
 
+import threading
+from typing import Protocol
+
 from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.runtimes.remote import ssh_hosts
 from oi_tui.runtimes.remote.target import TargetError
@@ -24,20 +27,54 @@ def overview(target: str, where: str) -> str:
     return "\n".join(lines)
 
 
-def reach(computer: Languages, name: str) -> str | None:
-    """Run code there from now on; blocks. Returns why it could not be reached."""
-    try:
-        computer.use_target(name)
-    except TargetError as error:
-        return str(error)
-    return None
+class Ask(Protocol):
+    """Asks the person a question of the connecting program, and waits for the answer."""
+
+    def __call__(
+        self, title: str, question: str, *, masked: bool, repeated: bool, stopped: threading.Event
+    ) -> str | None:
+        """The answer; None when the person cancels, or when `stopped` is set."""
+
+
+class _Attempt:
+    """One attempt to reach a target, with the questions that come up."""
+
+    def __init__(self, name: str, ask: Ask | None) -> None:
+        self._name = name
+        self._ask = ask
+        self._stopped = threading.Event()
+        self._asked: set[str] = set()
+
+    def reach(self, computer: Languages) -> str | None:
+        """Run code there from now on; blocks. Returns why it could not be reached."""
+        try:
+            computer.use_target(self._name, self._stopped, ask=self._answer if self._ask else None)
+        except TargetError as error:
+            return str(error)
+        finally:
+            # A question that is still open has nobody left to wait for its answer.
+            self._stopped.set()
+        return None
+
+    def _answer(self, question: str, masked: bool) -> str | None:
+        if self._ask is None or self._stopped.is_set():
+            return None
+        repeated = question in self._asked
+        self._asked.add(question)
+        title = f"To connect to {self._name}"
+        answer = self._ask(title, question, masked=masked, repeated=repeated, stopped=self._stopped)
+        if answer is None:
+            # Without an answer, ssh would ask the same again.
+            self._stopped.set()
+        return answer
 
 
 class TargetActions:
     """Carries out `%target`."""
 
-    def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
+    def __init__(self, ui: UserInterface, workspace: Workspace, ask: Ask | None = None) -> None:
         self._ui = ui
+        self._ask = ask
         self._workspace = workspace
 
     def switch(self, name: str) -> None:
@@ -49,7 +86,8 @@ class TargetActions:
             self._ui.tell(BUSY, warning=True)
         else:
             self._ui.tell(f"Connecting to {one_line(name, 200)} …")
-            self._ui.aside(lambda: reach(computer, name), self._arrive)
+            attempt = _Attempt(name, self._ask)
+            self._ui.aside(lambda: attempt.reach(computer), self._arrive)
 
     def _arrive(self, problem: str | None) -> None:
         """Say where code runs now; nothing that was allowed elsewhere is allowed there."""

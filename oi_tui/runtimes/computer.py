@@ -33,6 +33,7 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
     from oi_tui.runtimes.remote.askpass import Ask
+    from oi_tui.runtimes.remote.link import Stopped
 
 #: So much of the output of startup code is shown if it fails, in characters.
 _STARTUP_OUTPUT = 2000
@@ -189,7 +190,7 @@ class Computer:
         self._refuse_while_running()
         with self._reaching:
             fresh: _AtWork = (
-                self._connect(key, stopped or self._closing, ask) if target else None,
+                self._connect(key, stopped, ask) if target else None,
                 {},
                 set(),
             )
@@ -211,11 +212,12 @@ class Computer:
             self._place, self._runtimes, self._prepared = self._left.pop(key, fresh)
             self._programs.clear()
 
-    def _connect(self, spelling: str, stopped: threading.Event | None, ask: "Ask | None") -> "Place | None":
+    def _connect(self, spelling: str, stopped: "Stopped | None", ask: "Ask | None") -> "Place | None":
         """A new place, unless there is one that was left; it takes its time. Raises TargetError."""
-        from oi_tui.runtimes.remote.place import RemotePlace
+        from oi_tui.runtimes.remote.place import EitherStopped, RemotePlace
 
         target = parse(spelling)
+        stopped = EitherStopped(stopped, self._closing) if stopped else self._closing
         if spelling in self._left or target is None:
             return None
         if target.kind == "kernel":

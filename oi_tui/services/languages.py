@@ -1,6 +1,7 @@
 """The languages of a workspace: what runs code, what Python gets beside it, and the settings of both."""
 
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,6 +28,7 @@ from oi_tui.text import one_line
 if TYPE_CHECKING:
     from oi_tui.engine.session import Session
     from oi_tui.mcp_client.cells import CellTools
+    from oi_tui.runtimes.remote.askpass import Ask
 
 
 class Languages(protocols.Computer, Protocol):
@@ -84,7 +86,9 @@ class Languages(protocols.Computer, Protocol):
     def target(self) -> str:
         """Where code runs, as a person types it."""
 
-    def use_target(self, spelling: str) -> None:
+    def use_target(
+        self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
+    ) -> None:
         """Run code there from now on; blocks while the connection is made. Raises TargetError, and stays."""
 
     def use_startup(self, startup: Sequence[tuple[str, str]]) -> None:

@@ -45,6 +45,7 @@ from oi_tui.screens.profile.editor import ProfileEditor
 from oi_tui.screens.profile.menu import DifferencesDialog, NameDialog, ProfileMenu
 from oi_tui.screens.profile.model_test import ModelTest
 from oi_tui.screens.profile.yaml import ProfileYaml
+from oi_tui.screens.question import QuestionDialog
 from oi_tui.screens.terminal import ProgramScreen
 from oi_tui.screens.variables import VariablesScreen
 from oi_tui.widgets.pager.long_text import LongText
@@ -462,6 +463,7 @@ PLACES: dict[str, Place] = {
     # other screens
     "reader": read,
     "a question on a page": lambda s, t: s.open(ConfirmDialog(t, [t, t])),
+    "a question of ssh": lambda s, t: s.open(QuestionDialog(t, t, masked=True, repeated=True)),
     "a folder's settings": trusted,
     "navigator": navigated,
     "navigator, renaming": lambda s, t: navigated(s, t, "r"),

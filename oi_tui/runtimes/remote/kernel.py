@@ -30,6 +30,8 @@ from oi_tui.runtimes.variables import Detail, Memory
 if TYPE_CHECKING:
     from jupyter_client.blocking.client import BlockingKernelClient
 
+    from oi_tui.runtimes.remote.link import Stopped
+
 Message = Mapping[str, Any]
 #: How long the kernel may take to answer when it is reached, in seconds; it may be busy.
 _PATIENCE = 20.0
@@ -60,7 +62,7 @@ class KernelPlace:
     """
 
     def __init__(
-        self, target: Target, *, on_loss: Callable[[Loss], None], stopped: threading.Event | None = None
+        self, target: Target, *, on_loss: Callable[[Loss], None], stopped: "Stopped | None" = None
     ) -> None:
         self.spelling = target.spelling
         self.title = "the kernel"
@@ -70,7 +72,7 @@ class KernelPlace:
         self._lock = threading.Lock()
         self.language = self._language()
 
-    def _connect(self, stopped: threading.Event) -> "BlockingKernelClient":
+    def _connect(self, stopped: "Stopped") -> "BlockingKernelClient":
         try:
             from jupyter_client.blocking.client import BlockingKernelClient
         except ModuleNotFoundError:
@@ -332,7 +334,7 @@ def _connection_file(target: Target) -> Path:
     return path
 
 
-def _answer_of(client: "BlockingKernelClient", id_: str, stopped: threading.Event) -> Message | None:
+def _answer_of(client: "BlockingKernelClient", id_: str, stopped: "Stopped") -> Message | None:
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until and not stopped.is_set():
         for message in _arrived(client.get_shell_msg, 0.1):

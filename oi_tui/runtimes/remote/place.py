@@ -20,7 +20,7 @@ from oi_tui.runtimes.remote.wire import Frame
 _PATIENCE = 10.0
 
 
-class _Either:
+class EitherStopped:
     """Set when one of two events is."""
 
     def __init__(self, first: Stopped, second: Stopped) -> None:
@@ -98,7 +98,7 @@ class RemotePlace:
                 on_loss=self._on_loss,
                 on_end=self._note_end,
                 ask=self._ask,
-                stopped=_Either(stopped, self._closing),
+                stopped=EitherStopped(stopped, self._closing),
             )
             self._here, self._described = link.here, link.described
             return link, True

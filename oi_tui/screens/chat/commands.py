@@ -1,5 +1,6 @@
 """The commands of the chat screen."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -9,6 +10,7 @@ from textual.screen import Screen
 
 from oi_tui import log
 from oi_tui.actions.base import ConversationActions
+from oi_tui.actions.targets import TargetActions
 from oi_tui.commands.registry import CommandError
 from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.export.plain_text import plain_text
@@ -56,6 +58,7 @@ class ChatCommands(ConversationActions):
         super().__init__(chat_view.workspace)
         self._chat = chat
         self._view = chat_view
+        self.target = TargetActions(self, chat_view.workspace, ask=self._ask_person)
         #: When escape was last pressed with nothing to stop.
         self._rested = -_TWICE
         #: What a person does with a single cell.
@@ -226,6 +229,15 @@ class ChatCommands(ConversationActions):
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Ask on a page of its own."""
         self._chat.app.push_screen(ConfirmDialog(question, details), lambda yes: act() if yes else None)
+
+    def _ask_person(
+        self, title: str, question: str, *, masked: bool, repeated: bool, stopped: threading.Event
+    ) -> str | None:
+        # Few connections have a question, and the first frame does not wait for its module.
+        from oi_tui.screens.question import Questioner
+
+        asker = Questioner(self._chat.app)
+        return asker.ask(title, question, masked=masked, repeated=repeated, stopped=stopped)
 
     def restore_cell(self, key: str) -> None:
         """Put the files back that a cell changed."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from oi_tui import paths
 from tests.e2e.conftest import Start
 from tests.e2e.program import decisions
 
@@ -44,3 +45,32 @@ def test_a_password_is_asked_for_before_the_screen(start: Start, tmp_path: Path)
     program.send("sesame\n")
     program.begin()
     assert "sesame" not in program.wait_for(lambda screen: "on login as " in first_line(screen))
+
+
+def test_a_password_is_asked_for_in_the_running_screen(start: Start, tmp_path: Path) -> None:
+    script = tmp_path / "login"
+    script.write_text(
+        "#!/bin/sh\nfor try in 1 2 3; do\n"
+        'word=$("$SSH_ASKPASS" "Password for ana:")\n[ "$word" = sesame ] && exec "$@"\n'
+        "done\necho Permission denied >&2\nexit 1\n"
+    )
+    script.chmod(0o755)
+    program = start("--demo")
+    program.begin()
+    program.say(f"%target command:{script}")
+    program.wait_for("enter answers")
+    assert "Password for ana:" in program.wait_for("To connect to command:")
+    program.send("mistake\r")
+    program.wait_for("not accepted")
+    program.wait_for("enter answers")
+    program.send("\x1b")
+    # One escape ends the attempt, although the program that connects would ask again.
+    program.wait_for("Connecting was stopped. Code still runs on this machine.")
+    program.say(f"%target command:{script}")
+    program.wait_for("enter answers")
+    program.send("sesame\r")
+    shown = program.wait_for(lambda screen: "on login as " in first_line(screen))
+    assert "sesame" not in shown
+    stored = [path for path in paths.data().parent.rglob("*") if path.is_file()]
+    assert stored
+    assert not [path for path in stored if b"sesame" in path.read_bytes() or b"mistake" in path.read_bytes()]

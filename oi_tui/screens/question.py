@@ -1,0 +1,86 @@
+"""A question of another program, such as ssh asking for a password, and the field for its answer."""
+
+import queue
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from oi_tui.screens.dialog import Dialog
+from oi_tui.text import one_line, visible
+from oi_tui.widgets.approval.key_guard import LOOK, KeyGuard
+
+if TYPE_CHECKING:
+    import threading
+
+#: The lines of a question that are shown, and the characters of each: the other machine may choose the words.
+_LINES, _WIDTH = 12, 300
+_GLANCE = 0.1
+
+
+class QuestionDialog(Dialog[str | None]):
+    """Dismissed with the answer, or with None when the person cancels. The answer is stored nowhere."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel", id="question.cancel")]
+
+    def __init__(self, title: str, question: str, *, masked: bool, repeated: bool) -> None:
+        super().__init__()
+        self._title = title
+        self._question = question
+        self._masked = masked
+        self._repeated = repeated
+        self._quiet = KeyGuard()
+
+    def compose(self) -> ComposeResult:
+        """The question, and the field, which takes no keys that were meant for the prompt."""
+        lines = [visible(line[:_WIDTH]) for line in self._question.splitlines()[:_LINES]]
+        if self._repeated:
+            lines.append("The last answer was not accepted. Try again.")
+        with Vertical(id="ask") as box:
+            box.border_title = Content(one_line(self._title, 60))
+            box.border_subtitle = "the field opens when you stop typing · escape cancels"
+            yield Static(Content("\n".join(lines)), id="ask-words", markup=False)
+            yield Input(password=self._masked, id="ask-answer", disabled=True)
+
+    def on_mount(self) -> None:
+        """Open the field when no key has come for a moment."""
+        self._quiet.begin()
+        self._looking = self.set_interval(LOOK, self._open_when_quiet)
+
+    def _open_when_quiet(self) -> None:
+        if self._quiet.lasted(self.app):
+            self._looking.stop()
+            field = self.query_one(Input)
+            field.disabled = False
+            field.focus()
+            self.query_one("#ask").border_subtitle = "enter answers · escape cancels"
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Go back with the answer."""
+        event.stop()
+        self.dismiss(event.value)
+
+
+class Questioner:
+    """Shows questions over the screen, for threads that wait for the answer."""
+
+    def __init__(self, app: App[object]) -> None:
+        self._app = app
+
+    def ask(
+        self, title: str, question: str, *, masked: bool, repeated: bool, stopped: "threading.Event"
+    ) -> str | None:
+        """Ask, and wait. None when the person cancels, or when `stopped` is set."""
+        answers: queue.Queue[str | None] = queue.Queue()
+        dialog = QuestionDialog(title, question, masked=masked, repeated=repeated)
+        self._app.call_later(self._app.push_screen, dialog, answers.put)
+        while not stopped.is_set():
+            try:
+                return answers.get(timeout=_GLANCE)
+            except queue.Empty:
+                continue
+        self._app.call_later(dialog.dismiss)
+        return None
