@@ -7,6 +7,7 @@ import builtins
 
 __builtins__ = dict(vars(builtins))
 
+import io
 import os
 import re
 import shlex
@@ -90,7 +91,7 @@ class Commands:
         shell = os.environ.get("SHELL") or "/bin/sh"
         if os.path.basename(shell) not in ("bash", "zsh", "sh", "dash", "ksh"):
             shell = "/bin/sh"
-        done = subprocess.run([shell, "-c", command], **options)
+        done = _run([shell, "-c", command], options)
         self._names["_exit_code"] = done.returncode
         return done
 
@@ -98,7 +99,7 @@ class Commands:
         """Run a program on the terminal; what `subprocess` says of it."""
         self._driver.flush()
         try:
-            done = subprocess.run(words, **options)
+            done = _run(words, options)
         except FileNotFoundError as error:
             if error.filename == words[0]:
                 raise FileNotFoundError("there is no program {} here".format(words[0])) from None
@@ -184,3 +185,16 @@ class Commands:
                 if os.environ.get("HTTPS_PROXY"):
                     print("The user can allow one: %sandbox allow HOST")
             raise SystemExit(status)
+
+
+def _run(command, options):
+    """Run a program; where what is printed is kept (`%%capture`), what it writes is kept too."""
+    kept = [
+        name
+        for name in ("stdout", "stderr")
+        if name not in options and isinstance(getattr(sys, name), io.StringIO)
+    ]
+    done = subprocess.run(command, **options, **dict.fromkeys(kept, subprocess.PIPE))
+    for name in kept:
+        getattr(sys, name).write(getattr(done, name).decode("utf-8", "replace"))
+    return done
