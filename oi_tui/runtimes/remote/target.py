@@ -16,11 +16,12 @@ Kind = Literal["ssh", "container", "command", "kernel"]
 LOCAL = "local"
 _FORMS = "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE, command:PREFIX or kernel:FILE"
 _HOST = re.compile(
-    r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_][\w.-]*(?::\d{1,5})?|(?:[\w.+-]+@)?\[[0-9A-Fa-f:.]+\](?::\d{1,5})?"
+    r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_][\w.-]*(?::\d{1,5})?|(?:[\w.+-]+@)?\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\](?::\d{1,5})?"
 )
 _CONTAINER = re.compile(r"[A-Za-z0-9][\w./:@-]*")
 CONTAINER_PROGRAMS = ("podman", "docker", "nerdctl")
 _LONGEST_TITLE = 60
+_LAST_PORT = 65535
 #: How long the container program may take to say whether a container runs, in seconds.
 _PATIENCE = 15.0
 
@@ -80,8 +81,12 @@ def parse(spelling: str) -> Target | None:
         host, slash, folder = place.partition("/")
         if not _HOST.fullmatch(host):
             raise TargetError(
-                f"{spelling!r} names no host: write ssh:HOST, ssh:USER@HOST or ssh:HOST/FOLDER."
+                f"{spelling!r} names no host: "
+                "write ssh:HOST, ssh:USER@HOST:PORT, ssh:[IPV6]:PORT or ssh:HOST/FOLDER."
             )
+        port = re.search(r":(\d+)$", host)
+        if port and not 0 < int(port[1]) <= _LAST_PORT:
+            raise TargetError(f"{spelling!r}: {port[1]} is not a port; ports are 1 to {_LAST_PORT}.")
         home = folder[:1] == "~"
         return Target(spelling, "ssh", host, folder if home else slash + folder if folder else "")
     if kind == "container" and colon:

@@ -296,6 +296,9 @@ def test_code_runs_in_a_container_with_nothing_but_python(
         ("ssh:", "names no host"),
         ("ssh:-oProxyCommand=touch x", "names no host"),
         ("ssh:a b", "names no host"),
+        ("ssh:::1", "names no host: write .*IPV6"),
+        ("ssh:gpu1:0", "0 is not a port"),
+        ("ssh:[::1]:99999", "99999 is not a port"),
         ("container:--privileged", "names no container"),
         ("command:", "is no command"),
         ("command:'", "is no command"),
@@ -360,6 +363,42 @@ def test_questions_of_ssh_are_brought_to_the_person(make: Make, sshd: Path, tmp_
     assert word_masked
     with pytest.raises(TargetError, match="No connection to"):
         make(target=target, ask=lambda *_: None)
+
+
+@pytest.mark.needs("ssh", "sshd")
+def test_a_host_behind_a_jump_host_is_reached(make: Make, sshd: Path, tmp_path: Path) -> None:
+    server = (sshd.parent / "client").read_text()
+    behind = server.replace(f"Host {HOST}", f"Host behind\n    ProxyJump {HOST}", 1)
+    config = tmp_path / "config"
+    config.write_text(f"{server}\n{behind}")
+    computer = make(target=f"command:ssh -F {config} -o BatchMode=yes behind")
+    assert play(computer, "python", "print(6 * 7)").text == "42\n"
+    assert computer._place
+    assert computer._place.link
+    below = everything_below(computer._place.link._process.pid)
+    # The ssh that leads through the jump host is another process.
+    assert len(below) > 1
+    computer.close()
+    until(lambda: not any(map(alive, below)))
+
+
+@pytest.mark.needs("ssh")
+@pytest.mark.parametrize(
+    ("spelling", "user", "host", "port"),
+    [
+        ("ssh:ana@gpu1", "ana", "gpu1", "22"),
+        ("ssh:ana@gpu1:2222/scratch", "ana", "gpu1", "2222"),
+        ("ssh:ana@[::1]:2222", "ana", "::1", "2222"),
+        ("ssh:ana@[fe80::1%lo]", "ana", "fe80::1%lo", "22"),
+    ],
+)
+def test_an_address_means_the_same_to_ssh(spelling: str, user: str, host: str, port: str) -> None:
+    target = parse(spelling)
+    assert target
+    program, *words = target.command()
+    asked = subprocess.run([program, "-F", "none", "-G", *words], capture_output=True, text=True, check=True)
+    found = dict(line.split(" ", 1) for line in asked.stdout.splitlines() if " " in line)
+    assert (found["user"], found["hostname"], found["port"]) == (user, host, port)
 
 
 def test_the_sandbox_is_not_promised_elsewhere(make: Make) -> None:
