@@ -1,6 +1,7 @@
 """Tables that are read in pages: what a source of rows answers, and the tables that a language remembers."""
 
-from collections.abc import Callable, Mapping
+import typing
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -80,7 +81,9 @@ class TableSource(Protocol):
 
 
 #: Asks the language that has the table; None where it does not answer.
-Ask = Callable[[Mapping[str, object]], Mapping[str, object] | None]
+Ask = typing.Callable[  # evaluated by Python 3.8
+    [typing.Mapping[str, object]], typing.Optional[typing.Mapping[str, object]]  # noqa: UP045
+]
 
 
 class LiveTable:

@@ -10,6 +10,7 @@ import fnmatch
 import os
 import re
 import stat
+import typing
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ _RUNS = re.compile(
 MOST_ENTRIES = 20_000
 _MOST_GUARDED = 300
 _MOST_LINKS = 100
-_Fingerprint = tuple[int, int, int]
+_Fingerprint = typing.Tuple[int, int, int]  # noqa: UP006 -- evaluated by Python 3.8
 
 
 @dataclass(frozen=True, slots=True)

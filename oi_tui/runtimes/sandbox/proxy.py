@@ -11,6 +11,7 @@ import ipaddress
 import re
 import socket
 import threading
+import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +23,7 @@ _PIECE = 65_536
 #: In seconds, to connect, and for the head of a request.
 _PATIENCE = 20.0
 _USUAL_PORTS = (80, 443)
-_Address = tuple[str, int]
-Resolve = Callable[[str, int], list[str]]
+Resolve = typing.Callable[[str, int], typing.List[str]]  # noqa: UP006 -- evaluated by Python 3.8
 
 
 class _RefusedError(Exception):

@@ -9,6 +9,7 @@ the work of other calls past any filter, and new namespaces, in which a program 
 import errno
 import platform
 import struct
+import typing
 from collections.abc import Sequence
 
 #: The kernel's name for the machine (linux/audit.h), and the numbers of its calls, from the kernel's tables.
@@ -81,7 +82,7 @@ _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _CALL, _MACHINE, _ARGUMENTS = 0, 4, 16
 
-_Step = tuple[int, int, int, int]
+_Step = typing.Tuple[int, int, int, int]  # noqa: UP006 -- evaluated by Python 3.8
 
 
 def supported() -> bool:

@@ -682,6 +682,35 @@ def test_what_is_sent_stands_alone_and_is_python_3_8() -> None:
             assert not (called == "zip" and "strict" in keywords), f"{name}:{node.lineno}"  # type: ignore[attr-defined]
 
 
+def annotations_of(tree: ast.AST) -> Iterator[ast.AST]:
+    """What stands in annotations, which are not evaluated at the far end."""
+    for node in ast.walk(tree):
+        for field in ("annotation", "returns"):
+            if (annotation := getattr(node, field, None)) is not None:
+                yield from ast.walk(annotation)
+
+
+def test_no_type_that_is_sent_is_evaluated_with_brackets_that_python_3_8_does_not_know() -> None:
+    newer = {"tuple", "list", "dict", "set", "frozenset", "type", "deque", "defaultdict", "Queue"}
+    for name, text in sent():
+        tree = ast.parse(text)
+        unevaluated = {id(node) for node in annotations_of(tree)}
+        names = newer | {
+            each.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module == "collections.abc"
+            for each in node.names
+        }
+        found = [
+            f"{name}:{node.lineno}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Subscript)
+            and id(node) not in unevaluated
+            and getattr(node.value, "id", "") in names
+        ]
+        assert not found
+
+
 def test_hosts_of_the_ssh_configuration_are_found(tmp_path: Path) -> None:
     (tmp_path / "config").write_text(
         'Host gpu1 gpu2\n  HostName x\nHost *\n  User ada\nhost="lab"\nInclude more/*\nHost !bad *.example\n'
