@@ -141,7 +141,7 @@ def test_no_key_suspends_a_program_or_discards_its_output(make: Make) -> None:
 
 def test_the_drivers_wait_for_their_requests_by_select() -> None:
     folder = Path(pty.__file__).parent / "drivers"
-    assert [path.name for path in folder.glob("*.py") if "select.poll" in path.read_text("utf-8")] == []
+    assert [path.name for path in folder.rglob("*.py") if "select.poll" in path.read_text("utf-8")] == []
 
 
 def test_a_terminal_that_went_with_its_program_is_no_error(tmp_path: Path) -> None:
