@@ -35,6 +35,8 @@ from oi_tui.runtimes.variables import (
 _GOODBYE = 1.5
 #: How long an answer about variables may take, in seconds, while nothing else is asked of the language.
 PATIENCE = 10.0
+#: How long a question waits for the answer to another one, in seconds: screens ask several at once.
+_TURN = 3.0
 #: How many variables of a language are told of, the newest ones.
 MOST = 2000
 
@@ -69,6 +71,8 @@ class PtyRuntime:
         self.active_line = active_line
         self._size = size
         self._lock = threading.RLock()
+        #: Held by the one question that is being asked of the idle language.
+        self._questions = threading.Lock()
         self._process: LanguageProcess | None = None
         self._run: Run | None = None
         #: What was typed where a program hid it; variables that hold it are not shown.
@@ -202,6 +206,14 @@ class PtyRuntime:
 
     def _ask(self, kind: str, request: str, name: str = "") -> tuple[Event, bytes | None] | None:
         """The driver's answer, and the file that goes with it; None while it runs, or when it is slow."""
+        if not self._questions.acquire(timeout=_TURN):
+            return None
+        try:
+            return self._ask_alone(kind, request, name)
+        finally:
+            self._questions.release()
+
+    def _ask_alone(self, kind: str, request: str, name: str) -> tuple[Event, bytes | None] | None:
         process = self._process
         if not process or self._starting or self._closed:
             return None

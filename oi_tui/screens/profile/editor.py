@@ -120,6 +120,8 @@ class ProfileEditor(Page[Profile | None]):
         self.query_one("#profile-search").focus()
         self.query_one(OptionList).highlighted = 0
         self._show()
+        # The height of the fields comes late: after help has been wrapped, or an error takes a line more.
+        self.watch(self.query_one("#profile-fields"), "virtual_size", self._keep_in_sight, init=False)
         if self.key:
             self.key.look()
 
@@ -210,9 +212,6 @@ class ProfileEditor(Page[Profile | None]):
         self._warned, self._told = False, ""
         self._mark_sections()
         self._say()
-        # What is wrong with it may need a line more.
-        if self.focused is event.field.box:
-            self.call_after_refresh(self._bring_into_sight, event.field.box)
         if self.key and event.field.setting.name in ("model", "api_base"):
             self.key.look_soon()
 
@@ -220,6 +219,10 @@ class ProfileEditor(Page[Profile | None]):
         """Show all of the field that is come to: its name, its help, and what is wrong with it."""
         # Textual scrolls to where the box was before others were shown or hidden.
         self.call_after_refresh(self._bring_into_sight, event.widget)
+
+    def _keep_in_sight(self) -> None:
+        if self.focused is not None:
+            self.call_after_refresh(self._bring_into_sight, self.focused)
 
     def _bring_into_sight(self, box: Widget) -> None:
         if self.focused is box and isinstance(box.parent, SettingField):

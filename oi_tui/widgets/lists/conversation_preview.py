@@ -68,7 +68,8 @@ def _previewed(message: Message, words: list[str], width: int, look: Styles) -> 
     text = said.strip("\n")
     at = min((text.lower().find(word) for word in words if word in text.lower()), default=0)
     start = text.rfind("\n", 0, at) + 1 if at > _CHARACTERS // 2 else 0
-    body = prose(text[start : start + _CHARACTERS])
+    # As the conversation does: a tab stands for spaces, of which a Static would make its own number.
+    body = prose(text[start : start + _CHARACTERS]).expandtabs(4)
     cut = "…" if start + _CHARACTERS < len(text) else ""
     before = "…\n" if start else ""
     if message.type == "code":

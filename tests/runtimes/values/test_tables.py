@@ -2,6 +2,7 @@
 
 import json
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -143,6 +144,25 @@ def test_what_is_no_table_is_refused_in_a_sentence(python: Computer) -> None:
         python.table("python", "number").shape(View())
     with pytest.raises(TableError, match="cannot be opened"):
         python.table("shell", "x")
+
+
+def test_two_who_ask_at_once_are_both_answered(python: Computer) -> None:
+    made = 'many = pandas.DataFrame({c: numpy.random.rand(700_000) for c in "ab"})'
+    assert play(python, "python", made).state == "finished"
+    begin = threading.Barrier(2)
+    answers: list[int] = []
+
+    def ask(column: int) -> None:
+        table = python.table("python", "many")
+        begin.wait(10)
+        answers.append(len(table.page(View(sort=column), 0, 5, 0, 2)))
+
+    askers = [threading.Thread(target=ask, args=(column,)) for column in (0, 1)]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join(30)
+    assert answers == [5, 5]
 
 
 def test_the_language_stays_usable(python: Computer) -> None:
