@@ -209,7 +209,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._chat.commands.tell_of_no_model()
 
     def _take_keys(self, text: str) -> None:
-        """Let keys do what the profile says; what cannot be is told."""
+        """Set the keys to what the profile says; report entries that cannot work."""
         if not text.strip():
             commands.rekey({})
             return
@@ -222,7 +222,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             self._chat.commands.tell(f"In your profile: {problem}", warning=True)
 
     def notify(self, message: str, **more: Any) -> None:
-        """Say something in passing; what stands there already is not said again beside it."""
+        """Show a short notice, unless the same one is on the screen."""
         if all(notification.message != message for notification in self._notifications):
             super().notify(message, **more)
 
@@ -240,7 +240,7 @@ class OiTui(ImageSupportMixin, IdleClock):
             self.push_screen(HelpScreen(*here(self.screen)))
 
     def _say_words(self) -> None:
-        """Send what was said at the command line."""
+        """Send the request that was given at the command line."""
         if self._words:
             self._chat.chat_view.say(self._words)
 
@@ -348,9 +348,9 @@ def run(
         for number in (signal.SIGINT, *ENDING):
             # Until the event loop takes over. A function, since what is ignored here would be in every child.
             signal.signal(number, lambda number, _: app.early_signals.append(number))
-        said = app.run(mouse=app.mouse) or ""
+        farewell = app.run(mouse=app.mouse) or ""
         _bring_back(app.attention.restore())
-        _print(said)
+        _print(farewell)
         return app.return_code or 0
 
 

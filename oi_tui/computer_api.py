@@ -107,7 +107,9 @@ class ComputerApi:
 
     def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
         """Return the languages, of which Python has the object and describes it to the model."""
-        return tuple(self._with_object(each) if each.name == "python" else each for each in languages)
+        return tuple(
+            self._with_object(language) if language.name == "python" else language for language in languages
+        )
 
     def close(self) -> None:
         """Answer nothing any more."""
@@ -137,7 +139,7 @@ class ComputerApi:
     def _answer(self, connection: socket.socket) -> None:
         with contextlib.suppress(OSError), connection, connection.makefile("rwb") as file:
             line = file.readline(_LONGEST)
-            if guarded := _guarded(line):
+            if guarded := _parse_guard_request(line):
                 _start_guard(connection, *guarded)
                 # The language ended, and cannot say itself that it has the pointer no more.
                 self.in_control = False
@@ -168,7 +170,7 @@ class ComputerApi:
             return {"error": str(refused)}
 
 
-def _guarded(line: bytes) -> tuple[int, dict[str, str]] | None:
+def _parse_guard_request(line: bytes) -> tuple[int, dict[str, str]] | None:
     """The process that wants a guard, and its variables; None for another request."""
     try:
         request = json.loads(line)

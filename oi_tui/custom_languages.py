@@ -81,7 +81,7 @@ class CustomLanguages:
     def _language(self, entry: str) -> Language:
         source, _, label = entry.strip().partition(":")
         path = self._path(source)
-        declared = _declared(_read(path).text, label, path)
+        declared = _find_declaration(_read(path).text, label, path)
         name = "-".join(declared.name.lower().split())
         self._files[name] = path
         return Language(
@@ -150,7 +150,7 @@ def _read(path: Path) -> Shown:
     return Shown("language", str(path), yaml_file.read_text(path))
 
 
-def _declared(text: str, label: str, path: Path) -> _Declaration:
+def _find_declaration(text: str, label: str, path: Path) -> _Declaration:
     """The class in the text that is a language: the one with this label, or the only one that is."""
     try:
         tree = ast.parse(text)

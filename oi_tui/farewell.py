@@ -24,12 +24,12 @@ def farewell(workspace: "Workspace") -> str:
         parts.append(f"{usage.prompt_tokens + usage.completion_tokens:,} tokens")
     if usage.cost:
         parts.append(usage.price)
-    if written := _written(workspace):
+    if written := _list_files(workspace):
         parts.append(written)
     return " · ".join(parts)
 
 
-def _written(workspace: "Workspace") -> str:
+def _list_files(workspace: "Workspace") -> str:
     """The files that code wrote in this conversation."""
     snapshots = workspace.snapshots
     codes = [message.id for message in workspace.session.messages if message.type == "code"]

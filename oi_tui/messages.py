@@ -58,8 +58,8 @@ class Message:
     recipient: Literal["user", "assistant"] | None = None
     id: str = field(default_factory=new_id)
     created: float = field(default_factory=time.time)
-    #: Of a computer message: the id of the code message whose run said this. Of code that was run again: the
-    #: id of the code as it ran first.
+    #: Of a computer message: the id of the code message whose run printed this. Of code that was run again:
+    #: the id of the code as it ran first.
     parent: str | None = None
     state: State | None = None
     decision: Decision | None = None
@@ -81,7 +81,7 @@ class Message:
     model: str | None = None
     #: Of the first tool call of a reply: what its model wants back unchanged, by the name of the field.
     signed: Mapping[str, Any] | None = None
-    #: Of output: what the model is told in place of `content`, such as a table in words.
+    #: Of output: what the model gets in place of `content`, such as a table in words.
     view: str | None = None
     #: Of output: the table that `content` shows as text, with its first and last rows, as JSON.
     table: str | None = None
@@ -117,7 +117,7 @@ class Started:
 class Printed:
     """The program wrote `text` to its terminal, including escape sequences.
 
-    `view` is what the model is told in its place, where that is something else. `table` is the table that the
+    `view` is what the model gets in its place, where that is something else. `table` is the table that the
     text shows, as JSON. Pieces of the same text have the same `view` and `table`.
     """
 
@@ -137,7 +137,7 @@ class LineReached:
 class Displayed:
     """The program displayed an image or a page. `format` is `base64.png`, `base64.jpeg` or `html`.
 
-    `view` is what the model is told in its place, as of `Printed`. An image with the same `key` as an earlier
+    `view` is what the model gets in its place, as of `Printed`. An image with the same `key` as an earlier
     one of the run takes its place.
     """
 

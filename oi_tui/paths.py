@@ -62,10 +62,10 @@ def make_private(folder: Path) -> Path:
     them, where it is ours to close. Raises OSError when the folder cannot be made.
     """
     missing = []
-    each = folder
-    while not each.exists():
-        missing.append(each)
-        each = each.parent
+    parent = folder
+    while not parent.exists():
+        missing.append(parent)
+        parent = parent.parent
     for item in reversed(missing):
         item.mkdir(mode=0o700, exist_ok=True)
         with contextlib.suppress(OSError):  # a folder above may be one that we cannot read

@@ -182,7 +182,7 @@ def _known_languages() -> list[tuple[str, str, tuple[str, ...]]]:
 def beneath(profile: Profile, before: Profile) -> Profile:
     """The profile with what flags and the environment set in the one before, which still wins."""
     for origin in ("flag", "environment"):
-        kept = {name: getattr(before, name) for name, each in before.origins.items() if each == origin}
+        kept = {name: getattr(before, name) for name, item in before.origins.items() if item == origin}
         profile = profile.with_changes(origin, **kept)
     return profile
 

@@ -24,13 +24,13 @@ class TurnWorker:
         self._room.set()
         self._waiting: list[Event] = []
         self._abandoned = False
-        self._told = TurnLog()
+        self._log = TurnLog()
 
     def run(self) -> None:
         """Do the work; the body of the thread."""
         try:
             for event in self._events:
-                if line := self._told.take(event):
+                if line := self._log.take(event):
                     request_log.step("%s", line)
                 self._put(event)
         except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports

@@ -103,7 +103,7 @@ class Workspace:
 
     @property
     def is_new(self) -> bool:
-        """Whether nobody has said yet which model to use, and nothing was ever saved here."""
+        """Whether no model was chosen yet, and nothing was ever saved here."""
         named = {"model", "api_base", "api_key"} & set(self.profile.origins)
         return not named and self.model.is_reached_by_process and self.store.latest() is None
 

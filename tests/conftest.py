@@ -161,8 +161,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for report in (*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")):
         for name, counted in getattr(report, "user_properties", ()):
             if name == "figures" and report.when == "call" and counted:
-                told = ", ".join(f"{what} {count}" for what, count in counted.items())
-                terminalreporter.write_line(f"{report.nodeid.rpartition('::')[2]}: {told}")
+                reported = ", ".join(f"{what} {count}" for what, count in counted.items())
+                terminalreporter.write_line(f"{report.nodeid.rpartition('::')[2]}: {reported}")
 
 
 @functools.cache

@@ -125,11 +125,11 @@ def two(folder: Path) -> None:
 
 def whole(store: Store, expected: list[Message] = TALK) -> Iterator[str]:
     """What is wrong with any of the conversations that are listed."""
-    for each in store.summaries():
-        if each.problem or store.contents(each.id).damaged:
-            yield f"{each.id}: {each.problem or 'damaged'}"
-        elif [m.content for m in store.read(each.id)] != [m.content for m in expected]:
-            yield f"{each.id}: {len(store.read(each.id))} messages"
+    for summary in store.summaries():
+        if summary.problem or store.contents(summary.id).damaged:
+            yield f"{summary.id}: {summary.problem or 'damaged'}"
+        elif [m.content for m in store.read(summary.id)] != [m.content for m in expected]:
+            yield f"{summary.id}: {len(store.read(summary.id))} messages"
 
 
 # ---- The deeds
@@ -147,11 +147,11 @@ def import_all(folder: Path) -> str:
 
 def wrong_after_import(folder: Path) -> Iterator[str]:
     store = conversations(folder)
-    said = [Message(role="user", type="message", content=each["content"]) for each in ENTRIES]
-    yield from whole(store, said)
+    words = [Message(role="user", type="message", content=entry["content"]) for entry in ENTRIES]
+    yield from whole(store, words)
     import_all(folder)
-    yield from whole(store, said)
-    titles = sorted(each.title for each in store.summaries())
+    yield from whole(store, words)
+    titles = sorted(summary.title for summary in store.summaries())
     if titles != ["talk 0", "talk 1", "talk 2"]:
         yield f"imported: {titles}"
 
@@ -174,16 +174,16 @@ def delete_and_restore(folder: Path) -> None:
 def wrong_after_delete(folder: Path) -> Iterator[str]:
     store = conversations(folder)
     yield from whole(store)
-    listed = {each.id for each in store.summaries()}
+    listed = {summary.id for summary in store.summaries()}
     if "two" not in listed or not {*listed, *store.deleted()} >= {"one", "two"}:
         yield f"listed {listed}, deleted {store.deleted()}"
     if "one" in listed:
         store.delete("one")
-    if {each.id for each in store.summaries()} != {"two"}:
+    if {summary.id for summary in store.summaries()} != {"two"}:
         yield "deleting does nothing"
     store.restore(store.deleted()[0])
     yield from whole(store)
-    if {each.id for each in store.summaries()} != {"one", "two"} or store.deleted():
+    if {summary.id for summary in store.summaries()} != {"one", "two"} or store.deleted():
         yield "restoring does nothing"
 
 
@@ -197,11 +197,11 @@ def name_and_pin(folder: Path) -> None:
 def wrong_after_naming(folder: Path) -> Iterator[str]:
     store = conversations(folder)
     yield from whole(store)
-    titles = {each.id: each.title for each in store.summaries()}
+    titles = {summary.id: summary.title for summary in store.summaries()}
     if titles["one"] not in ("one", "uno") or titles["two"] not in ("two", "dos"):
         yield f"titles {titles}"
     store.rename("one", "eins")
-    if {each.id: each.title for each in store.summaries()}["one"] != "eins":
+    if {summary.id: summary.title for summary in store.summaries()}["one"] != "eins":
         yield "naming does nothing"
 
 
@@ -216,9 +216,9 @@ def go_back_and_forth(folder: Path) -> None:
 
 def wrong_after_going_back(folder: Path) -> Iterator[str]:
     store = conversations(folder)
-    said = [message.content for message in TALK]
+    words = [message.content for message in TALK]
     found = [message.content for message in store.read("one")]
-    if found not in (said, said[:2], said[:3], [*said, "summary"]):
+    if found not in (words, words[:2], words[:3], [*words, "summary"]):
         yield f"{found}"
     opened, _ = store.open("one")
     opened.put(Message(role="user", type="message", content="on"))
@@ -323,7 +323,7 @@ def wrong_after_listing(folder: Path) -> Iterator[str]:
     yield from whole(store)
     index = FullTextIndex(folder / "data" / "words.sqlite3")
     index.update(store)
-    ids = {each.id for each in store.summaries()}
+    ids = {summary.id for summary in store.summaries()}
     if index.covered != ids or index.find(["count"]) != (ids, ids):
         yield f"the index has {index.find(['count'])} of {ids}"
 

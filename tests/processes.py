@@ -31,8 +31,8 @@ def marked(mark: str) -> list[Process]:
 def descendants(pid: int) -> list[Process]:
     """The living children of a process, theirs, and so on."""
     children: dict[int, list[Process]] = {}
-    for each in _pids():
-        for process in _read(each):
+    for item in _pids():
+        for process in _read(item):
             children.setdefault(process.parent, []).append(process)
     found: list[Process] = []
     waiting = [pid]
@@ -53,7 +53,7 @@ def started_since(before: Collection[int], pid: int, mark: str) -> list[Process]
 
     Only what is new is looked at: this comes after every test, and there may be hundreds of others.
     """
-    new = [process for each in _pids() if each not in before for process in _read(each)]
+    new = [process for item in _pids() if item not in before for process in _read(item)]
     return [process for process in new if _is_below(process, pid) or _has_mark(process.pid, mark)]
 
 

@@ -175,7 +175,7 @@ def languages_page() -> str:
     return page("Languages", *parts)
 
 
-_INPUT = {"told": "yes", "seen": "yes, recognised at its terminal", "none": "no"}
+_INPUT = {"reported": "yes", "seen": "yes, recognised at its terminal", "none": "no"}
 
 
 def _summary(language: Language) -> tuple[str, ...]:
@@ -382,8 +382,8 @@ def promises_page() -> str:
     ]
     for name, group in PROMISES.items():
         rows = [
-            (each.text, code(f"{each.file}::{each.test}") if each.test else f"gone: {each.gone}")
-            for each in group
+            (item.text, code(f"{item.file}::{item.test}") if item.test else f"gone: {item.gone}")
+            for item in group
         ]
         parts += [f"## {name}", table(("Promise", "Proof, in tests/"), rows)]
     return page("Promises of Open Interpreter", *parts)

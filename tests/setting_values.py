@@ -29,44 +29,48 @@ WRONG_TEXT: dict[type, list[str]] = {
 }
 
 
-def other_value(each: Setting) -> Value:
+def other_value(setting: Setting) -> Value:
     """A value that is right, and not the default."""
-    if each.kind is bool:
-        return not each.default
-    if each.kind is tuple:
-        return tuple(RIGHT_WORDS.get(each.name, ["python", "shell"])[:2])
-    if each.choices:
-        return each.choices[1] if each.choices[0] == each.default else each.choices[0]
-    if each.name == "keys":
+    if setting.kind is bool:
+        return not setting.default
+    if setting.kind is tuple:
+        return tuple(RIGHT_WORDS.get(setting.name, ["python", "shell"])[:2])
+    if setting.choices:
+        return setting.choices[1] if setting.choices[0] == setting.default else setting.choices[0]
+    if setting.name == "keys":
         return "command.new: ctrl+t"
-    if each.kind is str:
-        return _SPECIAL.get(each.name, "see {content} # here: 'x' and \"there\"")
-    number = (each.minimum or 0) + 1.5
-    return number if each.kind is float else int(number)
+    if setting.kind is str:
+        return _SPECIAL.get(setting.name, "see {content} # here: 'x' and \"there\"")
+    number = (setting.minimum or 0) + 1.5
+    return number if setting.kind is float else int(number)
 
 
-def wrong_texts(each: Setting) -> list[str]:
+def wrong_texts(setting: Setting) -> list[str]:
     """Texts that a person could type and that are wrong; none where any text is right."""
-    if each.choices:
-        return ["", "nothing of the kind", each.choices[0].upper() + "x"]
-    if each.name in _SPECIAL:
+    if setting.choices:
+        return ["", "nothing of the kind", setting.choices[0].upper() + "x"]
+    if setting.name in _SPECIAL:
         return ["nowhere", "./here"]
-    if each.must:
+    if setting.must:
         return ["without it"]
-    if each.kind is str and not each.optional and not each.long:
+    if setting.kind is str and not setting.optional and not setting.long:
         return ["", "  "]
-    too_large = [] if each.maximum is None else [f"{each.maximum + 1:g}"]
-    too_small = [] if each.minimum is None else [f"{each.minimum - 1:g}"]
-    return [*WRONG_TEXT.get(each.kind, []), *too_large, *too_small]
+    too_large = [] if setting.maximum is None else [f"{setting.maximum + 1:g}"]
+    too_small = [] if setting.minimum is None else [f"{setting.minimum - 1:g}"]
+    return [*WRONG_TEXT.get(setting.kind, []), *too_large, *too_small]
 
 
-def wrong_yaml(each: Setting) -> list[str]:
+def wrong_yaml(setting: Setting) -> list[str]:
     """Values of a file that are wrong: of another kind, out of bounds, or no choice."""
-    found = WRONG_YAML[each.kind]
-    if each.kind is str:
-        found = [*found, *(repr(text) for text in wrong_texts(each)), *([] if each.long else ['"a\\nb"'])]
-    if each.maximum is not None:
-        found = [*found, f"{each.maximum + 1:g}"]
-    if each.minimum is not None:
-        found = [*found, f"{each.minimum - 1:g}"]
+    found = WRONG_YAML[setting.kind]
+    if setting.kind is str:
+        found = [
+            *found,
+            *(repr(text) for text in wrong_texts(setting)),
+            *([] if setting.long else ['"a\\nb"']),
+        ]
+    if setting.maximum is not None:
+        found = [*found, f"{setting.maximum + 1:g}"]
+    if setting.minimum is not None:
+        found = [*found, f"{setting.minimum - 1:g}"]
     return found

@@ -63,7 +63,7 @@ class Recorder:
             self._passed[report.nodeid] = None
 
     def pytest_sessionfinish(self) -> None:
-        passed = [each for each in self._passed if each not in self._failed]
+        passed = [item for item in self._passed if item not in self._failed]
         self._file.write_text(json.dumps({"passed": passed, "failed": list(self._failed)}))
 
     def _give_up(self, *_: object) -> None:
@@ -106,8 +106,8 @@ def run_twice(arguments: Sequence[str], run: Run, write: Callable[[str], object]
         return 1
     write(f"\nOnce more, one after the other: {len(first.failed)} that failed")
     second = run(["-n", "1", *first.failed])
-    flaky = [each for each in first.failed if each in second.passed]
-    again = [each for each in first.failed if each not in second.passed]
+    flaky = [item for item in first.failed if item in second.passed]
+    again = [item for item in first.failed if item not in second.passed]
     _list(write, "FLAKY: failed, then passed", flaky)
     _list(write, "FAILED TWICE", again)
     return 1 if again else 0

@@ -285,14 +285,14 @@ class OiTuiAgent:
         self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, **_: Any
     ) -> schema.LoadSessionResponse:
         """Continue a saved conversation, and send what it holds."""
-        await (await self._saved(cwd, session_id, mcp_servers)).replay()
+        await (await self._save(cwd, session_id, mcp_servers)).replay()
         return schema.LoadSessionResponse()
 
     async def resume_session(
         self, session_id: str, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any
     ) -> schema.ResumeSessionResponse:
         """Continue a saved conversation whose content the editor knows."""
-        await self._saved(cwd, session_id, mcp_servers)
+        await self._save(cwd, session_id, mcp_servers)
         return schema.ResumeSessionResponse()
 
     async def fork_session(
@@ -305,7 +305,7 @@ class OiTuiAgent:
             copy = self._workspace(cwd, mcp_servers)
             copy.conversation.begin(open_one.workspace.session.messages)
         else:
-            copy = await self._resumed(cwd, session_id, mcp_servers)
+            copy = await self._resume(cwd, session_id, mcp_servers)
             copy.conversation.branch(copy.session.messages)
         return schema.ForkSessionResponse(session_id=self._keep(copy.conversation.id, copy).id)
 
@@ -359,12 +359,12 @@ class OiTuiAgent:
         self._sessions[id] = AcpSession(id, workspace, self._client, can_type=self._can_type)
         return self._sessions[id]
 
-    async def _saved(self, cwd: str, id: str, servers: Sequence[Any] | None) -> AcpSession:
+    async def _save(self, cwd: str, id: str, servers: Sequence[Any] | None) -> AcpSession:
         if id in self._sessions:
             return self._sessions[id]
-        return self._keep(id, await self._resumed(cwd, id, servers))
+        return self._keep(id, await self._resume(cwd, id, servers))
 
-    async def _resumed(self, cwd: str, id: str, servers: Sequence[Any] | None) -> Workspace:
+    async def _resume(self, cwd: str, id: str, servers: Sequence[Any] | None) -> Workspace:
         workspace = self._workspace(cwd, servers)
         try:
             workspace.conversation.resume(id)

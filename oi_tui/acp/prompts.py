@@ -47,11 +47,11 @@ def _resource(resource: Any) -> str:
     if content is None:
         if _type_of(resource) in _IMAGES:
             return ""
-        content = _decoded(resource)
+        content = _decode(resource)
     return f"File: {_path(resource.uri)}\n{fenced('', content)}"
 
 
-def _decoded(resource: Any) -> str:
+def _decode(resource: Any) -> str:
     try:
         return base64.b64decode(resource.blob, validate=True).decode()
     except ValueError:

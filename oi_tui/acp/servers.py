@@ -34,7 +34,7 @@ def _server(server: Any, name: str) -> McpServer:
     if kind not in ("stdio", "http"):
         raise refused(f"MCP servers of the type {kind} are not supported; use stdio or http.")
     given = server.headers if kind == "http" else server.env
-    values = {each.name: each.value for each in given}
+    values = {item.name: item.value for item in given}
     if kind == "http":
         return McpServer(name, url=server.url, values=values)
     return McpServer(name, (server.command, *server.args), values=values)

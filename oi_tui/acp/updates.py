@@ -80,7 +80,7 @@ class Updates:
         self._known: dict[str, Message] = {}
         self._codes: dict[str, Message] = {}
         self._output: dict[str, str] = {}
-        self._told: dict[str, float] = {}
+        self._sent_at: dict[str, float] = {}
 
     def of(self, event: Event) -> Iterator[Update]:
         """Return the updates for an event of a turn."""
@@ -122,8 +122,8 @@ class Updates:
             yield schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=block)
         elif message.type == "console" and (code := self._codes.get(message.parent or "")):
             self._output[code.id] = (self._output.get(code.id, "") + text)[-_OUTPUT:]
-            if at_once or time.monotonic() - self._told.get(code.id, 0) >= _PAUSE:
-                self._told[code.id] = time.monotonic()
+            if at_once or time.monotonic() - self._sent_at.get(code.id, 0) >= _PAUSE:
+                self._sent_at[code.id] = time.monotonic()
                 yield self._progress(code)
 
     def _code(self, message: Message) -> Iterator[Update]:

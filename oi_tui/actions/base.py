@@ -24,14 +24,14 @@ from oi_tui.engine.settings.setting import ProfileError
 from oi_tui.engine.storage.store import StoreError
 from oi_tui.input.history import History
 from oi_tui.input.history_browser import HistoryBrowser
-from oi_tui.runtimes.availability import told
+from oi_tui.runtimes.availability import describe
 from oi_tui.runtimes.tables import TableError, TableSource
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
 T = TypeVar("T")
 
-#: Entries of a list that is told in words.
+#: Entries of a list that is written as lines.
 _LISTED = 100
 
 
@@ -177,7 +177,7 @@ class ConversationActions(ABC):
             self.tell(f"OS mode {words}. Python restarts, so its variables are lost.", warning=on)
 
     def switch_verbose(self, on: bool | None, *, words: bool) -> None:
-        """Note in the log, and show, what goes on; with `words` what is said to the model, too."""
+        """Note in the log, and show, what goes on; with `words` also the text for the model."""
         profile = self._workspace.profile
         before = profile.debug if words else profile.verbose or profile.debug
         on = not before if on is None else on
@@ -229,7 +229,7 @@ class ConversationActions(ABC):
         self.tell("Plain mode has no sidebar; use %variables, %files and %tokens.")
 
     def search_history(self, text: str) -> None:
-        """List what was said before and holds the words."""
+        """List earlier messages that contain the words."""
         found = HistoryBrowser(History().load()).containing(text, _LISTED)
         listed = "\n".join(f"  {one_line(item, 200)}" for item in found)
         self.tell(f"Matches, newest first:\n{listed}" if found else "No matching messages.")
@@ -303,7 +303,7 @@ class ConversationActions(ABC):
 
     def tell_languages(self) -> None:
         """The languages here, and how to get others."""
-        self.tell(told(self._workspace.computer.standings()))
+        self.tell(describe(self._workspace.computer.standings()))
 
     def open_conversation(self, id: str) -> None:
         """Show a saved conversation and go on with it."""
@@ -313,8 +313,8 @@ class ConversationActions(ABC):
             self.tell(f"Could not open the conversation: {error}", warning=True)
             return
         self._show_other()
-        if told := rerun.lost(self._workspace.session.messages):
-            self.tell(told)
+        if lost := rerun.lost(self._workspace.session.messages):
+            self.tell(lost)
 
     def _show_other(self) -> None:
         """Show another conversation, with what should be known of how it was stored."""

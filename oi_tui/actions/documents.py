@@ -42,8 +42,8 @@ class DocumentActions:
         if not messages:
             self._ui.tell("There is nothing to export yet.", warning=True)
             return
-        said = next((m.content for m in messages if m.role == "user"), "conversation")
-        title = one_line(self._workspace.conversation.title or said, 60)
+        first_request = next((m.content for m in messages if m.role == "user"), "conversation")
+        title = one_line(self._workspace.conversation.title or first_request, 60)
         suffix = script_suffix(messages) if chosen.name == "script" else chosen.suffix
         try:
             target = paths.typed(path)

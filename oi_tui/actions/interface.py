@@ -8,7 +8,7 @@ from oi_tui.engine.settings.profile import Profile
 
 T = TypeVar("T")
 
-#: Said where something would disturb what is in progress.
+#: Shown where something would disturb what is in progress.
 BUSY = "Stop the current activity first (escape)."
 
 

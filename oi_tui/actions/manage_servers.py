@@ -65,7 +65,7 @@ class ServerManager:
         return found
 
     def _list(self) -> None:
-        lines = [line for status in self._workspace.mcp.servers.status for line in _described(status)]
+        lines = [line for status in self._workspace.mcp.servers.status for line in _describe(status)]
         self._ui.tell("\n".join(lines) or _NONE)
 
     def _test(self, status: Status) -> None:
@@ -74,7 +74,7 @@ class ServerManager:
         def work() -> tuple[list[str], str]:
             try:
                 self._workspace.mcp.servers.test(status)
-                return _offered(Resources(self._workspace.mcp.servers), name), ""
+                return _describe_offers(Resources(self._workspace.mcp.servers), name), ""
             except CallError as error:
                 return [], str(error)
 
@@ -84,7 +84,7 @@ class ServerManager:
                 text = f"The MCP server {name} is not available: {one_line(problem, 500)}"
                 self._ui.tell(text, warning=True)
             else:
-                self._ui.tell("\n".join([*_described(status), *lines]))
+                self._ui.tell("\n".join([*_describe(status), *lines]))
 
         if self._workspace.profile.sandbox:
             self._ui.tell("MCP servers run outside of the sandbox, which is on.", warning=True)
@@ -110,7 +110,7 @@ class ServerManager:
             if problem:
                 self._ui.tell(f"Not signed in to {name}: {one_line(problem, 500)}", warning=True)
             else:
-                self._ui.tell("\n".join([f"Signed in to {name}.", *_described(status)]))
+                self._ui.tell("\n".join([f"Signed in to {name}.", *_describe(status)]))
 
         def begin() -> tuple[str, str]:
             try:
@@ -131,8 +131,8 @@ class ServerManager:
 
         def then(done: tuple[bool, str]) -> None:
             found, problem = done
-            said = f"Signed out of {name}." if found else f"You were not signed in to {name}."
-            self._ui.tell(problem or said, warning=bool(problem))
+            outcome = f"Signed out of {name}." if found else f"You were not signed in to {name}."
+            self._ui.tell(problem or outcome, warning=bool(problem))
 
         self._ui.aside(work, then)
 
@@ -216,7 +216,7 @@ def _problem(work: Callable[[], None]) -> str:
     return ""
 
 
-def _offered(resources: Resources, name: str) -> list[str]:
+def _describe_offers(resources: Resources, name: str) -> list[str]:
     """What a server offers beside tools, and how it is used."""
     lines = [f"    @{name}:{one_line(uri, 200)}  {title}" for uri, title in resources.listed(name)[:_LISTED]]
     for prompt in resources.prompts(name)[:_LISTED]:
@@ -225,7 +225,7 @@ def _offered(resources: Resources, name: str) -> list[str]:
     return lines
 
 
-def _described(status: Status) -> list[str]:
+def _describe(status: Status) -> list[str]:
     """A server in a few lines."""
     server = status.server
     lines = [f"{server.name}: {one_line(server.shown, 200)}"]

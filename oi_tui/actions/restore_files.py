@@ -34,7 +34,7 @@ class FileRestorer:
         for cell, step in steps_of(self._workspace):
             if number in (None, cell):
                 lines.append(f"[{cell}] in {one_line(paths.short(step.folder), 200)}")
-                lines += [f"  {line}" for line in _listed(step)]
+                lines += [f"  {line}" for line in _list(step)]
         if where := self._workspace.computer.where:
             lines.append(
                 f"What code changes {one_line(where, 200)} is not listed, and %restore cannot undo it."
@@ -66,7 +66,7 @@ class FileRestorer:
             return
         steps = steps_of(self._workspace)
         snapshots = self._workspace.snapshots
-        taken = [each for id_ in snapshots.known(self._undone()) if (each := snapshots.step(id_))]
+        taken = [found for id_ in snapshots.known(self._undone()) if (found := snapshots.step(id_))]
         step: Step | None
         if wanted == "all":
             step, what = restoring.merged([step for _, step in steps]), "all cells"
@@ -115,7 +115,7 @@ def steps_of(workspace: Workspace) -> list[tuple[int, Step]]:
     return [(number, step) for number, step in steps if step is not None]
 
 
-def _listed(step: Step) -> list[str]:
+def _list(step: Step) -> list[str]:
     lines = [
         f"{MARKS[change.what]} {one_line(change.name, 200)}"
         + (f"  (no copy: {change.why})" if change.why else "")

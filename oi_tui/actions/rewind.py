@@ -46,7 +46,7 @@ class Rewind:
 
     def back_to(self, id: str) -> None:
         """Go back to the message: before one of the person's own, to type it anew; after any other."""
-        message = self._found(id)
+        message = self._find_message(id)
         if message is not None and self._may():
             self._rewind(id, keep=not _is_own(message))
 
@@ -57,7 +57,7 @@ class Rewind:
             self._ui.tell("There is nothing to copy yet.", warning=True)
             return
         if id is not None:
-            message = self._found(id)
+            message = self._find_message(id)
             if message is None:
                 return
             end = messages.index(message)
@@ -91,12 +91,12 @@ class Rewind:
         self.taken = ()
         self._workspace.session.bring_back(dropped)
         self._show("")
-        self._ui.tell(f"Restored {_counted(dropped)}.")
+        self._ui.tell(f"Restored {_count_words(dropped)}.")
 
     def earlier(self, number: int | None) -> tuple[Message, ...]:
         """The code that can run again now, up to cell `number`, counted from 1; None means all of it.
 
-        Nothing, and it is said why, when there is nothing or this is not the time.
+        Does nothing but tell the reason when there is nothing to take back or something is in progress.
         """
         codes = rerun.ran(self._messages)
         if number is not None:
@@ -119,7 +119,7 @@ class Rewind:
             return
         self.taken = tuple(message.id for message in dropped)
         self._show("" if keep else dropped[0].content)
-        self._ui.tell(f"Removed {_counted(dropped)}; %redo restores them." + self._stays(dropped))
+        self._ui.tell(f"Removed {_count_words(dropped)}; %redo restores them." + self._stays(dropped))
 
     def _show(self, typed: str) -> None:
         self._ui.show_session()
@@ -143,7 +143,7 @@ class Rewind:
             text += " Files changed meanwhile; %restore restores them."
         return text
 
-    def _found(self, id: str) -> Message | None:
+    def _find_message(self, id: str) -> Message | None:
         found = next((message for message in self._messages if message.id == id), None)
         if found is None:
             self._ui.tell("That is a note from oi-tui; select a message or a cell.")
@@ -159,5 +159,5 @@ def _is_own(message: Message) -> bool:
     return message.role == "user" and message.type == "message"
 
 
-def _counted(messages: Sequence[Message]) -> str:
+def _count_words(messages: Sequence[Message]) -> str:
     return "1 message" if len(messages) == 1 else f"{len(messages):,} messages"

@@ -1,4 +1,4 @@
-"""Where code runs: what is said of it, and how to get there."""
+"""Where code runs: how a target is described, and how to change to it."""
 
 import threading
 from typing import Protocol

@@ -41,7 +41,7 @@ class ApiComputer(SettingGroup):
         there = [*LANGUAGES, *self._own_languages()]
         self._languages: list[Any] = there
         if names := settings.profile.languages:
-            wanted = {_named(name, there).name for name in names}
+            wanted = {_find_language(name, there).name for name in names}
             self._languages = [language for language in there if language.name in wanted]
             # From here on it is the list that may be changed.
             settings.profile = settings.profile.with_changes(languages=())
@@ -73,7 +73,7 @@ class ApiComputer(SettingGroup):
                 shell=profile.shell,
                 hidden=() if profile.share_keys else held_back(profile.pass_environment),
                 active_line=profile.highlight_active_line,
-                declared=self._declared(LANGUAGES),
+                declared=self._declare_languages(LANGUAGES),
                 startup=profile.startup,
                 target=profile.target,
                 share_keys=profile.share_keys,
@@ -123,16 +123,17 @@ class ApiComputer(SettingGroup):
     def declare(self) -> None:
         """Apply a change of `languages` now, not at the next run. Raises TypeError if one is invalid."""
         runtimes = self._runtimes
-        wanted = self._declared(runtimes.declared if runtimes else LANGUAGES)
+        wanted = self._declare_languages(runtimes.declared if runtimes else LANGUAGES)
         if runtimes and wanted != runtimes.declared:
             runtimes.declare(wanted)
         if runtimes and runtimes.sandbox != self._settings.profile.sandbox:
             runtimes.use_sandbox(self._settings.profile.sandbox, ())
 
-    def _declared(self, before: Iterable[Language]) -> tuple[Language, ...]:
+    def _declare_languages(self, before: Iterable[Language]) -> tuple[Language, ...]:
         known = {id(item.source): item for item in before if item.source is not None}
         return tuple(
-            known.get(id(language)) or language_of(_named(language), self) for language in self._languages
+            known.get(id(language)) or language_of(_find_language(language), self)
+            for language in self._languages
         )
 
     @overload
@@ -197,7 +198,7 @@ class ApiComputer(SettingGroup):
                     yield chunk
 
 
-def _named(language: Any, there: Sequence[Language] = LANGUAGES) -> Any:
+def _find_language(language: Any, there: Sequence[Language] = LANGUAGES) -> Any:
     """Return the language that a name means; anything else as it is. Raises TypeError."""
     if not isinstance(language, str):
         return language
@@ -214,8 +215,8 @@ def _chunks_of(report: Report, writer: ChunkWriter, program_input: ProgramInput)
         case Printed(text):
             yield from writer.output(text)
         case InputRequested():
-            if told := program_input.answer(report):
-                yield from writer.notice(told)
+            if notice := program_input.answer(report):
+                yield from writer.notice(notice)
         case LineReached(int() as line):
             yield from writer.piece("computer", "console", "active_line", line)
         case Displayed(format, content):

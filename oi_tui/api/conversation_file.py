@@ -40,7 +40,7 @@ class ConversationFile:
         place = conversations(profile) if profile.conversation_history else None
         journal = self._journal
         if journal is None or place != self._place or (not same and self._messages):
-            journal = self._created(place, profile, cwd, messages)
+            journal = self._create(place, profile, cwd, messages)
         else:
             journal.forget([message.id for message in self._messages[same:]])
             for message in added:
@@ -61,12 +61,12 @@ class ConversationFile:
         """Save what follows as another conversation."""
         self._journal, self._messages, self._chunks = None, (), []
 
-    def _created(
+    def _create(
         self, place: Path | None, profile: Profile, cwd: Path, messages: Sequence[Message]
     ) -> Journal:
         create = Store(place).create if place else Store.unsaved
-        said = (title_of(message) for message in messages if message.role == "user")
-        title = self.title or next(said, "")
+        requests = (title_of(message) for message in messages if message.role == "user")
+        title = self.title or next(requests, "")
         return create(cwd=cwd, model=profile.model, title=title, messages=messages)
 
 

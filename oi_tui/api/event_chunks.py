@@ -39,8 +39,8 @@ class EventChunks:
                 yield from writer.end()
                 yield confirmation(message)
             case RunReported(id, InputRequested() as request):
-                if told := self._input.answer(request, id):
-                    yield from writer.notice(told)
+                if notice := self._input.answer(request, id):
+                    yield from writer.notice(notice)
             case MessageRecorded(Message(type="code", state="running")):
                 yield from writer.end()
                 yield from writer.start("computer", "console", None)

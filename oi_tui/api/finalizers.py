@@ -43,7 +43,7 @@ def _clean_up() -> None:
         clean_up = _work.get()
         try:
             clean_up()
-        except Exception:  # noqa: BLE001  # nobody is there to be told, and the others are still to be done
+        except Exception:  # noqa: BLE001  # there is nobody to report it to, and the others must still run
             _log.exception("Clean-up failed")
 
 

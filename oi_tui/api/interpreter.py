@@ -324,8 +324,8 @@ class OpenInterpreter(SettingGroup):
             if chunk["type"] == "confirmation":
                 _confirm(chunks, display=display)
         if self._settings.profile.speak_messages:
-            said = [item for item in self._turns.new_messages if item["type"] == "message"]
-            self._voice.say("\n".join(str(item["content"]) for item in said))
+            replies = [item for item in self._turns.new_messages if item["type"] == "message"]
+            self._voice.say("\n".join(str(item["content"]) for item in replies))
 
     def _changed(self, key: str) -> None:
         if key in ("verbose", "debug"):

@@ -83,7 +83,7 @@ class InterpreterBackend:
         return self._answerable(self._interpreter.propose(language, code))
 
     def _answerable(self, events: Iterator[Event]) -> Iterator[Event]:
-        """The events; a question is waited for, and what ended the turn is told once."""
+        """The events; a question is waited for, and what ended the turn is reported once."""
         self._before, self._recorded = list(self.messages), {}
         ended = False
         try:
@@ -144,7 +144,7 @@ class InterpreterBackend:
 
 
 class Server:
-    """Serves an interpreter, on this machine only and with a token unless told otherwise.
+    """Serves an interpreter, on this machine only and with a token unless the arguments change that.
 
     `app` is a Starlette application, to which routes can be added, and which other web servers can run. The
     check of token, Host and Origin is a part of it.

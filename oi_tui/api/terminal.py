@@ -38,15 +38,15 @@ class ProgramInput:
     def __init__(self, send: Callable[[str], None], on_input: OnInput | None = None) -> None:
         self._send = send
         self._on_input = on_input
-        self._told: str | None = None
+        self._noticed_run: str | None = None
 
     def answer(self, request: InputRequested, run: str = "") -> str:
         """Answer; returns what to tell the person, "" for nothing. `run`: each run is spoken of once."""
         line = self._on_input(request) if self._on_input else _typed(request)
         self._send(_END_OF_INPUT if line is None else f"{line}\n")
-        if line is not None or self._on_input or run == self._told:
+        if line is not None or self._on_input or run == self._noticed_run:
             return ""
-        self._told = run
+        self._noticed_run = run
         return _NOBODY
 
 

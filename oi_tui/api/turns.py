@@ -56,7 +56,7 @@ class Turns:
 
     @messages.setter
     def messages(self, messages: Iterable[Chunk]) -> None:
-        self._messages = _checked(messages)
+        self._messages = _check(messages)
 
     @property
     def new_messages(self) -> list[Chunk]:
@@ -78,25 +78,25 @@ class Turns:
 
     def chunks(self, message: Prompt) -> Generator[Chunk, None, None]:
         """Work on a message and return chunks; taking the one after a `confirmation` runs the code."""
-        return self._guarded(lambda: self._chunks(message))
+        return self._guard(lambda: self._chunks(message))
 
     def events(self, message: Prompt) -> Generator[Event, None, None]:
         """Work on a message and return events, each question answered before the next event is taken."""
-        return self._guarded(lambda: self._events(message))
+        return self._guard(lambda: self._events(message))
 
     def open_events(self, message: Prompt) -> Generator[Event, None, None]:
         """Like `events`, but questions may be answered later, from another thread."""
-        return self._guarded(lambda: self._turn_events(message))
+        return self._guard(lambda: self._turn_events(message))
 
     def propose(self, language: str, code: str) -> Generator[Event, None, None]:
         """Ask for code that another program wrote, and run it; the model does not see it."""
-        return self._guarded(lambda: self._worked(lambda session: session.propose(language, code)))
+        return self._guard(lambda: self._run(lambda session: session.propose(language, code)))
 
     def converse(self, answer: Callable[[str], object]) -> None:
         """Hold a conversation with whoever sits at the terminal; without one, `answer` each line of input."""
         self.require_none()
         before = len(self.messages)
-        opened = self._opened()
+        opened = self._open()
         profile, runtimes = self._settings.profile, self._computer.runtimes
         if interactive.is_possible():
             with self._lock:
@@ -116,7 +116,7 @@ class Turns:
     def begin(self) -> Session:
         """Return a session of the conversation with the settings of this moment."""
         profile = self._settings.profile
-        journal, messages = self._opened()
+        journal, messages = self._open()
         learn(profile.api_key)
         model, facts = self._model.choose()
         runtimes = self._computer.runtimes
@@ -132,11 +132,11 @@ class Turns:
         )
         return self._session
 
-    def _opened(self) -> Any:
+    def _open(self) -> Any:
         self._computer.declare()
         return self.file.open(self.messages, self._settings.profile, self._computer.runtimes.cwd)
 
-    def _guarded(self, work: Callable[[], Iterator[_T]]) -> Generator[_T, None, None]:
+    def _guard(self, work: Callable[[], Iterator[_T]]) -> Generator[_T, None, None]:
         """Do the work unless another turn is in progress. Raises TurnError."""
         if not self._lock.acquire(blocking=False):
             self.require_none()
@@ -147,9 +147,9 @@ class Turns:
 
     def _chunks(self, message: Prompt) -> Iterator[Chunk]:
         with closing(self._turn_events(message)) as events:
-            yield from self._translated(events)
+            yield from self._translate(events)
 
-    def _translated(self, events: Iterator[Event]) -> Iterator[Chunk]:
+    def _translate(self, events: Iterator[Event]) -> Iterator[Chunk]:
         translated = EventChunks(self._program_input())
         for event in events:
             decided = isinstance(event, ApprovalRequested) and event.answered
@@ -165,9 +165,9 @@ class Turns:
 
     def _events(self, message: Prompt) -> Iterator[Event]:
         with closing(self._turn_events(message)) as events:
-            yield from self._answered(events)
+            yield from self._answer(events)
 
-    def _answered(self, events: Iterator[Event]) -> Iterator[Event]:
+    def _answer(self, events: Iterator[Event]) -> Iterator[Event]:
         """Pass events on, and see that questions and programs that wait for input are answered."""
         program_input = self._program_input()
         for event in events:
@@ -183,9 +183,9 @@ class Turns:
     def _turn_events(self, message: Prompt) -> Generator[Event, None, None]:
         """Work on a turn; its questions are put to `on_approval`. Raises TurnError where it fails."""
         prompt = self._prompt(message)
-        return self._worked(lambda session: session.turn(prompt, run_last=prompt is None))
+        return self._run(lambda session: session.turn(prompt, run_last=prompt is None))
 
-    def _worked(self, work: Callable[[Session], Iterator[Event]]) -> Generator[Event, None, None]:
+    def _run(self, work: Callable[[Session], Iterator[Event]]) -> Generator[Event, None, None]:
         session = self.begin()
         turn = work(session)
         try:
@@ -235,7 +235,7 @@ class Turns:
         return to_message(message) if isinstance(message, dict) else message if is_new else None
 
 
-def _checked(messages: Iterable[Chunk]) -> list[Chunk]:
+def _check(messages: Iterable[Chunk]) -> list[Chunk]:
     found = list(messages)
     if wrong := [item for item in found if not isinstance(item, dict)]:
         raise TypeError(f"messages must be dictionaries, not {wrong[0]!r}")

@@ -76,13 +76,13 @@ class AttachedConversation:
         self._alarm = alarm
         self._may_approve = may_approve
         self._records = Records()
-        #: Whether a turn goes on. Nothing can be said until the state of the session has come.
+        #: Whether a turn goes on. Nothing can be sent until the state of the session has come.
         self._busy = True
         self._question: _Question | None = None
         self._input: InputRequested | None = None
         self._language = ""
         self._echo = ExitStack()
-        #: What was said here; the server tells it to everybody, and it stands on this screen already.
+        #: What was typed here; the server sends it to everybody, and it is on this screen already.
         self._said: deque[str] = deque()
         self._prompted = False
         self._interrupted = 0.0
@@ -251,8 +251,8 @@ class AttachedConversation:
         )
         self._question = _Question(str(asked["id"]), message, code_hash(code), code)
         self._story.code(message, code)
-        for told in filter(None, (asked.get("note"), asked.get("caution"))):
-            self._story.note(str(told))
+        for text in filter(None, (asked.get("note"), asked.get("caution"))):
+            self._story.note(str(text))
         program, folder = str(asked.get("program", "")), str(asked.get("folder", ""))
         self._story.note(f"It would run in {one_line(program, 200)}, in {one_line(folder, 300)}.")
         if findings := [one_line(str(item), 200) for item in asked.get("findings") or ()]:

@@ -58,7 +58,7 @@ class Records:
             case "message.recorded":
                 yield from self._message(record["message"], whole=True)
             case "run.reported" if kind := _REPORTS.get(str(record.get("report"))):
-                yield RunReported(str(record["id"]), _made(kind, record))
+                yield RunReported(str(record["id"]), _build_report(kind, record))
             case "files.changed":
                 yield Noticed(_changes(record))
             case "model.retry":
@@ -95,7 +95,7 @@ class Records:
         self._lengths[message.id] = max(shown or 0, len(message.content))
 
 
-def _made(kind: type[Any], record: Mapping[str, Any]) -> Report:
+def _build_report(kind: type[Any], record: Mapping[str, Any]) -> Report:
     """Build a report from the fields of a record that it has."""
     values = {item.name: record[item.name] for item in fields(kind) if item.name in record}
     missing = [item.name for item in fields(kind) if item.name not in values and item.default is MISSING]

@@ -40,7 +40,7 @@ def run(address: Address) -> int:
         keyboard = Keyboard(alarm)
         story = PlainEventHandler(say, note, _unsaved, echoes=keyboard.is_terminal)
         try:
-            session = _chosen(sessions(address), keyboard)
+            session = _choose_session(sessions(address), keyboard)
         except AttachError as error:
             story.note(str(error))
             return FAILED if not isinstance(error, TokenRefusedError) else 2
@@ -74,7 +74,7 @@ def _asked_token(address: Address) -> str:
     return token
 
 
-def _chosen(found: Sequence[Mapping[str, Any]], keyboard: Keyboard) -> str | None:
+def _choose_session(found: Sequence[Mapping[str, Any]], keyboard: Keyboard) -> str | None:
     """Return the id of the session to join; with several, ask which. None if nobody chose."""
     if len(found) < 2 or not keyboard.is_terminal:
         waiting = [item for item in found if item.get("waiting") or item.get("busy")]

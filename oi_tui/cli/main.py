@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with contextlib.suppress(AttributeError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        return _started(arguments)
+        return _start(arguments)
     except (_UsageError, ProfileError) as error:
         print(f"oi-tui: {one_line(str(error), 1000)}", file=sys.stderr)  # noqa: T201
     except OSError as error:
@@ -161,7 +161,7 @@ def read_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Prof
     or changed.
     """
     profile, path = _open_profile(given, write=write)
-    return _completed(profile, given), path
+    return _complete(profile, given), path
 
 
 def _open_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Profile, Path | None]:
@@ -170,7 +170,7 @@ def _open_profile(given: argparse.Namespace, *, write: bool = True) -> tuple[Pro
     return profiles.open_profile(name, confirm_trust.ask, offline=offline, write=write)
 
 
-def _completed(profile: Profile, given: argparse.Namespace) -> Profile:
+def _complete(profile: Profile, given: argparse.Namespace) -> Profile:
     """The profile with the settings of the working directory, of the environment and of flags."""
     profile = _with_project(profile).with_environment()
     changes: dict[str, Value] = {}
@@ -197,14 +197,14 @@ def _with_project(profile: Profile) -> Profile:
     return replace(profile, unknown=(*profile.unknown, note))
 
 
-def _started(arguments: list[str]) -> int:
+def _start(arguments: list[str]) -> int:
     if (code := compat.answered(arguments)) is not None:
         return code
     arguments, chosen, notes = compat.translate(arguments)
     made = parser()
-    made.typed = _dashed(arguments, made)
+    made.typed = _use_dashes(arguments, made)
     given, rest = made.parse_known_args(made.typed)
-    words = _asked(_words(rest, made))
+    words = _first_message(_words(rest, made))
     if "demo" in given and "model" in given:
         raise _UsageError("--demo and --model cannot be used together")
     notes += compat.add_choices(given, chosen)
@@ -305,7 +305,7 @@ def _serve_editor(given: argparse.Namespace) -> int:
             f'--acp needs more packages: pip install "oi-tui[acp]" ({missing.name} is missing)'
         ) from None
     profile, path = _open_profile(given)
-    return run(lambda: _completed(profile, given), path)
+    return run(lambda: _complete(profile, given), path)
 
 
 def _refuse_contradiction(profile: Profile) -> None:
@@ -450,24 +450,27 @@ def _has_screen() -> bool:
 # ---------------------------------------------------------------------------------------------- flags
 
 
-def _add(group: argparse._ArgumentGroup, each: Setting) -> None:
-    flags = (*(f for f in each.flags if not f.startswith("--")), each.long_flag)
-    more = tuple(f for f in each.flags if f.startswith("--"))
-    told = each.help.replace("%", "%%")
-    if each.kind is not bool:
+def _add(group: argparse._ArgumentGroup, setting: Setting) -> None:
+    flags = (*(f for f in setting.flags if not f.startswith("--")), setting.long_flag)
+    more = tuple(f for f in setting.flags if f.startswith("--"))
+    help_text = setting.help.replace("%", "%%")
+    if setting.kind is not bool:
         metavar = (
-            "{" + ",".join(each.choices) + "}" if 0 < len(each.choices) < 4 else each.kind.__name__.upper()
+            "{" + ",".join(setting.choices) + "}"
+            if 0 < len(setting.choices) < 4
+            else setting.kind.__name__.upper()
         )
         group.add_argument(
-            *flags, *more, dest=each.name, metavar={"STR": "TEXT"}.get(metavar, metavar), help=told
+            *flags, *more, dest=setting.name, metavar={"STR": "TEXT"}.get(metavar, metavar), help=help_text
         )
         return
-    off_flags = (*each.off_flags, "--no-" + each.long_flag[2:])
-    shown_on, shown_off = (argparse.SUPPRESS, told) if each.default is True else (told, argparse.SUPPRESS)
-    if each.default is True:
-        shown_off = each.told_off.replace("%", "%%")
-    group.add_argument(*flags, *more, dest=each.name, action="store_true", help=shown_on)
-    group.add_argument(*off_flags, dest=each.name, action="store_false", help=shown_off)
+    off_flags = (*setting.off_flags, "--no-" + setting.long_flag[2:])
+    hidden = argparse.SUPPRESS
+    shown_on, shown_off = (hidden, help_text) if setting.default is True else (help_text, hidden)
+    if setting.default is True:
+        shown_off = setting.help_off.replace("%", "%%")
+    group.add_argument(*flags, *more, dest=setting.name, action="store_true", help=shown_on)
+    group.add_argument(*off_flags, dest=setting.name, action="store_false", help=shown_off)
 
 
 def _without_value(arguments: Sequence[str]) -> Iterator[str]:
@@ -477,7 +480,7 @@ def _without_value(arguments: Sequence[str]) -> Iterator[str]:
             yield argument
 
 
-def _dashed(arguments: list[str], made: _Parser) -> list[str]:
+def _use_dashes(arguments: list[str], made: _Parser) -> list[str]:
     """The arguments with each known flag written with dashes, and `--flag=false` as `--no-flag`.
 
     Raises _UsageError for a short flag with text right after it, other than a number.
@@ -534,7 +537,7 @@ def _words(rest: Sequence[str], made: _Parser) -> str:
     return " ".join([*rest[:end], *rest[end + 1 :]]).strip()
 
 
-def _asked(words: str) -> str:
+def _first_message(words: str) -> str:
     """The first message: the words, or for `wtf` a request about the last error of the shell."""
     if words.split()[:1] != ["wtf"]:
         return words

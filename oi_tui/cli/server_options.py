@@ -37,13 +37,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         help="join a session of a running --server from this terminal: an address, or the path of a socket",
     )
-    for flag, metavar, told in _FLAGS:
+    for flag, metavar, help_text in _FLAGS:
         if metavar is None:
-            group.add_argument(flag, action="store_true", help=told)
+            group.add_argument(flag, action="store_true", help=help_text)
         elif flag in _REPEATED:
-            group.add_argument(flag, action="append", metavar=metavar, help=told)
+            group.add_argument(flag, action="append", metavar=metavar, help=help_text)
         else:
-            group.add_argument(flag, metavar=metavar, help=told)
+            group.add_argument(flag, metavar=metavar, help=help_text)
 
 
 def misplaced(given: argparse.Namespace) -> str:
@@ -58,7 +58,7 @@ def serve(given: argparse.Namespace, profile: Profile, path: Path | None) -> int
     """Run the server. Raises ValueError for flags that cannot be used, or packages that are missing."""
     from oi_tui.server.options import OptionError, ServerOptions, from_environment
 
-    options = ServerOptions(**{**from_environment(), **_chosen(given)})
+    options = ServerOptions(**{**from_environment(), **_choose(given)})
     try:
         from oi_tui.server import serve as server
     except ModuleNotFoundError as missing:
@@ -84,7 +84,7 @@ def attach(given: argparse.Namespace) -> int:
     return run(where)
 
 
-def _chosen(given: argparse.Namespace) -> dict[str, Any]:
+def _choose(given: argparse.Namespace) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     if "host" in given:
         chosen["host"] = given.host

@@ -24,7 +24,7 @@ _FOR_THE_SHELL = re.compile(r"(oi-tui|interpreter)( +-.*)?$|pip3? install (--upg
 
 def matching(typed: str) -> list[Command]:
     """The commands whose name begins with what was typed after `%` or `/`."""
-    return [command for command in COMMANDS.values() if command.name.startswith(_named(typed[1:]))]
+    return [command for command in COMMANDS.values() if command.name.startswith(_normalise(typed[1:]))]
 
 
 def is_command(text: str) -> bool:
@@ -40,7 +40,7 @@ def is_command(text: str) -> bool:
     if not text.startswith(("%", "/")) or text[1].isspace():
         return False
     word, rest = parted(text[1:])
-    if text.startswith("%") or _named(word) in COMMANDS:
+    if text.startswith("%") or _normalise(word) in COMMANDS:
         return True
     return bool(not rest and "/" not in word and _nearest(word, 0.75) and not Path(f"/{word}").exists())
 
@@ -58,7 +58,7 @@ def carry_out(text: str, actions: CommandActions) -> None:
     word, argument = parted(text[1:])
     if not word:
         raise CommandError("Type a command name after %; %help lists them.")
-    chosen = COMMANDS.get(_named(word))
+    chosen = COMMANDS.get(_normalise(word))
     if chosen is None and actions.knows_language(word):
         if not argument:
             raise CommandError(f"Type code after it: %{word} CODE")
@@ -73,7 +73,7 @@ def carry_out(text: str, actions: CommandActions) -> None:
     chosen.act(actions, argument)
 
 
-def _named(word: str) -> str:
+def _normalise(word: str) -> str:
     """The name of a command as it may be written: in capitals, with a dash."""
     return word.lower().replace("-", "_")
 
@@ -81,4 +81,4 @@ def _named(word: str) -> str:
 def _nearest(word: str, alike: float = 0.6) -> str:
     import difflib
 
-    return next(iter(difflib.get_close_matches(_named(word), COMMANDS, n=1, cutoff=alike)), "")
+    return next(iter(difflib.get_close_matches(_normalise(word), COMMANDS, n=1, cutoff=alike)), "")

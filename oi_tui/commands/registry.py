@@ -143,9 +143,9 @@ def command(
 
 def rekey(chosen: Mapping[str, str]) -> None:
     """Let the commands have other keys, by the names of their bindings: `command.help`; the others theirs."""
-    for name, each in COMMANDS.items():
-        own = _OWN_KEYS.setdefault(name, each.keys)
-        COMMANDS[name] = replace(each, keys=chosen.get(f"command.{name}", own))
+    for name, item in COMMANDS.items():
+        own = _OWN_KEYS.setdefault(name, item.keys)
+        COMMANDS[name] = replace(item, keys=chosen.get(f"command.{name}", own))
 
 
 _OWN_KEYS: dict[str, str] = {}

@@ -61,18 +61,18 @@ class Browser(Tool):
 
     def go_to_url(self, url: str) -> None:
         """Open a page."""
-        with _reported():
+        with _translate_errors():
             self._opened().goto(url if "://" in url else f"https://{url}", wait_until="domcontentloaded")
 
     def read(self) -> str:
         """Return the text of the page."""
-        with _reported():
+        with _translate_errors():
             text: str = self._opened().evaluate(_TEXT)
         return text[:_LONGEST]
 
     def elements(self) -> list[str]:
         """Return what can be clicked and filled, as `number role "name"`; click and fill take the name."""
-        with _reported():
+        with _translate_errors():
             found = self._opened().evaluate(_ELEMENTS)
         return [
             f'{number} {role} "{name}"' + (f" = {value!r}" if value and not SECRET.search(value) else "")
@@ -81,17 +81,17 @@ class Browser(Tool):
 
     def click(self, name: str, role: str | None = None) -> None:
         """Click the one button, link or text with this name, or the one with this role and name."""
-        with _reported():
+        with _translate_errors():
             page = self._opened()
-            places = [page.get_by_role(each, name=name, exact=exact) for exact in (True, False)
-                      for each in ([role] if role else _CLICKED)]  # fmt: skip
+            places = [page.get_by_role(item, name=name, exact=exact) for exact in (True, False)
+                      for item in ([role] if role else _CLICKED)]  # fmt: skip
             if role is None:
                 places += [page.get_by_text(name, exact=exact) for exact in (True, False)]
             self._only(places, name).click()
 
     def fill(self, name: str, text: str) -> None:
         """Write into the one field with this label or placeholder."""
-        with _reported():
+        with _translate_errors():
             page = self._opened()
             kinds = (page.get_by_label, page.get_by_placeholder)
             places = [find(name, exact=exact) for exact in (True, False) for find in kinds]
@@ -119,7 +119,7 @@ class Browser(Tool):
 
     def screenshot(self, path: str) -> str:
         """Write a picture of the page into a PNG file and return its path."""
-        with _reported():
+        with _translate_errors():
             self._opened().screenshot(path=path)
         return path
 
@@ -177,7 +177,7 @@ class Browser(Tool):
 
 
 @contextlib.contextmanager
-def _reported() -> Any:
+def _translate_errors() -> Any:
     """Raise what a browser says as a sentence."""
     try:
         yield

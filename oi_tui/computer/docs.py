@@ -55,7 +55,7 @@ def best(query: str, passages: list[str]) -> list[str]:
         return float(sum(rare) / length**0.5)
 
     ranked = sorted(
-        ((weight(words), index) for index, words in enumerate(split)), key=lambda each: (-each[0], each[1])
+        ((weight(words), index) for index, words in enumerate(split)), key=lambda item: (-item[0], item[1])
     )
     return [passages[index] for score, index in ranked[:_MOST] if score > 0]
 
@@ -75,8 +75,8 @@ def methods(prefix: str, class_: Any) -> Iterator[tuple[str, str]]:
             yield f"{prefix}.{name}", inspect.getdoc(value) or ""
         elif inspect.isfunction(value):
             parameters = [
-                each.replace(annotation=inspect.Parameter.empty)
-                for each in inspect.signature(value).parameters.values()
+                parameter.replace(annotation=inspect.Parameter.empty)
+                for parameter in inspect.signature(value).parameters.values()
             ]
             shown = inspect.Signature(parameters[1:])
             yield f"{prefix}.{name}{shown}", inspect.getdoc(value) or ""

@@ -1,4 +1,4 @@
-"""What the model is told about the computer object, made of its docstrings."""
+"""What the model reads about the computer object, made of its docstrings."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Terminal(Tool):
         argv = self._argv(language)
         lines = self._lines(argv, code, _ENDINGS.get(language.lower(), ""), display)
         messages = (_message(line) for line in lines)
-        return messages if stream else [_message("".join(each["content"] for each in messages))]
+        return messages if stream else [_message("".join(message["content"] for message in messages))]
 
     def stop(self) -> None:
         """End the program that runs, and the programs that it started."""

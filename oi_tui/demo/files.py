@@ -144,7 +144,7 @@ def _summarise(talk: Talk) -> Reply:
         return [*missing, Run("python", with_name(SUMMARY, similar))] if similar else missing
     if step.error:
         return unforeseen(step)
-    return [Say(_describe_table(_opened(step, name), step.output))]
+    return [Say(_describe_table(_open(step, name), step.output))]
 
 
 def _describe_table(name: str, output: str) -> str:
@@ -162,7 +162,7 @@ def _describe_table(name: str, output: str) -> str:
     return f"`{name}` has {counts[1]} rows. {of_numbers}{table}"
 
 
-def _opened(step: Step, name: str) -> str:
+def _open(step: Step, name: str) -> str:
     found = re.search(r"open\((\"(?:[^\"\\]|\\.)*\")", step.code)
     return str(json.loads(found[1])) if found else name
 

@@ -84,13 +84,13 @@ def _ask(talk: Talk) -> Reply:
         ]
     if step.error:
         return unforeseen(step)
-    told = re.search(r"^(.+), (\d+) = ([\dx ]+)$", step.output, re.MULTILINE)
-    if not told:
+    answer = re.search(r"^(.+), (\d+) = ([\dx ]+)$", step.output, re.MULTILINE)
+    if not answer:
         return [
             Say("Python remembers what you said, so the next piece of code can use it.\n\n"),
             Run("python", USE_ANSWER.strip()),
         ]
-    name, number, factors = told[1].strip(), told[2], told[3].strip()
+    name, number, factors = answer[1].strip(), answer[2], answer[3].strip()
     kind = "a product of primes" if "x" in factors else "a prime itself"
     return [Say(f"{name}, your number {number} is {kind}: **{factors}**.")]
 

@@ -71,7 +71,7 @@ def _machine(talk: Talk) -> Reply:
         size, entry = rows[0]
         return [Say(f"Most of the room here is taken by `{entry}`: {int(size):,} kB.")]
     if len(talk.steps) > 1:
-        return [Say(f"The shell said:\n\n{quoted(step.output)}")]
+        return [Say(f"The shell reason:\n\n{quoted(step.output)}")]
     first = next((line.strip() for line in step.output.splitlines() if line.strip()), "unknown")
     full = re.search(r"\b(\d+)%", step.output)
     disk = f", with its disk {full[1]} % full" if full else ""
@@ -101,9 +101,9 @@ def _javascript(talk: Talk) -> Reply:
     if rows:
         return [Say(f"The most common kind is `{rows[0][1]}`, {rows[0][0]} times.")]
     if step.language == "javascript":
-        said = step.error or next(iter(step.output.splitlines()), "nothing")
+        reason = step.error or next(iter(step.output.splitlines()), "nothing")
         return [
-            Say(f"JavaScript did not work here (`{said.strip()}`), so I do it in Python.\n\n"),
+            Say(f"JavaScript did not work here (`{reason.strip()}`), so I do it in Python.\n\n"),
             Run("python", KINDS_IN_PYTHON.strip()),
         ]
     return unforeseen(step) if step.error else [Say(f"It printed:\n\n{quoted(step.output)}")]

@@ -154,7 +154,7 @@ def _plot(talk: Talk) -> Reply:
         return _draw(step.output)
     lines = re.search(r"drew (\d+) lines", step.output)
     if not lines:
-        return [Say(f"The drawing said:\n\n{quoted(step.output)}")]
+        return [Say(f"The drawing program printed:\n\n{quoted(step.output)}")]
     colours = re.findall(r"^(\w+): (.+)$", step.output, re.MULTILINE)
     legend = "".join(f"\n- {colour}: `{column.strip()}`" for colour, column in colours)
     return [Say(f"There it is: {lines[1]} lines, each on a scale of its own.\n{legend}")]

@@ -21,7 +21,7 @@ def answer(talk: Talk) -> Reply:
         return [Say(introduction())]
     step = talk.last
     if step is None:
-        return _labelled(task.reply(talk))
+        return _label(task.reply(talk))
     if len(talk.steps) >= MOST_STEPS:
         return [Say("This script has run out of steps, so it ends here. Ask me for something else.")]
     match step.outcome:
@@ -30,7 +30,7 @@ def answer(talk: Talk) -> Reply:
         case "interrupted":
             return [Say(_after_interruption(step))]
     if any(earlier.outcome == "rejected" for earlier in talk.steps):
-        return [Say(_noticing_edit(step) + _other_way_told(step))]
+        return [Say(_noticing_edit(step) + _other_way_text(step))]
     reply = list(task.reply(talk))
     if step.edited:
         reply.insert(0, Say(_noticing_edit(step)))
@@ -49,7 +49,7 @@ def introduction() -> str:
     )
 
 
-def _labelled(reply: Reply) -> Reply:
+def _label(reply: Reply) -> Reply:
     first, *rest = reply
     if isinstance(first, Say):
         return [Say(f"{LABEL} {first.text}"), *rest]
@@ -66,12 +66,12 @@ def _after_rejection(task: Task, talk: Talk, step: Step) -> Reply:
 
 def _after_interruption(step: Step) -> str:
     return (
-        "You stopped it. This is what it had said until then:\n\n"
+        "You stopped it. This is what it had printed until then:\n\n"
         f"{quoted(step.output)}\n\nWhat it had worked out is still in memory."
     )
 
 
-def _other_way_told(step: Step) -> str:
+def _other_way_text(step: Step) -> str:
     if step.error:
         return f"The other way failed too, with `{step.error}`. That is where this script ends."
     return f"The other way worked. It begins with:\n\n{quoted(step.output)}"

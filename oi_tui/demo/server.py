@@ -180,7 +180,7 @@ def _chunks(request: dict[str, Any], reply: Reply) -> Iterator[dict[str, Any]]:
             case Think(text):
                 yield from (chunk({"reasoning_content": piece}) for piece in _pieces(text))
             case Run(language, code) if tool is None:
-                yield from (chunk({"content": piece}) for piece in _pieces(_fenced(language, code)))
+                yield from (chunk({"content": piece}) for piece in _pieces(_fence(language, code)))
             case Run():
                 begun = {**_call(tool, part), "index": calls}
                 arguments = begun["function"]["arguments"]
@@ -201,7 +201,7 @@ def _whole(request: dict[str, Any], reply: Reply) -> dict[str, Any]:
     text = "".join(part.text for part in reply if isinstance(part, Say))
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if tool is None:
-        message["content"] += "".join(_fenced(run.language, run.code) for run in runs)
+        message["content"] += "".join(_fence(run.language, run.code) for run in runs)
     elif runs:
         message["tool_calls"] = [_call(tool, run) for run in runs]
     reason = "tool_calls" if "tool_calls" in message else "stop"
@@ -228,7 +228,7 @@ def _call(tool: str, run: Run) -> dict[str, Any]:
     return {"id": f"call_{secrets.token_hex(8)}", "type": "function", "function": function}
 
 
-def _fenced(language: str, code: str) -> str:
+def _fence(language: str, code: str) -> str:
     return f"```{language}\n{code}\n```\n"
 
 
@@ -238,5 +238,5 @@ def _pieces(text: str) -> Sequence[str]:
 
 def _usage(request: dict[str, Any], reply: Reply) -> dict[str, int]:
     asked = len(json.dumps(request.get("messages"))) // _PIECE
-    said = sum(len(part.code if isinstance(part, Run) else part.text) for part in reply) // _PIECE
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+    replied = sum(len(part.code if isinstance(part, Run) else part.text) for part in reply) // _PIECE
+    return {"prompt_tokens": asked, "completion_tokens": replied, "total_tokens": asked + replied}

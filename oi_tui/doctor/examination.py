@@ -13,7 +13,7 @@ from oi_tui.doctor.finding import Check, Finding
 if TYPE_CHECKING:
     from oi_tui.doctor.in_use import InUse
 
-#: What has not answered after so many seconds is told of as that.
+#: After so many seconds without an answer, a part is reported as silent.
 PATIENCE = 5.0
 #: What the checks import when they need it. Threads that begin to import these at the same time may wait for
 #: each other, and Python then fails one of them.
@@ -60,7 +60,7 @@ def checks(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[Check,
 def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tuple[str, list[Finding]]]:
     """Run all checks in order. A check that fails or takes too long is itself a finding."""
     for name in IMPORTED:
-        # What cannot be imported is said by the part that needs it.
+        # The part that needs it reports what cannot be imported.
         with contextlib.suppress(Exception):
             importlib.import_module(name)
     until = time.monotonic() + patience

@@ -18,7 +18,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A part of the examination, under a title. `look` may take its time, and may fail: that is told too."""
+    """A part of the examination, under a title. `look` may be slow, and may fail: that is reported too."""
 
     title: str
     look: Callable[[], Iterable[Finding]]

@@ -55,12 +55,12 @@ def report(in_use: "InUse | None" = None, *, ask_terminal: bool) -> tuple[str, i
 
 def _lines(findings: Iterable[Finding]) -> Iterable[str]:
     for finding in findings:
-        yield from _wrapped(f"  {_MARKS[finding.good]:<{_INDENT - 2}}", visible(finding.words))
+        yield from _wrap(f"  {_MARKS[finding.good]:<{_INDENT - 2}}", visible(finding.words))
         if finding.fix:
-            yield from _wrapped(f"{'':<{_INDENT}}> ", visible(finding.fix))
+            yield from _wrap(f"{'':<{_INDENT}}> ", visible(finding.fix))
 
 
-def _wrapped(first: str, words: str) -> list[str]:
+def _wrap(first: str, words: str) -> list[str]:
     return textwrap.wrap(
         " ".join(words.split()),
         WIDTH,

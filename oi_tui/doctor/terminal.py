@@ -42,7 +42,7 @@ def terminal(*, ask: bool = True) -> Iterator[Finding]:
     yield from _between(environment)
     yield _clipboard(environment)
     if ask:
-        yield from _answers(_asked())
+        yield from _answers(_query())
 
 
 def _kind(environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -198,7 +198,7 @@ def _pictures(answer: bytes) -> Finding:
             return Finding(None, "images are shown as half blocks")
 
 
-def _asked() -> bytes | None:
+def _query() -> bytes | None:
     """Query the terminal; None when no complete answer comes in time. Keys typed meanwhile are lost."""
     import termios
     import tty

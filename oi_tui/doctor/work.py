@@ -51,7 +51,7 @@ def settings(in_use: "InUse | None" = None) -> Iterator[Finding]:
 
 
 def _in_use(in_use: "InUse") -> Iterator[Finding]:
-    """The settings that hold, where they come from, and what is to be said of them."""
+    """The settings in effect, where they come from, and what is wrong with them."""
     from oi_tui.engine.settings.profile import Profile, ProfileError
     from oi_tui.engine.settings.profile import settings as declared
 
@@ -180,7 +180,7 @@ def models(in_use: "InUse | None" = None) -> Iterator[Finding]:
     elif not can_be_closed():
         yield Finding(None, _READABLE, "Keep keys in the settings instead: f2 in oi-tui.")
     found = local_servers.find()
-    for name, served in groupby(found, key=lambda each: each.server):
+    for name, served in groupby(found, key=lambda entry: entry.server):
         names = [item.model for item in served]
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
         yield Finding(True, f"{name} is running: {', '.join(names[:4])}{more}")

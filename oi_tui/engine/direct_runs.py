@@ -30,14 +30,14 @@ class DirectRuns:
 
     def propose(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
         """Ask for code that another program wrote, and run it."""
-        message = _proposed(language, code)
+        message = _propose(language, code)
         yield from self._log.record(message)
         state, _ = yield from self._execution.cell(message, profile)
         yield TurnEnded("rejected" if state == "rejected" else "done")
 
     def rehearse(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
         """Ask for code and run it; nothing of it is kept."""
-        message = _proposed(language, code)
+        message = _propose(language, code)
         with self._log.rehearsal():
             yield from self._log.record(message)
             yield from self._execution.cell(message, profile)
@@ -67,7 +67,7 @@ class DirectRuns:
         yield TurnEnded("done")
 
 
-def _proposed(language: str, code: str) -> Message:
+def _propose(language: str, code: str) -> Message:
     return Message(
         role="assistant", type="code", format=language, content=code, recipient="user", state="queued"
     )

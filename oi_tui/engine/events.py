@@ -23,7 +23,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """The answer "do not run it". The model is told `reason` and goes on; with `stop` the turn ends here.
+    """The answer "do not run it". The model gets `reason` and goes on; with `stop` the turn ends here.
 
     Without `by_person` nobody could be asked, and the code is recorded as not run rather than as rejected.
     """

@@ -114,14 +114,14 @@ class Exchange:
     ) -> Steps[list[Message]]:
         """Send the conversation. Returns the pieces of code of the reply, in order.
 
-        Raises LlmError when there is no reply, or only half of one (what came of it is told before), and
-        OverBudget when there must not be one.
+        Raises LlmError when there is no reply, or only half of one (what came of it is in the events
+        before), and OverBudget when there must not be one.
         """
         request_gate.check(profile)
         #: The size of a request that was refused as too long, and the refusal.
         refused: tuple[int, ErrorInfo] | None = None
         for attempt in range(len(RETRIES) + 3):
-            facts = yield from self._known(profile)
+            facts = yield from self._look_up(profile)
             self._offered = self._asked_tools()
             written = self.written(messages, profile, languages, cwd, facts, notes)
             self.window = None if facts.window_assumed else written.window
@@ -144,9 +144,9 @@ class Exchange:
                 return writer.codes
             if began:
                 raise LlmError(fault)
-            if not refused and (told := self._windows.learn(profile, fault, written)):
+            if not refused and (notice := self._windows.learn(profile, fault, written)):
                 refused = written.tokens, fault
-                yield Noticed(told)
+                yield Noticed(notice)
                 continue
             yield from self._before_another_try(fault, profile, attempt)
         raise AssertionError("the last try returns or raises")
@@ -158,7 +158,7 @@ class Exchange:
         """
         request_gate.check(profile)
         for attempt in range(len(RETRIES) + 2):
-            facts = yield from self._known(profile)
+            facts = yield from self._look_up(profile)
             window = facts.context_window if facts.learned else profile.context_window or facts.context_window
             plan = compaction.plan(messages, profile, window, assumed=facts.window_assumed)
             if plan is None:
@@ -292,18 +292,18 @@ class Exchange:
             yield Noticed("The reply reached the maximum length and was cut off; see max_tokens.", "warning")
         return fault, began
 
-    def _words(self, model: str, deltas: Iterator[Delta], said: list[str]) -> Steps[ErrorInfo | None]:
+    def _words(self, model: str, deltas: Iterator[Delta], parts: list[str]) -> Steps[ErrorInfo | None]:
         """Collect the words of a reply that nobody sees grow. Returns the fault that ended it."""
         yield ModelCalled(model)
         usage = None
         try:
             for delta in deltas:
                 if isinstance(delta, Text):
-                    said.append(delta.text)
+                    parts.append(delta.text)
                 elif isinstance(delta, Usage):
                     usage = delta
         except LlmError as error:
-            said.clear()
+            parts.clear()
             return error.fault
         yield from self.account.enter(usage)
         return None
@@ -332,7 +332,7 @@ class Exchange:
             with self._lock:
                 self._reply = None
 
-    def _known(self, profile: Profile) -> Steps[ModelInfo]:
+    def _look_up(self, profile: Profile) -> Steps[ModelInfo]:
         """Return the known facts about the model. Can take seconds while LiteLLM loads; a stop does not
         wait.
         """
@@ -369,9 +369,9 @@ class Exchange:
         Nobody knows for sure which models call tools. So the tool is offered until a model refuses it, and
         fences count until the model is known to call tools or has done so.
         """
-        told = profile.supports_functions
-        if told is not None:
-            return told, not told
+        supported = profile.supports_functions
+        if supported is not None:
+            return supported, not supported
         tools = profile.model not in self._without_tools
         knows = profile.model in self._with_tools or bool(facts.supports_functions)
         return tools, not (tools and knows)

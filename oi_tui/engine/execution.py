@@ -1,4 +1,4 @@
-"""A piece of code: asked about, unless a person said it need not be, and run."""
+"""Runs a piece of code, after a question unless the person has allowed it before."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -94,7 +94,7 @@ class Execution:
         self._grants.enter(place)
         caution = ""
         if code.state == "unfinished" and code.call is None:
-            # A block that was never closed, by a model that may well have said all it wanted to.
+            # A block that was never closed; the model may well have written all it wanted to.
             caution = "The model did not close this code block: it may be cut off."
             code = code.but(state="queued")
         self.earlier.servers = servers_of(profile.mcp_servers)
@@ -103,7 +103,7 @@ class Execution:
             state = "unfinished" if code.state == "unfinished" else "failed"
             yield from self._log.record(code.but(state=state, reason=refusal))
             return state, False
-        named = self._named(code.content, language)
+        named = self._find_tools(code.content, language)
         grant = None
         if not (caution or self._asks_for_tools(named) or self._grants.everything or language is None):
             grant = self._grants.use(language, code.content, self._computer.cwd, self.earlier)
@@ -116,9 +116,9 @@ class Execution:
             code = code.but(decision="auto", grant=grant.words if grant else None)
             granted = None if self._grants.everything else self._granted_languages()
         else:
-            answer = yield from self._answered(code, language, caution, note)
+            answer = yield from self._ask(code, language, caution, note)
             if isinstance(answer, Reject):
-                yield from self._log.record(_rejected(code, answer))
+                yield from self._log.record(_reject(code, answer))
                 if answer.stop:
                     self._stopped.set()
                 return "rejected", True
@@ -135,28 +135,28 @@ class Execution:
                 decision="edited" if edited else "approved",
                 proposed=code.content if edited else None,
             )
-        yield from self.run(code, CallableTools(frozenset(self._named(code.content, language)), granted))
+        yield from self.run(code, CallableTools(frozenset(self._find_tools(code.content, language)), granted))
         return self._log[code.id].state, code.decision != "auto"
 
-    def _answered(self, code: Message, language: str | None, caution: str, note: str) -> Steps[Run | Reject]:
+    def _ask(self, code: Message, language: str | None, caution: str, note: str) -> Steps[Run | Reject]:
         """Ask for code; again where it was changed and now names tools that the question did not list."""
         while True:
-            named = self._named(code.content, language)
+            named = self._find_tools(code.content, language)
             listed = f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""
             question = ApprovalRequested(code, caution, " ".join(filter(None, (note, listed))))
             answer = yield from self._approval(question)
-            if isinstance(answer, Reject) or set(self._named(answer.code, language)) <= set(named):
+            if isinstance(answer, Reject) or set(self._find_tools(answer.code, language)) <= set(named):
                 return answer
             code = code.but(content=answer.code)
 
-    def _named(self, code: str, language: str | None) -> list[str]:
+    def _find_tools(self, code: str, language: str | None) -> list[str]:
         """Return the tools of MCP servers that code names, as `github.search`."""
         servers = self.earlier.servers
         found = named_of(code, servers) if language in CALLING_LANGUAGES and servers else []
         return sorted({path for path, _ in found})
 
     def _granted_languages(self) -> frozenset[str]:
-        return frozenset(each.language for each in self._grants if each.scope == "language")
+        return frozenset(item.language for item in self._grants if item.scope == "language")
 
     def _asks_for_tools(self, named: Sequence[str]) -> bool:
         """Whether code has to be asked for because of the tools that it names, whatever was granted."""
@@ -179,7 +179,10 @@ class Execution:
             return "The tool call contained no code."
         if "\0" in code.content:
             return "The code contains a NUL character, which no language accepts."
-        if not self._grants.everything and len(", ".join(self._named(code.content, language))) > _MOST_NAMED:
+        if (
+            not self._grants.everything
+            and len(", ".join(self._find_tools(code.content, language))) > _MOST_NAMED
+        ):
             return "The code names more tools of MCP servers than a question can list. Use fewer in one cell."
         return None
 
@@ -284,7 +287,7 @@ class Execution:
             yield from self._log.record(code.but(state="skipped"))
 
 
-def _rejected(code: Message, answer: Reject) -> Message:
+def _reject(code: Message, answer: Reject) -> Message:
     reason = answer.reason or None
     if answer.by_person:
         return code.but(state="rejected", decision="rejected", reason=reason)

@@ -1,4 +1,4 @@
-"""The messages of a conversation at work, each saved before anybody is told of it."""
+"""The messages of a conversation at work, each saved before anybody sees it."""
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -117,7 +117,7 @@ class MessageLog:
         finally:
             self._recorder = recorder
             with self._lock:
-                self._messages = {each: m for each, m in self._messages.items() if each in before}
+                self._messages = {item: m for item, m in self._messages.items() if item in before}
 
     def saves_again(self) -> bool:
         """Whether what could not be saved before is saved by now; true once."""

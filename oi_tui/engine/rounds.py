@@ -22,7 +22,7 @@ SAME_RESULTS = 3
 class Rounds:
     """Goes from model to code and back until there is nothing left to run, or a person should look.
 
-    `notes` are told to the model with each request.
+    `notes` are sent to the model with each request.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Rounds:
 
     @property
     def folder(self) -> Path | None:
-        """The working directory that the model is told; elsewhere, the notes of the place have it."""
+        """The working directory that is sent to the model; elsewhere, the notes of the place have it."""
         return None if self._computer.where else self._computer.cwd
 
     def work(self, profile: Callable[[], Profile], first: list[Message]) -> Steps[TurnEnded]:

@@ -61,7 +61,7 @@ class Session:
         notes: Callable[[], Sequence[str]] = tuple,
         tools: Callable[[], Sequence[Tool]] = tuple,
     ) -> None:
-        """`notes` are told to the model with each request, after those of the languages.
+        """`notes` are sent to the model with each request, after those of the languages.
 
         `tools` are tools of other programs that it can call.
         """
@@ -116,12 +116,12 @@ class Session:
                 yield FilesChanged(message.id, step)
 
     def turn(self, prompt: Prompt, *, run_last: bool = False) -> Iterator[Event]:
-        """Work on what the person said until there is nothing left to run; `TurnEnded` comes last.
+        """Work on the request until there is nothing left to run; `TurnEnded` comes last.
 
         None goes on with the conversation as it stands; a function is asked for the words within the turn.
         With `run_last`, a last message that is code of the model's is run before the model is asked.
         """
-        return self._started(self._turn(prompt, run_last=run_last))
+        return self._start(self._turn(prompt, run_last=run_last))
 
     def _turn(self, prompt: Prompt, *, run_last: bool) -> Iterator[Event]:
         for message in _messages_of(prompt):
@@ -132,32 +132,32 @@ class Session:
                     Message(role="user", type="image", format="path", content=str(path))
                 )
         last = self.messages[-1:] if run_last else ()
-        yield from self._worked([code for code in last if rerun.has_not_run(code)])
+        yield from self._work([code for code in last if rerun.has_not_run(code)])
 
     def run_blocks(self) -> Iterator[Event]:
         """Make the code blocks in the text of the last reply cells, ask for each, and go on with the results.
 
         Models that call tools write code in their text to show it, so that it is not run by itself.
         """
-        return self._started(self._run_blocks())
+        return self._start(self._run_blocks())
 
     def _run_blocks(self) -> Iterator[Event]:
         messages = code_in_text.find(self.messages, self._computer.resolve)
         for message in messages:
             yield from self._log.record(message)
         if messages:
-            yield from self._worked([message for message in messages if message.type == "code"])
+            yield from self._work([message for message in messages if message.type == "code"])
         else:
             yield Noticed("The last reply has no code block that could run.", "warning")
             yield TurnEnded("done")
 
-    def _worked(self, first: list[Message]) -> Iterator[Event]:
+    def _work(self, first: list[Message]) -> Iterator[Event]:
         """Work from the code `first` until there is nothing left to run."""
         return _ended(self._rounds.work(lambda: self.profile, first))
 
     def compact(self) -> Iterator[Event]:
         """Have the model summarise older history; from then on it gets the summary instead."""
-        return self._started(_ended(self._compact()))
+        return self._start(_ended(self._compact()))
 
     def _compact(self) -> Steps[TurnEnded]:
         summary = yield from self._exchange.summarise(self.messages, self.profile)
@@ -193,7 +193,7 @@ class Session:
 
     def count_tokens(self, count: Count | None, prompt: str = "") -> Iterator[Event]:
         """Tell what the next request consists of, what `prompt` adds to it, and what all of them cost."""
-        return self._started(self._count_tokens(count, prompt))
+        return self._start(self._count_tokens(count, prompt))
 
     def _count_tokens(self, count: Count | None, prompt: str) -> Iterator[Event]:
         yield Noticed(self.token_report(count, prompt))
@@ -208,22 +208,22 @@ class Session:
 
     def run(self, language: str, code: str) -> Iterator[Event]:
         """Run code of the person's own; the model does not see it."""
-        return self._started(self._direct.run(language, code))
+        return self._start(self._direct.run(language, code))
 
     def propose(self, language: str, code: str) -> Iterator[Event]:
         """Ask for and run code that another program wrote; the model does not see it."""
-        return self._started(self._direct.propose(self.profile, language, code))
+        return self._start(self._direct.propose(self.profile, language, code))
 
     def rehearse(self, language: str, code: str) -> Iterator[Event]:
         """Ask for and run a piece of the application's own, as if a model had written it; nothing is kept."""
-        return self._started(self._direct.rehearse(self.profile, language, code))
+        return self._start(self._direct.rehearse(self.profile, language, code))
 
     def run_again(self, codes: Sequence[Message]) -> Iterator[Event]:
         """Run earlier code once more, each piece asked for anew, until one does not come to its end.
 
         The model does not see it. A piece that is rejected is left out.
         """
-        return self._started(self._direct.run_again(lambda: self.profile, codes))
+        return self._start(self._direct.run_again(lambda: self.profile, codes))
 
     def _notes_of_request(self) -> Sequence[str]:
         return (*self._computer.notes, *self._own_notes())
@@ -303,7 +303,7 @@ class Session:
             self._closed = True
         self.interrupt()
 
-    def _started(self, work: Iterator[Event]) -> Iterator[Event]:
+    def _start(self, work: Iterator[Event]) -> Iterator[Event]:
         """Begin a turn that does this work."""
         with self._lock:
             if not self._closed:
@@ -325,9 +325,9 @@ def _ended(steps: Steps[TurnEnded]) -> Iterator[Event]:
 
 
 def _messages_of(prompt: Prompt) -> Sequence[Message]:
-    said = prompt() if callable(prompt) else prompt
-    if said is None:
+    given = prompt() if callable(prompt) else prompt
+    if given is None:
         return ()
-    if isinstance(said, str):
-        return (Message(role="user", type="message", content=said),)
-    return (said,) if isinstance(said, Message) else said
+    if isinstance(given, str):
+        return (Message(role="user", type="message", content=given),)
+    return (given,) if isinstance(given, Message) else given

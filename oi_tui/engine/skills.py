@@ -38,7 +38,7 @@ class SkillError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill: what its file says of itself, and whether the model may be told of it."""
+    """A skill: what its file says of itself, and whether the model may know of it."""
 
     name: str
     description: str
@@ -68,15 +68,15 @@ class Skills:
         return next((skill for skill in self.listed() if skill.name == name), None)
 
     def notes(self, *, sandboxed: bool = False) -> tuple[str, ...]:
-        """What the model is told: a line for each skill that is trusted; nothing where there is none.
+        """What the model gets: a line for each skill that is trusted; nothing where there is none.
 
         Programs in the sandbox can read only those of the project.
         """
-        usable = [each for each in self.listed() if each.trusted]
+        usable = [item for item in self.listed() if item.trusted]
         lines = [
-            f"- {each.name}: {each.description} ({each.path})"
-            for each in usable
-            if not sandboxed or each.path.is_relative_to(self._cwd)
+            f"- {skill.name}: {skill.description} ({skill.path})"
+            for skill in usable
+            if not sandboxed or skill.path.is_relative_to(self._cwd)
         ]
         return ("\n".join([_CATALOGUE, *lines]),) if lines else ()
 
@@ -86,7 +86,7 @@ class Skills:
 
     def trust(self, skill: Skill) -> None:
         """Use exactly this text from now on. Raises OSError."""
-        (self._trust or Trust()).accept(_shown(skill.path, skill.text))
+        (self._trust or Trust()).accept(_preview(skill.path, skill.text))
 
 
 def folder() -> Path:
@@ -185,19 +185,19 @@ def _read(path: Path, trust: Trust | None = None, *, trusted: bool = False) -> S
         text = yaml_file.read_text(path)
     except (OSError, ProfileError):
         return None
-    head, body = _divided(text)
+    head, body = _split_header(text)
     first = next((line.strip("# ") for line in body.splitlines() if line.strip("# ")), "")
     name = one_line(head.get("name") or path.parent.name, 64)
     description = one_line(head.get("description") or first, _DESCRIPTION)
-    known = trusted or (trust is not None and trust.accepts(_shown(path, text)))
+    known = trusted or (trust is not None and trust.accepts(_preview(path, text)))
     return Skill(name, description, path, text, known)
 
 
-def _shown(path: Path, text: str) -> Shown:
+def _preview(path: Path, text: str) -> Shown:
     return Shown("skill", str(path.resolve()), text)
 
 
-def _divided(text: str) -> tuple[dict[str, str], str]:
+def _split_header(text: str) -> tuple[dict[str, str], str]:
     """The fields of the head (between two lines of dashes) and the rest."""
     lines = text.splitlines()
     if not lines or lines[0].strip() != "---" or "---" not in [line.strip() for line in lines[1:]]:

@@ -39,7 +39,7 @@ def speakable(text: str) -> str:
 
 
 class Voice:
-    """Speaks one text after the other, in threads of its own; stops at once when it is told to."""
+    """Speaks one text after the other, in threads of its own; stops at once on request."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -119,7 +119,7 @@ def function_of(language: str) -> str:
 def language_of(function: str, known: Mapping[str, str]) -> str | None:
     """Return the language of the tool that a model calls so; None for a function of another kind.
 
-    A name that belongs to no known tool gives a language that does not exist, so that the model is told so.
+    The name of an unknown tool gives a language that does not exist: the model gets an error with that name.
     """
     name = function.strip().removeprefix("functions.")
     if not known or not name.startswith(_FUNCTION):
@@ -171,7 +171,7 @@ def written(arguments: Mapping[str, Any]) -> str:
 
 
 def notes(tools: Sequence[Tool], *, as_text: bool) -> tuple[str, ...]:
-    """What a model is told of the tools; `as_text` for one that has no functions to call."""
+    """The description of the tools for a model; `as_text` for one that has no functions to call."""
     if not tools:
         return ()
     if not as_text:

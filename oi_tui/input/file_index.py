@@ -69,7 +69,7 @@ class FileIndex:
         """
         if fragment.startswith(("/", "~", "./", "../")) or fragment in (".", ".."):
             return _beside(self.root, fragment, most)
-        lowered = _folded(fragment)
+        lowered = _fold(fragment)
         wanted = self._hidden if lowered.startswith(".") or "/." in lowered else self._paths
         found = _matching(wanted, lowered)
         best = sorted(found, key=lambda path: _rank(path, lowered))
@@ -166,7 +166,7 @@ def _from_folders(root: Path) -> Iterator[str]:
     while waiting:
         folder = waiting.popleft()
         with contextlib.suppress(OSError), os.scandir(root / folder) as entries:
-            for entry in sorted(entries, key=lambda each: each.name):
+            for entry in sorted(entries, key=lambda item: item.name):
                 path = folder + entry.name
                 is_folder = _is_folder(entry)
                 yield path + "/" if is_folder else path
@@ -187,7 +187,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 # 83 to 123 ms and also returns paths without the letters; Textual's Matcher takes 602 to 1,131 ms.
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """The text as it is compared: in small letters, each with its accents in one character.
 
     Names of files that come from macOS have accents as characters of their own; keyboards type them in one.
@@ -199,14 +199,14 @@ def _matching(paths: list[str], fragment: str) -> list[str]:
     """Paths with the fragment in them; where there is none, those with its letters in their order."""
     found: list[str] = []
     for path in paths:
-        if fragment in (path.lower() if path.isascii() else _folded(path)):
+        if fragment in (path.lower() if path.isascii() else _fold(path)):
             found.append(path)
             if len(found) == _COMPARED:
                 return found
     if found or len(fragment) < 2:
         return found
     for path in paths:
-        letters = iter(path.lower() if path.isascii() else _folded(path))
+        letters = iter(path.lower() if path.isascii() else _fold(path))
         if all(letter in letters for letter in fragment):
             found.append(path)
             if len(found) == _COMPARED:
@@ -215,7 +215,7 @@ def _matching(paths: list[str], fragment: str) -> list[str]:
 
 
 def _rank(path: str, fragment: str) -> tuple[bool, bool, int, int, str]:
-    lowered = _folded(path)
+    lowered = _fold(path)
     name = lowered.rstrip("/").rpartition("/")[2]
     begins = name.startswith(fragment) or lowered.startswith(fragment)
     return not begins, fragment not in name, lowered.rstrip("/").count("/"), len(path), path
@@ -226,7 +226,7 @@ def _beside(root: Path, fragment: str, most: int) -> list[str]:
     folder, slash, begun = fragment.rpartition("/")
     if not slash:
         return ["./", "../"] if fragment == "." else ["../"] if fragment == ".." else ["~/"]
-    begun = _folded(begun)
+    begun = _fold(begun)
     found = []
     with (
         contextlib.suppress(OSError, RuntimeError),
@@ -237,7 +237,7 @@ def _beside(root: Path, fragment: str, most: int) -> list[str]:
                 break
             name = entry.name
             if (
-                _folded(name).startswith(begun)
+                _fold(name).startswith(begun)
                 and (begun or not name.startswith("."))
                 and visible(name) == name
             ):

@@ -109,7 +109,7 @@ def expand(
     """The message that a prompt stands for.
 
     `@path` becomes the path, `@name` the variable's name; what a model should know of the variables (type,
-    shape, columns; never what they hold) is said at the end, and what `@server:uri` holds. What points at
+    shape, columns; never what they hold) is added at the end, and what `@server:uri` holds. What points at
     nothing stays as it was typed. `elsewhere` are the words for another machine where code runs: files of
     this one are named as such.
     """
@@ -145,13 +145,13 @@ class _Meanings:
     def _variable(self, name: str) -> str | None:
         if self._memories is None:
             self._memories = list(self._known.memories())
-        told = None
+        found_variable = None
         for language, variable in _variables(name, self._memories):
             if detail := self._known.look_at(language, variable):
                 words = one_line(detail.description, 1500)
                 self.notes[f"(`{variable}` is a {language} variable: {words})"] = None
-                told = variable
-        return told
+                found_variable = variable
+        return found_variable
 
     def _resource(self, name: str) -> str | None:
         server, _, uri = name.partition(":")

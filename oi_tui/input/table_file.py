@@ -91,13 +91,13 @@ class TableFile:
             raise TableError(f"Name a table of {path.name}: {', '.join(names)}.")
         self._table, self.kind = table or names[0], "SQLite table"
         self.name = f"{path.name} {self._table}"
-        told = self._database.execute(f"PRAGMA table_info({_quoted(self._table)})").fetchall()
-        self._names = [name for _, name, *_ in told]
+        columns = self._database.execute(f"PRAGMA table_info({_quote(self._table)})").fetchall()
+        self._names = [name for _, name, *_ in columns]
         self._shape = tuple(
             Column(
                 name, of.lower(), any(word in of.upper() for word in ("INT", "REAL", "FLO", "DOUB", "NUM"))
             )
-            for _, name, of, *_ in told
+            for _, name, of, *_ in columns
         )
 
     def _fill(self, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -114,7 +114,7 @@ class TableFile:
         batch: list[list[object]] = []
         for row in chain(rows, (None,)):
             if row is not None:
-                batch.append(_kept(row, kinds))
+                batch.append(_to_kinds(row, kinds))
             if row is None or len(batch) == _BATCH:
                 self._database.executemany(f"INSERT INTO rows VALUES ({places})", batch)
                 batch = []
@@ -143,7 +143,7 @@ class TableFile:
         if not view.words:
             return "", []
         escaped = re.sub(r"([\\%_])", r"\\\1", view.words)
-        tests = [f"{_quoted(name)} LIKE ? ESCAPE '\\'" for name in self._names]
+        tests = [f"{_quote(name)} LIKE ? ESCAPE '\\'" for name in self._names]
         # A deep expression is refused, so the tests stand side by side in groups.
         groups = ["(" + " OR ".join(tests[at : at + 50]) + ")" for at in range(0, len(tests), 50)]
         return " WHERE " + " OR ".join(groups), [f"%{escaped}%"] * len(tests)
@@ -151,7 +151,7 @@ class TableFile:
     def shape(self, view: View) -> Shape:
         """The table as it was when it was opened."""
         where, values = self._where(view)
-        table = _quoted(self._table)
+        table = _quote(self._table)
         ((total,),) = self._ask(f"SELECT count(*) FROM {table}")
         rows = self._ask(f"SELECT count(*) FROM {table}{where}", values)[0][0] if where else total
         return Shape(self.kind, self._shape, rows, total)
@@ -161,22 +161,22 @@ class TableFile:
     ) -> list[Row]:
         """Some rows and columns of the view."""
         where, values = self._where(view)
-        names = [_quoted(name) for name in self._names[first : first + columns]]
+        names = [_quote(name) for name in self._names[first : first + columns]]
         order = ""
         if view.sort is not None:
-            name = _quoted(self._names[view.sort])
+            name = _quote(self._names[view.sort])
             key = f"CAST({name} AS REAL)" if self._shape[view.sort].numeric else name
             order = f" ORDER BY {name} IS NULL, {key}{' DESC' if view.descending else ''}"
         words = (
-            f"SELECT {', '.join(names) or 'NULL'} FROM {_quoted(self._table)}{where}{order} LIMIT ? OFFSET ?"
+            f"SELECT {', '.join(names) or 'NULL'} FROM {_quote(self._table)}{where}{order} LIMIT ? OFFSET ?"
         )
         found = self._ask(words, [*values, count, start])
-        cells = (tuple(_shown(value, whole=whole) for value in row) for row in found)
+        cells = (tuple(_render(value, whole=whole) for value in row) for row in found)
         return [Row(str(start + at + 1), row) for at, row in enumerate(cells)]
 
     def statistics(self, column: int) -> Statistics:
         """One column of all rows, in figures."""
-        name, table = _quoted(self._names[column]), _quoted(self._table)
+        name, table = _quote(self._names[column]), _quote(self._table)
         ((total, there, distinct),) = self._ask(
             f"SELECT count(*), count({name}), count(DISTINCT {name}) FROM {table}"
         )
@@ -186,7 +186,7 @@ class TableFile:
                 f"SELECT {name}, count(*) FROM {table} WHERE {name} IS NOT NULL "
                 f"GROUP BY 1 ORDER BY 2 DESC LIMIT {_BINS}"
             )
-            return Statistics(tuple(facts), tuple((_shown(value) or "", many) for value, many in bars))
+            return Statistics(tuple(facts), tuple((_render(value) or "", many) for value, many in bars))
         number = f"CAST({name} AS REAL)"
         ((low, mean, high),) = self._ask(
             f"SELECT min({number}), avg({number}), max({number}) FROM {table} WHERE {name} IS NOT NULL"
@@ -213,11 +213,11 @@ class TableFile:
         )
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _kept(row: Sequence[object], kinds: list[str]) -> list[object]:
+def _to_kinds(row: Sequence[object], kinds: list[str]) -> list[object]:
     """The row as it is kept, as long as the header; `kinds` learns what each column holds."""
     kept: list[object] = []
     for at, kind in enumerate(kinds):
@@ -225,7 +225,7 @@ def _kept(row: Sequence[object], kinds: list[str]) -> list[object]:
         if value is None or (isinstance(value, str) and value.strip() in _MISSING) or value != value:
             kept.append(None)
             continue
-        text = value if isinstance(value, str) else _written(value)
+        text = value if isinstance(value, str) else _format(value)
         kept.append(text)
         if kind != "text":
             kinds[at] = _wider(kind, text.strip())
@@ -240,11 +240,11 @@ def _wider(kind: str, text: str) -> str:
     return "float" if _NUMBER.match(text) else "text"
 
 
-def _written(value: object) -> str:
+def _format(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else str(value)
 
 
-def _shown(value: object, *, whole: bool = False) -> Cell:
+def _render(value: object, *, whole: bool = False) -> Cell:
     if value is None:
         return None
     text = f"<{len(value):,} bytes>" if isinstance(value, bytes) else str(value)

@@ -57,7 +57,7 @@ class CellTools:
     def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
         """Return the languages; those whose code can call tools have the object."""
         return tuple(
-            self._with_object(each) if each.name in CALLING_LANGUAGES else each for each in languages
+            self._with_object(item) if item.name in CALLING_LANGUAGES else item for item in languages
         )
 
     def close(self) -> None:
@@ -96,7 +96,7 @@ class CellTools:
         try:
             request = json.loads(line)
             if "list" in request:
-                return {"result": [_described(tool) for tool in self._tools()]}
+                return {"result": [_describe(tool) for tool in self._tools()]}
             path = f"{request['server']}.{request['tool']}"
             arguments: Mapping[str, Any] = dict(request["arguments"])
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -134,7 +134,7 @@ def _watch(connection: socket.socket, stopped: threading.Event) -> None:
     stopped.set()
 
 
-def _described(tool: Tool) -> dict[str, Any]:
+def _describe(tool: Tool) -> dict[str, Any]:
     server, _, name = tool.python_path.partition(".")
     return {
         "server": server,

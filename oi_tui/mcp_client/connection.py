@@ -33,11 +33,11 @@ class CallError(Exception):
 class Connection:
     """Asks the process, which starts with the first question. All methods may be called from any thread.
 
-    `told` gets what servers say by themselves.
+    `report` gets what servers send by themselves.
     """
 
-    def __init__(self, told: Callable[[Mapping[str, Any]], None]) -> None:
-        self._told = told
+    def __init__(self, report: Callable[[Mapping[str, Any]], None]) -> None:
+        self._report = report
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._process: subprocess.Popen[bytes] | None = None
@@ -90,7 +90,7 @@ class Connection:
 
     def _send(self, order: Mapping[str, Any]) -> None:
         """Send an order; the lock is held. Raises CallError."""
-        process = self._started()
+        process = self._start()
         assert process.stdin
         try:
             process.stdin.write(json.dumps(order).encode() + b"\n")
@@ -98,7 +98,7 @@ class Connection:
         except OSError:
             raise CallError(_GONE) from None
 
-    def _started(self) -> "subprocess.Popen[bytes]":
+    def _start(self) -> "subprocess.Popen[bytes]":
         if self._closed:
             raise CallError("oi-tui is ending")
         if self._process is None or self._process.poll() is not None:
@@ -123,7 +123,7 @@ class Connection:
             for line in process.stdout:
                 record = json.loads(line)
                 if "id" not in record:
-                    self._told(record)
+                    self._report(record)
                     continue
                 with self._lock:
                     answers = self._answers.get(record["id"])
@@ -139,4 +139,4 @@ class Connection:
             answers.put({"error": _GONE})
         if not self._closed:
             _log.warning("The process that talks to MCP servers ended (exit code %s)", process.returncode)
-            self._told({"gone": True})
+            self._report({"gone": True})

@@ -56,11 +56,11 @@ def bounded(offered: Sequence[Definition]) -> list[Definition]:
     """Return the first definitions of a server, as many as are used."""
     found: list[Definition] = []
     total = 0
-    for each in offered[:MOST_TOOLS]:
-        total += len(json.dumps(each))
+    for entry in offered[:MOST_TOOLS]:
+        total += len(json.dumps(entry))
         if total > _ALL:
             break
-        found.append(each)
+        found.append(entry)
     return found
 
 
@@ -83,7 +83,7 @@ def difference(before: Iterable[Definition], after: Iterable[Definition]) -> lis
 
 
 def _lines(definitions: Iterable[Definition]) -> list[str]:
-    ordered = sorted((pinned(each) for each in definitions), key=lambda each: str(each.get("name")))
+    ordered = sorted((pinned(entry) for entry in definitions), key=lambda entry: str(entry.get("name")))
     return json.dumps(ordered, indent=2, sort_keys=True, ensure_ascii=False).splitlines()
 
 
@@ -101,7 +101,7 @@ class Pins:
     def keep(self, server: McpServer, definitions: Sequence[Definition]) -> None:
         """Use exactly these from now on. Raises OSError."""
         with private_file.changing(self._path) as record:
-            record[_place(server)] = [pinned(each) for each in definitions]
+            record[_place(server)] = [pinned(entry) for entry in definitions]
 
     def forget(self, server: McpServer) -> None:
         """Forget a server. Raises OSError."""

@@ -40,9 +40,9 @@ class Resources:
     def read(self, server: str, uri: str, stopped: threading.Event | None = None) -> str:
         """Return a resource as the end of a message."""
         found = self._servers.ask(server, {"do": "read", "uri": uri}, stopped)
-        contents = [each for each in found.get("contents", ()) if isinstance(each, dict)]
+        contents = [entry for entry in found.get("contents", ()) if isinstance(entry, dict)]
         text = "\n".join(map(_content, contents))
-        return f"{_INTRODUCTION.format(visible(uri), server)}\n{fenced(_shortened(text), '')}"
+        return f"{_INTRODUCTION.format(visible(uri), server)}\n{fenced(_shorten(text), '')}"
 
     def prompts(self, server: str, stopped: threading.Event | None = None) -> list[Prompt]:
         """The prompts of a server."""
@@ -58,7 +58,7 @@ class Resources:
             raise CallError(f"the prompt {name} needs {', '.join(missing)}; write {missing[0]}=VALUE")
         found = self._servers.ask(server, {"do": "prompt", "prompt": name, "arguments": dict(arguments)})
         texts = [_message(message) for message in found.get("messages", ()) if isinstance(message, dict)]
-        return _shortened("\n\n".join(texts))
+        return _shorten("\n\n".join(texts))
 
 
 def _content(content: Mapping[str, Any]) -> str:
@@ -72,8 +72,8 @@ def _prompt(item: Mapping[str, Any]) -> Prompt:
     return Prompt(
         str(item.get("name")),
         one_line(str(item.get("description") or ""), 200),
-        tuple(str(each.get("name")) for each in arguments),
-        tuple(str(each.get("name")) for each in arguments if each.get("required")),
+        tuple(str(argument.get("name")) for argument in arguments),
+        tuple(str(argument.get("name")) for argument in arguments if argument.get("required")),
     )
 
 
@@ -82,7 +82,7 @@ def _message(message: Mapping[str, Any]) -> str:
     return text_of(content) if isinstance(content, dict) else ""
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     text = visible(text.replace("\r\n", "\n"))
     return (
         text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n[… {len(text) - _LONGEST:,} more characters]"

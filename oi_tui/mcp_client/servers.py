@@ -301,11 +301,11 @@ class McpServers:
         kept = self._pins.of(status.server)
         if kept is None:
             self._pins.keep(status.server, offered)
-            kept = [definitions.pinned(each) for each in offered]
-        digests = {definitions.digest(each) for each in kept}
-        same = [each for each in offered if definitions.digest(each) in digests]
-        other = [str(each.get("name")) for each in offered if each not in same]
-        tools = (definitions.tool_of(status.server.name, each) for each in same)
+            kept = [definitions.pinned(definition) for definition in offered]
+        digests = {definitions.digest(definition) for definition in kept}
+        same = [definition for definition in offered if definitions.digest(definition) in digests]
+        other = [str(definition.get("name")) for definition in offered if definition not in same]
+        tools = (definitions.tool_of(status.server.name, item) for item in same)
         with self._lock:
             # Of names that differ in capitals only, the first counts everywhere.
             status.tools = tuple(_first(filter(None, tools), lambda tool: tool.language))
@@ -332,7 +332,7 @@ class McpServers:
             return
 
     def _take_record(self, record: Mapping[str, Any]) -> None:
-        """Take what a server said by itself."""
+        """Take what a server sent by itself."""
         if record.get("gone"):
             for status in self.status:
                 if status.state in ("ready", "changed"):

@@ -1,4 +1,4 @@
-"""The tools that a host can call, as it is told of them."""
+"""The tools that a host can call, as it sees them."""
 
 from collections.abc import Sequence
 from typing import Any

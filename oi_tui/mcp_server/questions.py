@@ -52,7 +52,7 @@ def is_yes(answer: ElicitResult | None) -> bool:
 
 
 def reason(answer: ElicitResult | None) -> str:
-    """Why the person said no, if they said why."""
+    """Why the person said no, where they gave a reason."""
     given = _content(answer).get("reason")
     return given.strip() if isinstance(given, str) else ""
 

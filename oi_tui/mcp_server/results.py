@@ -1,4 +1,4 @@
-"""What a host is told of code and variables."""
+"""What a host gets of code and variables."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -51,13 +51,15 @@ def images(results: Iterable[Message]) -> list[ImageContent]:
 
 def described(memory: Memory) -> list[str]:
     """Describe the variables of a language in lines."""
-    if memory.state != "told":
+    if memory.state != "known":
         return [f"{memory.language}: {_MEMORY[memory.state]}"]
     lines = [f"{memory.language}: {memory.total} variables"]
     return [*lines, *(f"  {v.name}: {v.type}, {one_line(v.summary)}" for v in memory.variables)]
 
 
-def said(text: str, structured: Mapping[str, Any] | None = None, *, failed: bool = False) -> CallToolResult:
+def text_result(
+    text: str, structured: Mapping[str, Any] | None = None, *, failed: bool = False
+) -> CallToolResult:
     """Return a result that is text."""
     content: list[ContentBlock] = [TextContent(text=visible(text))]
     return CallToolResult(

@@ -68,12 +68,12 @@ class Tools:
     ) -> CallToolResult | InputRequiredResult:
         """Carry out a call."""
         try:
-            arguments = self._checked(params)
+            arguments = self._check_arguments(params)
             if params.name == "run":
                 return await self._run(context, params, arguments)
             return await getattr(self, f"_{params.name}")(arguments)  # type: ignore[no-any-return]
         except ToolError as error:
-            return results.said(str(error), failed=True)
+            return results.text_result(str(error), failed=True)
 
     async def close(self) -> None:
         """Give up all questions."""
@@ -91,7 +91,7 @@ class Tools:
         wanted = {computer.resolve(name) for name in profile.languages}
         return tuple(name for name in computer.languages if not wanted or name in wanted)
 
-    def _checked(self, params: CallToolRequestParams) -> Mapping[str, str]:
+    def _check_arguments(self, params: CallToolRequestParams) -> Mapping[str, str]:
         """Return the arguments. Raises ToolError where they do not fit the tool."""
         known = {tool.name: tool for tool in definitions(self._languages, self._workspace.profile)}
         if params.name not in known:
@@ -157,7 +157,7 @@ class Tools:
         """Have a cell run to its end. Returns what the host has to ask before it goes on, if it has to."""
 
         async def pulse(seconds: float) -> None:
-            with suppress(Exception):  # a host that cannot be told still gets the result
+            with suppress(Exception):  # a host that takes no progress still gets the result
                 await context.session.report_progress(seconds, message=f"{seconds:.0f} s")
 
         while waiting := await cell.next(pulse):
@@ -241,12 +241,12 @@ class Tools:
     async def _variables(self, arguments: Mapping[str, str]) -> CallToolResult:
         wanted = self._language(arguments) if "language" in arguments else None
         memories = await asyncio.to_thread(self._workspace.computer.memories)
-        told = [
+        known = [
             memory
             for memory in memories
             if wanted == memory.language or (wanted is None and memory.state != "unstarted")
         ]
-        lines = [line for memory in told for line in results.described(memory)]
+        lines = [line for memory in known for line in results.described(memory)]
         structured = {
             memory.language: {
                 "state": memory.state,
@@ -255,9 +255,9 @@ class Tools:
                     {"name": v.name, "type": v.type, "summary": v.summary} for v in memory.variables
                 ],
             }
-            for memory in told
+            for memory in known
         }
-        return results.said("\n".join(lines) or "No language is running yet.", structured)
+        return results.text_result("\n".join(lines) or "No language is running yet.", structured)
 
     async def _inspect(self, arguments: Mapping[str, str]) -> CallToolResult:
         language, name = self._language(arguments), arguments["name"]
@@ -268,17 +268,17 @@ class Tools:
             raise ToolError(
                 f"{language} reports no variable {one_line(name, 60)}. It may be busy or not running."
             )
-        return results.said(
+        return results.text_result(
             f"{found.description}\n{found.preview}",
             {"description": found.description, "preview": found.preview},
         )
 
     async def _interrupt(self, _: Mapping[str, str]) -> CallToolResult:
         if not self._session.busy:
-            return results.said("No code is running.")
+            return results.text_result("No code is running.")
         self._session.stop()
         ended = await asyncio.to_thread(self._session.wait, 5.0)
-        return results.said(
+        return results.text_result(
             "The code was stopped." if ended else "The code has not ended yet; call interrupt again."
         )
 
@@ -292,11 +292,11 @@ class Tools:
         else:
             raise ToolError("The running code could not be ended.")
         await asyncio.to_thread(self._workspace.conversation.reset_languages)
-        return results.said("All languages were ended. Their variables are lost.")
+        return results.text_result("All languages were ended. Their variables are lost.")
 
     async def _files_changed(self, _: Mapping[str, str]) -> CallToolResult:
         files = self._files([message.id for message in self._session.messages if message.type == "code"])
-        return results.said("\n".join(files) or "No files were changed.", {"files": files})
+        return results.text_result("\n".join(files) or "No files were changed.", {"files": files})
 
     def _files(self, runs: list[str]) -> list[str]:
         """The files that these runs changed, each once."""

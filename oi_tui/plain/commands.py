@@ -65,8 +65,8 @@ class PlainCommands(ConversationActions):
 
     def show_session(self) -> None:
         """Tell the conversation that is at work now, from its beginning."""
-        told = plain_text(self._workspace.session.messages)
-        self.tell(told or "A new conversation.")
+        text = plain_text(self._workspace.session.messages)
+        self.tell(text or "A new conversation.")
 
     def put_back(self, text: str) -> None:
         """Let the person's next line begin with it."""
@@ -88,7 +88,7 @@ class PlainCommands(ConversationActions):
         if not summaries:
             self.tell("There are no saved conversations yet.")
             return
-        rows = [f"  {number}  {one_line(each.title, 70)}" for number, each in enumerate(summaries, 1)]
+        rows = [f"  {number}  {one_line(summary.title, 70)}" for number, summary in enumerate(summaries, 1)]
         self.tell("Saved conversations, newest first:\n" + "\n".join(rows))
         if (number := self._conversation.ask_number("Open which number? ", len(summaries))) is not None:
             self.open_conversation(summaries[number].id)
@@ -115,7 +115,7 @@ class PlainCommands(ConversationActions):
             return
         found = local_servers.find()
         rows = [
-            f"  {number}  {each.model}  ({each.server} is running)" for number, each in enumerate(found, 1)
+            f"  {number}  {item.model}  ({item.server} is running)" for number, item in enumerate(found, 1)
         ]
         rows.append(f"  {len(found) + 1}  demo  (a script, not an AI: needs no key and no network)")
         self.tell(
@@ -155,7 +155,7 @@ class PlainCommands(ConversationActions):
         if not (found := session.permissions):
             self.tell("No auto-approvals: all code needs your approval.")
             return
-        rows = [f"  {number}  {one_line(each.words, 100)}" for number, each in enumerate(found, 1)]
+        rows = [f"  {number}  {one_line(item.words, 100)}" for number, item in enumerate(found, 1)]
         self.tell("Auto-approvals of this conversation:\n" + "\n".join(rows))
         if (number := self._conversation.ask_number("Revoke which number? ", len(found))) is not None:
             session.revoke(found[number])

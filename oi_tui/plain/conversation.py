@@ -223,8 +223,8 @@ class PlainConversation:
     def _ask(self, request: ApprovalRequested, code: str | None = None) -> None:
         self._code = request.message.content if code is None else code
         self.story.code(request.message, self._code)
-        for told in filter(None, (request.note, request.caution)):
-            self.story.note(told)
+        for text in filter(None, (request.note, request.caution)):
+            self.story.note(text)
         if not self._may_approve:
             self.refused = True
             request.reply(Reject(_NOBODY, stop=True, by_person=False))

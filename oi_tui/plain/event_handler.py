@@ -38,7 +38,7 @@ _ENDS = {
 
 
 class PlainEventHandler:
-    """Tells events as they happen. `say` writes what was said, run and printed; `note` writes the rest.
+    """Writes events as they happen: `say` the messages, code and output, `note` the rest.
 
     `saved_as` keeps a picture and returns its path. `echoes` says that the terminal shows what the person
     types to a program. `indent` stands before each line that the model says.
@@ -60,7 +60,7 @@ class PlainEventHandler:
         self._indent = indent
         self._kinds: dict[str, str] = {}
         self._shown: set[str] = set()
-        #: The code of which the end was told.
+        #: The code of which the end was written.
         self._over: set[str] = set()
         #: What runs now, or ran last.
         self._language = ""

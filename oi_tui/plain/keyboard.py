@@ -22,7 +22,7 @@ _LONGEST = 1 << 16
 class Keyboard:
     """Lines from standard input.
 
-    On a terminal, what was typed before a question was asked goes to `early` and is said later; it never
+    On a terminal, what was typed before a question was asked goes to `early` and is sent later; it never
     answers. Elsewhere (a pipe, a file) lines come as they are, and nobody could approve anything.
     """
 
@@ -48,7 +48,7 @@ class Keyboard:
             sys.stdout.write(f"{mark}{line}\n")
             return line
         if self.is_terminal and sys.stdout.isatty():
-            return self._edited(mark, history)
+            return self._edit_line(mark, history)
         try:
             while (found := self.line()) is None:
                 self._alarm.silence()
@@ -111,7 +111,7 @@ class Keyboard:
         with self._modes(echo=False):
             yield
 
-    def _edited(self, mark: str, history: Sequence[str]) -> str | None:
+    def _edit_line(self, mark: str, history: Sequence[str]) -> str | None:
         """A line with the comforts of the line editor."""
         import readline
 

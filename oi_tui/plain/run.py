@@ -74,7 +74,7 @@ def converse(
 def answer(profile: Profile, *, profile_path: Path | None, words: str = "") -> int:
     """Work on one request from standard input, with `words` before it. Returns the exit code.
 
-    What is said, run and printed goes to standard output, the rest to standard error.
+    Messages, code and output go to standard output, the rest to standard error.
     """
     data = b"" if sys.stdin is None or (sys.stdin.isatty() and words) else sys.stdin.buffer.read(_LONGEST)
     request = "\n\n".join(part for part in (words, data.decode("utf-8", "replace").strip()) if part)

@@ -16,7 +16,7 @@ class Availability:
     active_line: bool
 
 
-def told(standings: Sequence[Availability]) -> str:
+def describe(standings: Sequence[Availability]) -> str:
     """The languages with version, program and whether their line is marked; how to get the others."""
     rows = [("language", "version", "line", "program")]
     rows += [

@@ -174,7 +174,7 @@ class Channel:
                 select.select([], [self._requests], [], 0.05)
 
     def read_events(self) -> list[Event]:
-        """The events that have arrived; what is no event is left out, and told of where it was too long."""
+        """The events that have arrived; what is no event is left out, and reported where it was too long."""
         found: list[Event] = []
         size = 0
         while size < _GULP:

@@ -42,7 +42,7 @@ def code_to_complete(before: str) -> str:
 
 def names_that_complete(memory: Memory, before: str) -> Completions | None:
     """Return the variables whose names begin with the word before the caret; None while nobody can tell."""
-    if memory.state != "told":
+    if memory.state != "known":
         return None
     word = _NAME.search(before)
     typed = word.group() if word else ""
@@ -51,7 +51,7 @@ def names_that_complete(memory: Memory, before: str) -> Completions | None:
         for variable in reversed(memory.variables)
         if typed and variable.name.startswith(typed) and variable.name != typed
     ]
-    return Completions(len(typed), tuple(each for each in found if each.text.isprintable())[:_MOST])
+    return Completions(len(typed), tuple(item for item in found if item.text.isprintable())[:_MOST])
 
 
 def read_completions(answer: Mapping[str, object], hidden: Collection[str] = ()) -> Completions | None:

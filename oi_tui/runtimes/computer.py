@@ -243,7 +243,7 @@ class Computer:
         with self._lock:
             self._declared = tuple(languages)
             _, runtimes, prepared = self._left.get(LOCAL, (None, self._runtimes, self._prepared))
-            gone = [name for name, each in runtimes.items() if each.language not in self._declared]
+            gone = [name for name, entry in runtimes.items() if entry.language not in self._declared]
             ended = [runtimes.pop(name) for name in gone]
             prepared.difference_update(gone)
             self._programs.clear()
@@ -557,7 +557,7 @@ class Computer:
         for runtime in self._all():
             runtime.reset()
         self._losses.clear()
-        for prepared in (self._prepared, *(each[2] for each in self._left.values())):
+        for prepared in (self._prepared, *(entry[2] for entry in self._left.values())):
             prepared.clear()
 
     def close(self) -> None:
@@ -606,14 +606,14 @@ class Computer:
 
     def _places(self) -> "list[Place]":
         with self._lock:
-            return [place for place in (self._place, *(each[0] for each in self._left.values())) if place]
+            return [place for place in (self._place, *(entry[0] for entry in self._left.values())) if place]
 
     def _language(self, name: str) -> Language | None:
         known = (*reversed(self._offered), *self._unlisted())
         return next((language for language in known if language.name == name), None)
 
     def _is_unlisted(self, language: Language) -> bool:
-        return any(each is language for each in self._unlisted())
+        return any(entry is language for entry in self._unlisted())
 
     def _program(self, language: Language) -> str | None:
         if self._place and not self._is_unlisted(language):

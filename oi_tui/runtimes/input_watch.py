@@ -13,7 +13,7 @@ from oi_tui.runtimes.run_output import RunOutput
 
 #: How long a program must be quiet before somebody looks whether it waits for input, in seconds.
 _QUIET = 0.06
-#: How many looks in a row find a program stopped before it is told.
+#: How many looks in a row must find a program stopped before it is reported.
 _STANDSTILL = 3
 #: A line that is typed is kept by a terminal up to so many bytes at least: 4,095 on Linux, 1,023 on macOS.
 _LONGEST_LINE = 1000
@@ -23,8 +23,8 @@ class Waiting(Enum):
     """Whether the program waits for input, and how that is known."""
 
     NO = auto()
-    #: The driver said so on the channel, and will say when it is over.
-    TOLD = auto()
+    #: The driver has reported it on the channel, and will report its end.
+    REPORTED = auto()
     #: It was seen to read the terminal.
     SEEN = auto()
 
@@ -32,7 +32,7 @@ class Waiting(Enum):
 class InputWatch:
     """Reports when a program begins to wait for input, and when it no longer does.
 
-                 +-- the driver says so -------------> TOLD --- input_end, or the end of the run --+
+                 +-- the driver says so ---------> REPORTED --- input_end, or the end of the run --+
         NO ------+                                                                                 +--> NO
                  +-- it is quiet and seen to read ---> SEEN --- seen not to read, or the end ------+
 
@@ -67,7 +67,7 @@ class InputWatch:
     @property
     def due(self) -> float:
         """When `look` has something to see next."""
-        if self._state is Waiting.TOLD:
+        if self._state is Waiting.REPORTED:
             return float("inf")
         return max(self._look_at, self._output.last_at + _QUIET)
 
@@ -75,7 +75,7 @@ class InputWatch:
         """Take from the driver that the program waits."""
         self._output.flush()
         self._process.terminal.take_any_line(False)
-        self._state = Waiting.TOLD
+        self._state = Waiting.REPORTED
         self._masked = bool(event.get("masked"))
         prompt = event.get("prompt", self._output.prompt)
         self._report(InputRequested(str(prompt), self._masked))
@@ -108,7 +108,7 @@ class InputWatch:
         if now < self._look_at or now - self._output.last_at < _QUIET:
             return
         self._look_at = now + (0.1 if now - self._began < 5 else 0.25)
-        if self._state is Waiting.TOLD or finished:
+        if self._state is Waiting.REPORTED or finished:
             return
         group = self._process.terminal.foreground
         if group and self._process.pid and not self._interrupt.ask_if_idle():

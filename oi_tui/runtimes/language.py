@@ -95,13 +95,13 @@ class Language:
     packages: Mapping[str, str] = field(default_factory=dict)
     #: What it remembers from run to run, in a few words; empty where every run begins anew.
     keeps: str = "variables, functions"
-    #: How it is known that a program waits for input: the language says so itself ("told"), it is seen at
+    #: How it is known that a program waits for input: the driver reports it ("reported"), it is seen at
     #: the terminal ("seen"), or there is none to give ("none").
-    input: Literal["told", "seen", "none"] = "seen"
+    input: Literal["reported", "seen", "none"] = "seen"
     find: Callable[[Choices], str | None]
     describe: Callable[[str], str]
     start: Callable[[str, Path], Start]
-    #: Which line runs: written by the driver to its four bytes ("cell"), told by events ("events"), read by
+    #: Which line runs: written by the driver to its four bytes ("cell"), sent as events ("events"), read by
     #: the application from a variable in the program's memory ("memory"), or not known (None).
     active_line: str | None = None
     #: A request that goes with an interrupt; for programs that read requests while they run, or to make sure

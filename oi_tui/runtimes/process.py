@@ -125,7 +125,7 @@ class LanguageProcess:
         #: The process in which code runs: not `pid` where a wrapper started it; 0 where the driver does not
         #: say.
         self.driver_pid = 0
-        #: What the driver said of its interpreter when it was ready.
+        #: The facts about its interpreter that the driver sent when it was ready.
         self.interpreter: object = None
         self._marks = MarkReader()
         self._marked: dict[str, Event] = {}

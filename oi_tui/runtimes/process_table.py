@@ -49,11 +49,11 @@ def _parents() -> Iterator[tuple[int, int]]:
                     stat = Path("/proc", name, "stat").read_bytes()
                     yield int(name), int(stat.rpartition(b")")[2].split()[1])
         return
-    for child, parent, *_ in _listed("pid=,ppid="):
+    for child, parent, *_ in _list_processes("pid=,ppid="):
         yield int(child), int(parent)
 
 
-def _listed(columns: str, *pids: int) -> Iterator[list[str]]:
+def _list_processes(columns: str, *pids: int) -> Iterator[list[str]]:
     """What `ps` says of some processes, or of all, on systems without /proc."""
     chosen = ["-p", ",".join(map(str, pids))] if pids else ["-A"]
     with contextlib.suppress(OSError):
@@ -64,11 +64,11 @@ def _listed(columns: str, *pids: int) -> Iterator[list[str]]:
 def began(pid: int) -> float:
     """When a process began, on the monotonic clock; now, where that is not known.
 
-    Without /proc it is known to the second, and said too late rather than too early.
+    Without /proc it is known to the second, and given too late rather than too early.
     """
     now = time.monotonic()
     if not _LINUX:
-        return next((now - _seconds(words[0]) for words in _listed("etime=", pid)), now)
+        return next((now - _seconds(words[0]) for words in _list_processes("etime=", pid)), now)
     try:
         words = Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()
         # The system counts from its start, also while it slept.
@@ -100,7 +100,7 @@ def members(session: int) -> list[tuple[int, int]]:
 
 def _listed_members(session: int) -> list[tuple[int, int]]:
     found = []
-    for pid, group, state, *_ in _listed("pid=,pgid=,stat="):
+    for pid, group, state, *_ in _list_processes("pid=,pgid=,stat="):
         with contextlib.suppress(OSError):
             if os.getsid(int(pid)) == session and not state.startswith("Z"):
                 found.append((int(pid), int(group)))
@@ -138,7 +138,7 @@ def kill_marked(variable: str, leader: int) -> None:
     Without /proc the environment is not seen: what descends from `leader` is killed instead.
     """
     for _ in range(20):
-        found = _marked(variable, leader) if _LINUX else _below(leader)
+        found = _find_marked(variable, leader) if _LINUX else _below(leader)
         for pid in found:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -146,7 +146,7 @@ def kill_marked(variable: str, leader: int) -> None:
             return
 
 
-def _marked(variable: str, leader: int) -> list[int]:
+def _find_marked(variable: str, leader: int) -> list[int]:
     wanted = variable.encode()
     found = []
     for pid in map(int, _numbers()):
@@ -163,7 +163,7 @@ def _below(leader: int) -> list[int]:
     """What lives in the session of a process, and what descends from it; nothing for no process."""
     if not leader:
         return []
-    alive = {int(pid) for pid, state, *_ in _listed("pid=,stat=") if not state.startswith("Z")}
+    alive = {int(pid) for pid, state, *_ in _list_processes("pid=,stat=") if not state.startswith("Z")}
     return [pid for pid in {*descendants(leader), *dict(members(leader))} if pid in alive]
 
 

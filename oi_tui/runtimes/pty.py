@@ -41,7 +41,7 @@ class _Guarded(ptyprocess.PtyProcess):  # type: ignore[misc]
         return self.popen.poll() is None
 
     def close(self, force: bool = True) -> None:  # noqa: ARG002
-        """Close the terminal; the guard is told on another way."""
+        """Close the terminal; the guard learns of it in another way."""
         if not self.closed:
             self.fileobj.close()
             os.close(self.slave)

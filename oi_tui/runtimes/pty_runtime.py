@@ -37,7 +37,7 @@ _GOODBYE = 1.5
 PATIENCE = 10.0
 #: How long a question waits for the answer to another one, in seconds: screens ask several at once.
 _TURN = 3.0
-#: How many variables of a language are told of, the newest ones.
+#: How many variables of a language are reported, the newest ones.
 MOST = 2000
 
 
@@ -169,7 +169,7 @@ class PtyRuntime:
         found = tuple(withheld(item, self.hidden_inputs) for item in variables)[-MOST:]
         self.names = names_in([item.name for item in reversed(found[-10:])])
         total = event.get("total")
-        return Memory(name, "told", found, max(total, len(found)) if isinstance(total, int) else len(found))
+        return Memory(name, "known", found, max(total, len(found)) if isinstance(total, int) else len(found))
 
     def look_at(self, name: str) -> Detail | None:
         """The value of one variable; None where it is not reported, or does not exist."""
@@ -233,7 +233,7 @@ class PtyRuntime:
                     if not isinstance(item, dict) or item["event"] != kind:
                         self.later.append(item)
                     elif item.get("nonce") == nonce:
-                        return item, _written(process.channel, item.get("file"), nonce)
+                        return item, _take_file(process.channel, item.get("file"), nonce)
         except (OSError, TimeoutError):
             pass
         finally:
@@ -442,7 +442,7 @@ class PtyRuntime:
         process.close()
 
 
-def _written(channel: Channel, name: object, nonce: str) -> bytes | None:
+def _take_file(channel: Channel, name: object, nonce: str) -> bytes | None:
     """Read and remove the file that a driver wrote with an answer."""
     if not isinstance(name, str) or nonce not in name:
         return None

@@ -85,7 +85,7 @@ class PythonLine:
         if not isinstance(interpreter, dict):
             raise ValueError("the driver reports no position")
         version, thread, code = (interpreter.get(name) for name in ("version", "thread", "code"))
-        places = next((each for known, each in _PLACES.items() if list(known) == version), None)
+        places = next((place for known, place in _PLACES.items() if list(known) == version), None)
         if places is None or not isinstance(thread, int) or not isinstance(code, int):
             raise ValueError("the memory layout of this Python version is unknown")
         self._places, self._thread, self._instructions = places, thread, code

@@ -51,7 +51,7 @@ class Phase(Enum):
     """How far a run has come."""
 
     RUNNING = auto()
-    #: The driver said that it is over; the mark that follows the last output has not come yet.
+    #: The driver has reported the end; the mark that follows the last output has not come yet.
     FINISHED = auto()
     ENDED = auto()
 
@@ -78,7 +78,7 @@ class Run:
         self._news: str | None = None
         self._lock = threading.RLock()
         self._reports: list[Report] = []
-        #: The end, as the driver said it, and when.
+        #: The end, as the driver reported it, and when.
         self._finished: Event | None = None
         self._finished_at = 0.0
         self._steps = StopSteps(
@@ -96,7 +96,7 @@ class Run:
             process, self._output, self._steps.interrupt, runtime.hidden_inputs, self._report, began
         )
         self.leaving = False
-        #: Whether the language said that its output no longer goes to the terminal.
+        #: Whether the language has reported that its output no longer goes to the terminal.
         self._away = False
 
     @property

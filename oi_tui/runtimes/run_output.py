@@ -26,7 +26,7 @@ class RunOutput:
         self._due = 0.0
         self._last_line = ""
         self.last_at = began
-        #: What the model is told in place of what is printed now.
+        #: What the model gets in place of what is printed now.
         self._view: str | None = None
         #: The table that is shown in place of what is printed now.
         self._table: str | None = None

@@ -37,7 +37,7 @@ class ShellLine:
         self._stale = self._integers()[0]
 
     def read(self) -> int | None:
-        """The line, counted from 1; None while it cannot be told."""
+        """The line, counted from 1; None while it is unknown."""
         line, sourced, entered = self._integers()
         if line == self._stale or sourced != 1 or (entered and not self._defines):
             return None

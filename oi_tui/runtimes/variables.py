@@ -55,12 +55,12 @@ class Detail:
 class Memory:
     """The variables of one language, oldest first as far as known.
 
-    `told` answered, `unstarted` has no process yet and so remembers nothing, `starting` is getting one,
+    `known` answered, `unstarted` has no process yet and so remembers nothing, `starting` is getting one,
     `busy` runs something and did not answer, `silent` never tells.
     """
 
     language: str
-    state: Literal["told", "unstarted", "starting", "busy", "silent"]
+    state: Literal["known", "unstarted", "starting", "busy", "silent"]
     variables: tuple[Variable, ...] = ()
     #: How many there are; more than `variables` where there were too many to tell.
     total: int = 0
@@ -144,7 +144,7 @@ def holds(shown: str, hidden: Collection[str]) -> bool:
         if bare in spellings:
             return True
         # A shorter one stands in many values by chance; a longer one may be cut short.
-        if len(text) >= _TELLING and any(each[: _LONGEST // 3] in shown for each in spellings):
+        if len(text) >= _TELLING and any(spelling[: _LONGEST // 3] in shown for spelling in spellings):
             return True
     return False
 

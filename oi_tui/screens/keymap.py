@@ -69,7 +69,7 @@ def chosen(text: str) -> tuple[Mapping[str, str], list[str]]:
 
 
 def _conflicts(known: Known, wanted: Mapping[str, str]) -> list[str]:
-    """Keys that would now do two things in one place; the one that is told last is the one that works."""
+    """Keys that would now do two things in one place; the one that is listed last is the one that works."""
     taken: dict[tuple[str, str], list[str]] = {}
     for name, places in known.items():
         keys = wanted[name].split(",") if name in wanted else [binding.key for _, binding in places]
@@ -142,11 +142,11 @@ def _rows(owner: type[DOMNode], changed: Mapping[str, str]) -> list[tuple[str, s
         name = binding.id or binding.key
         found.setdefault(name, ([], binding.description))[0].append(binding.key)
     return [
-        (_shown(changed.get(name, ",".join(keys))), words) for name, (keys, words) in found.items() if words
+        (_render(changed.get(name, ",".join(keys))), words) for name, (keys, words) in found.items() if words
     ]
 
 
-def _shown(keys: str) -> str:
+def _render(keys: str) -> str:
     return "  ".join({"slash": "/", "question_mark": "?"}.get(key, key) for key in keys.split(","))
 
 

@@ -18,7 +18,7 @@ from oi_tui.widgets.status_bar import StatusBar
 class ProgramScreen(Page[bool]):
     """Shows the running program's terminal and sends it every key but one.
 
-    It closes with True when the person goes back to the conversation, and with False when it is told that
+    It closes with True when the person goes back to the conversation, and with False when it learns that
     there is nothing to show any more. `what` runs since `since`, in seconds on the monotonic clock. `typed`
     gets what is typed, `resized` the columns and rows of the terminal.
     """

@@ -74,7 +74,7 @@ class VariablesScreen(Page[str | None]):
     ]
 
     @dataclass
-    class Told(Message):
+    class Read(Message):
         """The languages have answered."""
 
         memories: tuple[Memory, ...]
@@ -129,7 +129,7 @@ class VariablesScreen(Page[str | None]):
     def action_ask(self) -> None:
         """Learn from the languages what they remember now."""
         self.run_worker(
-            lambda: self.post_message(self.Told(tuple(self._known.memories()))),
+            lambda: self.post_message(self.Read(tuple(self._known.memories()))),
             thread=True,
             group="variables",
             exclusive=True,
@@ -144,10 +144,10 @@ class VariablesScreen(Page[str | None]):
         ):
             self.action_ask()
 
-    @on(Told)
-    def handle_told(self, event: Told) -> None:
-        """Show what is remembered; of a busy language, what it told before."""
-        before = {memory.language: memory for memory in self._memories or () if memory.state == "told"}
+    @on(Read)
+    def handle_read(self, event: Read) -> None:
+        """Show what is remembered; of a busy language, what was known before."""
+        before = {memory.language: memory for memory in self._memories or () if memory.state == "known"}
         self._memories = [
             before.get(memory.language, memory) if memory.state == "busy" and self._busy() else memory
             for memory in event.memories

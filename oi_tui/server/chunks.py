@@ -36,7 +36,7 @@ class EventChunks:
     def __init__(self) -> None:
         self._writer = ChunkWriter()
         self._started: dict[str, Message] = {}
-        #: Turns whose end is not told, because the client has begun another one.
+        #: Turns whose end is not sent, because the client has begun another one.
         self.superseded = 0
 
     def of(self, item: LogItem) -> Iterator[Chunk]:

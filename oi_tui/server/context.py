@@ -75,7 +75,7 @@ def text_of(body: Mapping[str, Any], name: str, default: str | None = None) -> s
 
 async def while_connected(socket: WebSocket, *work: Coroutine[Any, Any, None]) -> None:
     """Do the work side by side until a part of it ends; then end the rest and close the connection."""
-    tasks = [asyncio.create_task(each) for each in work]
+    tasks = [asyncio.create_task(item) for item in work]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:

@@ -77,8 +77,8 @@ def asyncapi_document(routes: Iterable[BaseRoute]) -> Document:
         "asyncapi": "3.0.0",
         "info": {"title": "oi-tui", "version": __version__},
         "channels": {
-            re.sub(r"\W+", "_", path).strip("_") or "root": {"address": path, "description": told}
-            for path, told in found.items()
+            re.sub(r"\W+", "_", path).strip("_") or "root": {"address": path, "description": description}
+            for path, description in found.items()
         },
         "components": {
             "messages": {"Action": {"payload": _action_schema()}, "Event": {"payload": _event_schema()}}

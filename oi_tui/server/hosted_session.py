@@ -143,9 +143,9 @@ class HostedSession:
         threading.Thread(target=self._work, args=(work,), name=f"session-{self.id}", daemon=True).start()
 
     def _work(self, work: Callable[[], Iterator[Event]]) -> None:
-        worker = TurnWorker(_started(work), self._take)
+        worker = TurnWorker(_start(work), self._take)
         worker.run()
-        # The end is told once the session is free, so that a client can go on at once.
+        # The end is sent once the session is free, so that a client can go on at once.
         self.waits_for = None
         self._withdraw()
         self.used = time.time()
@@ -215,6 +215,6 @@ class HostedSession:
                 self.log.append(QuestionAnswered(question.id, "withdrawn"))
 
 
-def _started(work: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+def _start(work: Callable[[], Iterator[Event]]) -> Iterator[Event]:
     """Begin the work within the turn's thread, so that its errors end the turn."""
     yield from work()

@@ -292,7 +292,7 @@ def _completions(kernel: Kernel, content: Mapping[str, Any]) -> dict[str, Any]:
     end = min(max(place, 0), len(code)) if isinstance(place, int) else len(code)
     found = kernel.session.backend.computer.complete(kernel.language, code[:end])
     start = end - min(found.typed, end) if found else end
-    matches = [each.text for each in found.found] if found else []
+    matches = [entry.text for entry in found.found] if found else []
     return {"matches": matches, "cursor_start": start, "cursor_end": end}
 
 

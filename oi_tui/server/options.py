@@ -97,7 +97,7 @@ class ServerOptions:
     @property
     def names(self) -> frozenset[str]:
         """The host names by which clients may call the server, in small letters."""
-        own = () if self.host in ("0.0.0.0", "::", "") else (_bracketed(self.host),)
+        own = () if self.host in ("0.0.0.0", "::", "") else (_bracket(self.host),)
         return frozenset(name.lower() for name in (*LOOPBACK, *own, *self.hosts))
 
     @property
@@ -105,11 +105,11 @@ class ServerOptions:
         """The address for a browser on this machine; the path of the socket where there is one."""
         if self.socket:
             return str(self.socket)
-        host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else _bracketed(self.host)
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else _bracket(self.host)
         return f"{self.scheme}://{host}:{self.port}"
 
 
-def _bracketed(host: str) -> str:
+def _bracket(host: str) -> str:
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 

@@ -197,7 +197,7 @@ class ResponseBuilder:
         part["text"], item["status"] = message.content, "completed"
         yield self._of(message.id, "output_text.done", content_index=0, text=message.content, logprobs=[])
         yield self._of(message.id, "content_part.done", content_index=0, part=part)
-        yield self._done(message.id)
+        yield self._finish_item(message.id)
 
     def _record_code(self, message: Message) -> Iterator[Event]:
         if message.id not in self._items:
@@ -213,7 +213,7 @@ class ResponseBuilder:
             if message.reason:
                 item["outputs"].append({"type": "logs", "logs": message.reason})
             yield self._of(message.id, "code_interpreter_call.completed")
-            yield self._done(message.id)
+            yield self._finish_item(message.id)
 
     def _ask(self, question: Question) -> Iterator[Event]:
         message = question.request.message
@@ -226,7 +226,7 @@ class ResponseBuilder:
             "arguments": json.dumps(shown),
         }
         yield from self._add(question.id, request)
-        yield self._done(question.id)
+        yield self._finish_item(question.id)
         self._over = True
 
     def _call(self, message: Message) -> Event:
@@ -245,7 +245,7 @@ class ResponseBuilder:
         output.append(item)
         yield self._event("response.output_item.added", output_index=len(output) - 1, item=item)
 
-    def _done(self, id: str) -> Event:
+    def _finish_item(self, id: str) -> Event:
         index, item = self._items[id]
         return self._event("response.output_item.done", output_index=index, item=item)
 

@@ -43,7 +43,7 @@ class CurrentConversation:
         self._skills = skills
         self._watcher = FileWatcher(snapshots, languages.computer.cwd)
         self._rescued = ""
-        #: What was said and run before the languages last forgot everything, by id.
+        #: The messages and runs from before the languages last forgot everything, by id.
         self.forgotten: frozenset[str] = frozenset()
         journal, messages = saved or (None, ())
         self.session = self._open_session(messages, journal)

@@ -206,7 +206,7 @@ class LanguageService:
             return
         before = (self._computer_api, self._cell_tools)
         self._computer_api = self._cell_tools = None
-        self._own_computer.declare(self._declared())
+        self._own_computer.declare(self._collect_languages())
         for service in before:
             if service:
                 service.close()
@@ -226,7 +226,7 @@ class LanguageService:
     def _open_computer(self) -> Computer:
         profile = self._profile
         return _open_computer(
-            declared=self._declared(),
+            declared=self._collect_languages(),
             python=profile.python,
             shell=profile.shell,
             hidden=self.held_back,
@@ -248,7 +248,7 @@ class LanguageService:
             unlisted=self._mcp.languages,
         )
 
-    def _declared(self) -> tuple[Language, ...]:
+    def _collect_languages(self) -> tuple[Language, ...]:
         """The languages that may run; Python has the computer object where the profile wants that."""
         languages = (*LANGUAGES, *self.custom.languages)
         if self._profile.mcp_servers:

@@ -31,7 +31,7 @@ _HUES = (1, 3, 2, 6, 4, 5)
 _GREYS = ((0.2, 0), (0.5, 8), (0.84, 7), (1.0, 15))
 #: A colour less vivid than this is a grey, as a ground sooner than as ink.
 _VIVID_INK, _VIVID_GROUND = 32, 40
-#: Ink nearer to its ground than this cannot be told from it.
+#: Text nearer to the colour behind it than this cannot be read.
 _LEAST = 2.5
 
 
@@ -56,11 +56,11 @@ def in_sixteen(style: Style) -> Style:
     if style.reverse:
         under, over = over, under
     return style + Style(
-        color=None if over is None else _shown(over), bgcolor=None if under is None else _shown(under)
+        color=None if over is None else _to_colour(over), bgcolor=None if under is None else _to_colour(under)
     )
 
 
-def _shown(number: int) -> RichColor:
+def _to_colour(number: int) -> RichColor:
     return RichColor.from_triplet(PALETTE[number])
 
 

@@ -30,8 +30,8 @@ def copy(text: str, app: App[object]) -> str:
         return "copied"
     if len(text.encode("utf-8", "replace")) > LONGEST:
         return _into_tmux(text) or _into_a_file(text)
-    if told := _into_tmux(text):
-        return told
+    if problem := _into_tmux(text):
+        return problem
     if os.environ.get("STY"):
         _through_screen(text, app)
     else:

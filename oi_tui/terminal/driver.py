@@ -25,7 +25,7 @@ _LAST_ANSWERS = 0.5
 
 
 class TerminalAnswered(Message):
-    """The terminal said more of what it can do."""
+    """The terminal reported more of what it can do."""
 
     def __init__(self, answers: Answers) -> None:
         super().__init__()
@@ -132,6 +132,6 @@ class TerminalDriver(LinuxDriver):
 
     def stop_application_mode(self) -> None:
         """Hand the terminal back, without our pictures."""
-        if self._writer_thread is not None and (said := self.farewell()):
-            self.write(said)
+        if self._writer_thread is not None and (farewell := self.farewell()):
+            self.write(farewell)
         super().stop_application_mode()

@@ -73,8 +73,8 @@ def _name_in_environment(environment: Mapping[str, str]) -> str:
 
 def _places(term: str, name: str) -> bool:
     """Whether a terminal with this TERM and name places pictures; the name counts where it is known."""
-    said = name.lower() or term.lower().removeprefix("xterm-")
-    return said.startswith(_PLACING)
+    program = name.lower() or term.lower().removeprefix("xterm-")
+    return program.startswith(_PLACING)
 
 
 def ask_tmux(environment: Mapping[str, str] = os.environ) -> Tmux | None:

@@ -30,11 +30,11 @@ class SanitizeFilter(LineFilter):
         """The segments, the same list where nothing was unsafe."""
         for text, _, _ in segments:
             if not (text.isascii() and text.isprintable()) and (_PLACEHOLDER in text or clean(text) != text):
-                return [_cleaned(segment) for segment in segments]
+                return [_clean(segment) for segment in segments]
         return segments
 
 
-def _cleaned(segment: Segment) -> Segment:
+def _clean(segment: Segment) -> Segment:
     text, style, control = segment
     if _PLACEHOLDER in text:
         colour = style.meta.get(META) if style is not None and style._meta else None

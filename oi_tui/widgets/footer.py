@@ -15,15 +15,15 @@ class KeyFooter(Static):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, markup=False)
 
-    def show(self, keys: Keys, told: str = "") -> None:
+    def show(self, keys: Keys, notice: str = "") -> None:
         """Show a sentence, if there is one, and the keys."""
-        told = one_line(told)
-        room = self.app.size.width - 2 - (len(told) + 3 if told else 0)
+        notice = one_line(notice)
+        room = self.app.size.width - 2 - (len(notice) + 3 if notice else 0)
         while keys and sum(len(key) + len(what) + 4 for key, what in keys) - 3 > room:
-            if len(keys) == 1 and not told:
+            if len(keys) == 1 and not notice:
                 break
             keys = (*keys[:-2], *keys[-1:]) if len(keys) > 1 else ()
         parts = [Content.assemble((key, "$text-accent"), f" {what}") for key, what in keys]
-        if told:
-            parts.insert(0, Content.styled(told, "$text-warning"))
+        if notice:
+            parts.insert(0, Content.styled(notice, "$text-warning"))
         self.update(Content("   ").join(parts))

@@ -24,7 +24,7 @@ class IdleClock(App[str]):
     last_key = 0.0
     #: The same for a mouse button, pressed or released.
     last_click = 0.0
-    #: Whether the terminal ever said that its window got or lost the focus.
+    #: Whether the terminal ever reported that its window got or lost the focus.
     tells_focus = False
     #: The keys that the person chose, by the names of their bindings.
     remapped: Mapping[str, str] = {}

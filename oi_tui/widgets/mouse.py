@@ -8,7 +8,7 @@ def use_mouse(app: App[str], on: bool) -> None:
     driver = app._driver
     if driver is None or getattr(driver, "_mouse", None) in (None, on):
         return
-    # What a driver that uses no mouse is told about it, it ignores.
+    # A driver that uses no mouse ignores calls about it.
     if on:
         driver._mouse = True
         driver._enable_mouse_support()  # type: ignore[attr-defined]

@@ -165,7 +165,7 @@ class SettingField(Vertical):
             case Input():
                 self.box.value = self._typed
                 self.box.placeholder = self.setting.unset if self.setting.optional else ""
-        self._taken(self.value)
+        self._take(self.value)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Check each key as it is typed."""
@@ -182,7 +182,7 @@ class SettingField(Vertical):
         """Take the chosen value."""
         event.stop()
         assert isinstance(self.box, SettingChoice)
-        self._taken(self._options[self.box.index])
+        self._take(self._options[self.box.index])
 
     def _type(self, text: str) -> None:
         if text != self._typed:
@@ -207,21 +207,21 @@ class SettingField(Vertical):
         self.set_class(problem is not None, "-wrong")
         self._mark()
 
-    def _taken(self, value: Value) -> None:
+    def _take(self, value: Value) -> None:
         self.value, self.error = value, None
         self.remove_class("-wrong")
         self._mark()
         self.post_message(self.Edited(self))
 
     def _mark(self) -> None:
-        told = {"flag": "given by a flag", "environment": "given by the environment"}.get(self._origin, "")
+        source = {"flag": "given by a flag", "environment": "given by the environment"}.get(self._origin, "")
         default = self._default()
         changed = self.value != self.setting.default
         words = Content.styled("● changed", "$text-accent") if changed else Content("default")
         if self.error is not None:
             words = Content.styled("invalid", "$text-error")
-        elif told and changed:
-            words = Content.assemble(words, (f" · {told}", "$text-muted"))
+        elif source and changed:
+            words = Content.assemble(words, (f" · {source}", "$text-muted"))
         elif changed and len(default) <= 40:
             words = Content.assemble(words, (f" · default: {default}", "$text-muted"))
         self.query_one(".field-mark", Static).update(words)

@@ -44,9 +44,9 @@ def fitted(left: Sequence[Fact], right: Sequence[Fact], width: int, *, keeps_rig
         rights.pop()
     while len(lefts) > (not keeps_right) and _least(lefts, shortest) + _apart(rights) > width:
         lefts.pop()
-    end = _joined(rights).truncate(width, ellipsis=True)
+    end = _join(rights).truncate(width, ellipsis=True)
     room = width - _apart(rights) if rights else width
-    line = _joined(lefts).truncate(max(0, room), ellipsis=True)
+    line = _join(lefts).truncate(max(0, room), ellipsis=True)
     return Content.assemble(line, " " * max(0, width - line.cell_length - end.cell_length), end)
 
 
@@ -68,5 +68,5 @@ def _apart(facts: Sequence[Fact]) -> int:
     return sum(cell_len(text) + len(GAP) for text, _ in facts)
 
 
-def _joined(facts: Sequence[Fact]) -> Content:
+def _join(facts: Sequence[Fact]) -> Content:
     return Content(GAP).join(Content.styled(text, style) for text, style in facts)

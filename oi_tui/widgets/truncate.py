@@ -13,6 +13,13 @@ def beginning(text: str, width: int) -> str:
     return text if width_of(text) <= width else f"{set_cell_size(text, max(width - 1, 0)).rstrip()}…"[:width]
 
 
+def fit(text: str, width: int) -> str:
+    """The text in exactly so many cells: blanks after a short one, "…" where a long one was cut."""
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)
+
+
 def ending(text: str, width: int) -> str:
     """As much of the end as there is room for, where a path has its name: "…puts/plot.png"."""
     if width_of(text) <= width:

@@ -65,8 +65,8 @@ def fill(folder: Path, count: int) -> Store:
         lines = [{"oi_tui": records.VERSION, **header, "title": f"request {number}", "n": 0}]
         for place in range(MESSAGES):
             role, kind = kinds[place % 4]
-            said = " ".join(chance.choices(WORDS, k=30)) + (f" needle{number}x" if place == 3 else "")
-            message = Message(role=role, type=kind, content=said, state="finished")  # type: ignore[arg-type]
+            shown = " ".join(chance.choices(WORDS, k=30)) + (f" needle{number}x" if place == 3 else "")
+            message = Message(role=role, type=kind, content=shown, state="finished")  # type: ignore[arg-type]
             lines.append({"message": message.to_dict(), "n": place + 1})
         path = folder / f"c{number}.jsonl"
         path.write_bytes(b"".join(records.encoded(line) for line in lines))
@@ -127,7 +127,7 @@ async def on_screen(store: Store, count: int) -> dict[str, float]:
 
 def found(store: Store, index: FullTextIndex, number: int) -> float:
     """Seconds until the one conversation was found that has this word in its output."""
-    ids = [each.id for each in store.summaries()]
+    ids = [summary.id for summary in store.summaries()]
     start = time.perf_counter()
     looked = search(store, f"needle{number}x", ids, index=index)
     hit = next(hit for hit in looked if hit is not None)
@@ -151,8 +151,8 @@ def prepared(folder: Path, count: int) -> dict[str, float]:
 def opened(folder: Path, count: int) -> dict[str, float]:
     """The figures of the screen, from a process of its own."""
     command = (sys.executable, "-m", "tests.benchmarks.conversations", "--screen", str(folder), str(count))
-    told = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
-    figures: dict[str, float] = json.loads(told.stdout)
+    reported = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+    figures: dict[str, float] = json.loads(reported.stdout)
     return figures
 
 
@@ -164,9 +164,9 @@ def compared(place: Path, many: int) -> dict[str, dict[str, float]]:
     for _ in range(RUNS):
         for folder, count in counts.items():
             runs[count].append(opened(folder, count))
-    for count, each in runs.items():
+    for count, item in runs.items():
         # The quickest is what it costs; the others had to wait for something else.
-        figures[count] |= {name: min(run[name] for run in each) for name in each[0]}
+        figures[count] |= {name: min(run[name] for run in item) for name in item[0]}
     few, more = figures[FEW], figures[many]
     return {
         name: {

@@ -134,9 +134,9 @@ def measure(folder: Path, kills: int) -> None:
     login = median(lambda: timed(lambda: subprocess.run(["ssh", HOST, "true"], check=True)), 5)
     computer = Computer(cwd=folder, target=f"ssh:{HOST}")
     local = Computer(cwd=folder)
-    for each in (computer, local):
-        play(each, "python", "1")
-        play(each, "shell", ":")
+    for item in (computer, local):
+        play(item, "python", "1")
+        play(item, "shell", ":")
     assert computer.place
     way = computer.place.round_trip
     rows = [

@@ -114,8 +114,8 @@ class Peer:
     def line(self) -> Any:
         """What it says next; None when it has left."""
         assert self._process.stdout
-        said = self._process.stdout.readline()
-        return json.loads(said) if said else None
+        shown = self._process.stdout.readline()
+        return json.loads(shown) if shown else None
 
     def ask(self, line: str) -> Any:
         """What it answers."""
@@ -200,10 +200,10 @@ def active_line(short: bool) -> dict[str, dict[str, float]]:
 
         def ours(code: str, computer: Computer = computer) -> list[float]:
             reports = list(computer.run("python", code))
-            told: list[float] = json.loads(
+            reported: list[float] = json.loads(
                 "".join(report.text for report in reports if isinstance(report, Printed))
             )
-            return told
+            return reported
 
         for name, loop in LOOPS.items():
             code = CLOCKED.format(loop)
@@ -216,14 +216,14 @@ def active_line(short: bool) -> dict[str, dict[str, float]]:
             plain[name] += others
         peer.close()
         computer.close()
-    every = [ratio for each in ratios.values() for ratio in each]
+    every = [ratio for item in ratios.values() for ratio in item]
     found = {
         name: {
-            **spread(each),
+            **spread(item),
             "sampler": round(statistics.median(shares[name]), 4),
             "exec_ms": milliseconds(statistics.median(plain[name])),
         }
-        for name, each in ratios.items()
+        for name, item in ratios.items()
     }
     return {**found, "all": spread(every)}
 
@@ -342,8 +342,8 @@ def memories(short: bool) -> dict[str, dict[str, float]]:
                 figures[kind].append(timed(lambda: computer.variables(language)))  # noqa: B023
             if kind == "none":
                 run(computer, language, many)
-        told = computer.variables(language)
-        assert len(told) >= 1000, (language, len(told))
+        reported = computer.variables(language)
+        assert len(reported) >= 1000, (language, len(reported))
         computer.close()
         warm = statistics.median(figures["run"])
         found[language] = {
@@ -354,7 +354,7 @@ def memories(short: bool) -> dict[str, dict[str, float]]:
                 for value in (statistics.median(figures[kind]),)
                 for unit in ("ms", "to_run")
             },
-            "told": len(told),
+            "reported": len(reported),
         }
     return found
 

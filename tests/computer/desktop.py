@@ -100,16 +100,16 @@ class Form:
 
     def _places(self) -> list[int]:
         """Where canvas and entry are, once nothing moves any more; else nothing."""
-        said = [list(map(int, line.split()[1:])) for line in self.lines if line.startswith("at ")]
-        windows = [each for each in self._eyes.windows() if each.title == "Order form"]
+        text = [list(map(int, line.split()[1:])) for line in self.lines if line.startswith("at ")]
+        windows = [window for window in self._eyes.windows() if window.title == "Order form"]
         if not windows:
             return []
         if not windows[0].active:
             # A window manager that has much to do may leave the keyboard where it was.
             self._eyes.activate(windows[0])
             return []
-        there = said and said[-1][4:] == [windows[0].region.x, windows[0].region.y]
-        return said[-1][:4] if there else []
+        there = text and text[-1][4:] == [windows[0].region.x, windows[0].region.y]
+        return text[-1][:4] if there else []
 
     @property
     def lines(self) -> list[str]:

@@ -34,9 +34,9 @@ class Cells:
 
     def tried(self, code: str) -> tuple[str, RunEnded]:
         reports = list(self.computer.run("python", code))
-        self.images = [each.content for each in reports if isinstance(each, Displayed)]
+        self.images = [report.content for report in reports if isinstance(report, Displayed)]
         assert isinstance(reports[-1], RunEnded)
-        text = "".join(each.text for each in reports if isinstance(each, Printed))
+        text = "".join(report.text for report in reports if isinstance(report, Printed))
         return text.replace("\r\n", "\n").strip(), reports[-1]
 
     def run(self, code: str) -> str:

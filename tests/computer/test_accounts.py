@@ -35,9 +35,9 @@ def test_messages_are_read_the_newest_first_and_stay_unread(accounts: Write) -> 
     with groupware.imap(texts, "secret") as port:
         accounts("mail", imap=f"127.0.0.1:{port}")
         mail = Computer().mail
-        assert [each["subject"] for each in mail.get(2)] == ["newest", "new"]
+        assert [item["subject"] for item in mail.get(2)] == ["newest", "new"]
         assert mail.get(1)[0]["body"].strip() == "Text of newest."
-        assert [each["subject"] for each in mail.get(5, unread=True)] == ["newest", "new"]
+        assert [item["subject"] for item in mail.get(5, unread=True)] == ["newest", "new"]
         assert mail.unread_count() == 2
 
 
@@ -46,8 +46,8 @@ def test_a_message_is_sent_with_its_attachment(accounts: Write, tmp_path: Path) 
     (tmp_path / "list.csv").write_text("a,b")
     with groupware.smtp(received) as port:
         accounts("mail", smtp=f"127.0.0.1:{port}")
-        said = Computer().mail.send("bob@example.com", "Grüße", "Hi", [str(tmp_path / "list.csv")])
-    assert said == "Sent “Grüße” to bob@example.com with 1 attachments."
+        text = Computer().mail.send("bob@example.com", "Grüße", "Hi", [str(tmp_path / "list.csv")])
+    assert text == "Sent “Grüße” to bob@example.com with 1 attachments."
     message = message_from_string(received[0])
     assert [part.get_filename() for part in message.walk()][-1] == "list.csv"
 
@@ -90,14 +90,14 @@ def test_events_are_created_listed_and_deleted(accounts: Write) -> None:
         calendar.create_event("Tea; with, Ann", DAY, end, location="Café\nRoom 2")
         calendar.create_event("Walk", DAY, end)
         found = calendar.get_events(DAY)
-        assert [each["title"] for each in found] == ["Tea; with, Ann", "Walk"]
+        assert [item["title"] for item in found] == ["Tea; with, Ann", "Walk"]
         assert found[0]["start"] == "2026-03-04 10:00"
         assert found[0]["location"] == "Café\nRoom 2"
         assert calendar.get_events(DAY - datetime.timedelta(days=9)) == []
         with pytest.raises(ComputerError, match=r"nothing was deleted\. That day: Tea"):
             calendar.delete_event("Talk", DAY)
         calendar.delete_event("Walk", DAY)
-        assert [each["title"] for each in calendar.get_events(DAY)] == ["Tea; with, Ann"]
+        assert [event["title"] for event in calendar.get_events(DAY)] == ["Tea; with, Ann"]
         calendar.create_event("Tea; with, Ann", DAY, end)
         with pytest.raises(ComputerError, match="2 events"):
             calendar.delete_event("Tea; with, Ann", DAY.date())

@@ -81,8 +81,8 @@ def test_a_page_is_read_and_acted_on_by_names(page: Browser) -> None:
 
 def test_what_cannot_be_done_is_a_sentence_and_nothing_is_clicked(page: Browser) -> None:
     for name, count in (("Nowhere", 0), ("Delete", 2)):
-        said = rf"'{name}' is on the page {count} times\. Nothing was done"
-        with pytest.raises(ComputerError, match=said) as raised:
+        text = rf"'{name}' is on the page {count} times\. Nothing was done"
+        with pytest.raises(ComputerError, match=text) as raised:
             page.click(name)
         assert '5 button "Send"' in str(raised.value)
     with pytest.raises(ComputerError, match=r"The browser failed: Page\.goto: net::ERR_"):

@@ -44,7 +44,7 @@ def cells(tmp_path: Path) -> Iterator[Computer]:
 
 def ran(computer: Computer, code: str) -> tuple[str, RunEnded]:
     reports = list(computer.run("python", code))
-    text = "".join(each.text for each in reports if isinstance(each, Printed))
+    text = "".join(report.text for report in reports if isinstance(report, Printed))
     assert isinstance(reports[-1], RunEnded)
     return text.replace("\r\n", "\n").strip(), reports[-1]
 
@@ -76,8 +76,8 @@ def test_without_the_setting_the_object_is_imported_by_hand(tmp_path: Path) -> N
         computer.close()
 
 
-def test_the_model_is_told_every_function(cells: Computer) -> None:
-    (note,) = (each.note for each in cells.declared if each.name == "python")
+def test_the_model_is_reported_every_function(cells: Computer) -> None:
+    (note,) = (item.note for item in cells.declared if item.name == "python")
     assert of_computer() in note
     for name in ("computer.mouse.click(", "computer.calendar.create_event(", "computer.display.size  #"):
         assert name in note
@@ -131,7 +131,7 @@ WHOLE = "uses mouse and keyboard: the whole object computer (line {})"
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "words"),
     [
         ("computer.mouse.click(1, 2)", "uses mouse and keyboard: computer.mouse.click (line 1)"),
         ("computer.keyboard.write('x')", "uses mouse and keyboard: computer.keyboard.write (line 1)"),
@@ -180,8 +180,8 @@ WHOLE = "uses mouse and keyboard: the whole object computer (line {})"
         ),
     ],
 )
-def test_the_person_sees_what_a_cell_would_touch(tmp_path: Path, code: str, said: str) -> None:
-    assert look_through("python", code, tmp_path).risk_sentences == [said]
+def test_the_person_sees_what_a_cell_would_touch(tmp_path: Path, code: str, words: str) -> None:
+    assert look_through("python", code, tmp_path).risk_sentences == [words]
 
 
 @pytest.mark.parametrize(
@@ -223,20 +223,20 @@ class Told:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self.said: list[str] = []
+        self.words: list[str] = []
 
     def tell(self, text: str, *, warning: bool = False) -> None:
-        self.said.append(text)
+        self.words.append(text)
 
     def switch(self, on: bool | None) -> str:
         ConversationActions.switch_os_mode(self, on)  # type: ignore[arg-type]
-        return self.said[-1]
+        return self.words[-1]
 
 
 def test_os_mode_is_switched_on_and_off_in_a_conversation(own_world: Path) -> None:
     llm = Llm([Text("one")], [Text("two")])
     workspace = Workspace(Profile(model="openai/x"), llm=llm)
-    told = Told(workspace)
+    reported = Told(workspace)
     computer = workspace.computer
     assert isinstance(computer, Computer)
 
@@ -246,11 +246,11 @@ def test_os_mode_is_switched_on_and_off_in_a_conversation(own_world: Path) -> No
 
     try:
         assert ran(computer, "computer")[1].state == "failed"
-        assert "OS mode on: the model can use your screen" in told.switch(True)
+        assert "OS mode on: the model can use your screen" in reported.switch(True)
         assert ran(computer, "print(type(computer).__name__)")[0] == "Computer"
         assert "You control the user's computer" in notes()
-        assert told.switch(True) == "OS mode is already on."
-        assert told.switch(None).startswith("OS mode off. Python restarts")
+        assert reported.switch(True) == "OS mode is already on."
+        assert reported.switch(None).startswith("OS mode off. Python restarts")
         assert ran(computer, "computer")[1].state == "failed"
         assert "You control the user's computer" not in notes()
     finally:
@@ -259,13 +259,13 @@ def test_os_mode_is_switched_on_and_off_in_a_conversation(own_world: Path) -> No
 
 def test_os_mode_stays_off_where_there_is_no_screen_or_something_runs(own_world: Path) -> None:
     workspace = Workspace(Profile(model="openai/x"), llm=Llm())
-    told = Told(workspace)
+    reported = Told(workspace)
     try:
-        told.busy = True
-        assert told.switch(True) == "Stop the current activity first (escape)."
-        told.busy = False
+        reported.busy = True
+        assert reported.switch(True) == "Stop the current activity first (escape)."
+        reported.busy = False
         workspace.computer.use_sandbox(True)
-        assert told.switch(True).startswith("OS mode stays off: programs in the sandbox reach no screen")
+        assert reported.switch(True).startswith("OS mode stays off: programs in the sandbox reach no screen")
         assert not workspace.profile.os
     finally:
         workspace.close()

@@ -49,9 +49,9 @@ class Desk:
     def tried(self, code: str) -> tuple[str, RunEnded]:
         """Run a cell; return what it printed, and how it ended."""
         reports = list(self.computer.run("python", code))
-        self.images = [each.content for each in reports if isinstance(each, Displayed)]
+        self.images = [item.content for item in reports if isinstance(item, Displayed)]
         assert isinstance(reports[-1], RunEnded)
-        text = "".join(each.text for each in reports if isinstance(each, Printed))
+        text = "".join(item.text for item in reports if isinstance(item, Printed))
         return text.replace("\r\n", "\n").strip(), reports[-1]
 
     def pressed(self) -> list[str]:
@@ -258,16 +258,16 @@ def test_a_movement_by_hand_stops_the_code_and_nothing_stays_pressed(desk: Desk)
     x, y = desk.form.canvas
     slowly = "import oi_tui.computer.desktop.mouse as m\nm._STEP_SECONDS = 0.2\n"
     slowly += DRAG.format(x + 1, y + 1, x + 200)
-    said = ""
+    shown = ""
     for report in desk.computer.run("python", slowly):
         if isinstance(report, Printed):
-            said += report.text
+            shown += report.text
         if isinstance(report, LineReached) and report.line == 3:
             until(lambda: any(line.startswith("dragged") for line in desk.form.lines), "the drag")
             subprocess.run(["xdotool", "mousemove", "900", "700"], check=True)
     assert isinstance(report, RunEnded)
     assert report.state == "interrupted"
-    assert "The user moved the mouse" in said
+    assert "The user moved the mouse" in shown
     until(lambda: desk.pressed() == [], "the release")
     # In the next cell, which was approved since, the pointer is the code's again.
     desk.run(f"computer.mouse.click{desk.form.entry}")
@@ -307,10 +307,10 @@ def test_the_person_is_asked_and_the_code_waits_until_they_answer(desk: Desk) ->
     # It goes on working, but not with mouse and keyboard.
     cell += "import pathlib\npathlib.Path('begun').touch()\nwhile not pathlib.Path('go').exists(): pass\n"
     cell += "pathlib.Path('working').touch()\ncomputer.mouse.click()"
-    said = ""
+    shown = ""
     for report in desk.computer.run("python", cell):
         if isinstance(report, Printed):
-            said += report.text
+            shown += report.text
         if isinstance(report, Printed) and "held" in report.text:
             desk.form.says("ButtonPress 1 3 3")
             desk.eyes.move(x + 40, y + 40)
@@ -323,7 +323,7 @@ def test_the_person_is_asked_and_the_code_waits_until_they_answer(desk: Desk) ->
             takeover.answer()
     assert isinstance(report, RunEnded)
     assert report.state == "failed"
-    assert "The user took the mouse, and then let you go on." in said
+    assert "The user took the mouse, and then let you go on." in shown
     assert [line for line in desk.form.lines if line.startswith("ButtonPress")] == ["ButtonPress 1 3 3"]
     # The model goes on with the next cell, and the person can take over again.
     asked.clear()
@@ -421,5 +421,5 @@ def test_a_movement_by_hand_ends_the_turn_of_the_conversation(
     assert isinstance(events[-1], TurnEnded)
     assert len(llm.requests) == 1
     assert "You control the user's computer" in llm.requests[0].messages[0]["content"]
-    outputs = "".join(each.content for each in workspace.session.messages if each.type == "console")
+    outputs = "".join(message.content for message in workspace.session.messages if message.type == "console")
     assert "The user moved the mouse" in outputs

@@ -222,6 +222,6 @@ def test_code_learns_whether_its_pictures_are_sent(
     try:
         code = "from oi_tui.computer import bridge\nprint(bridge.takes_images())"
         reports = list(workspace.computer.run("python", code))
-        assert "".join(each.text for each in reports if isinstance(each, Printed)).strip() == str(sees)
+        assert "".join(report.text for report in reports if isinstance(report, Printed)).strip() == str(sees)
     finally:
         workspace.close()

@@ -18,7 +18,7 @@ class Pointer:
 
 
 @pytest.mark.parametrize("interrupted", ["say_control", "stop", "pause"])
-def test_it_is_said_once_why_code_stops_wherever_the_interrupt_comes(
+def test_it_is_reported_once_why_code_stops_wherever_the_interrupt_comes(
     interrupted: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(cells, "_when_stopped", [])

@@ -22,7 +22,7 @@ def leave(program: Program) -> None:
 
 
 def titles(program: Program) -> list[str]:
-    return [each.decode() for each in TITLE.findall(bytes(program.raw))]
+    return [item.decode() for item in TITLE.findall(bytes(program.raw))]
 
 
 def test_a_question_calls_the_one_who_looks_elsewhere(start: Start) -> None:
@@ -31,7 +31,7 @@ def test_a_question_calls_the_one_who_looks_elsewhere(start: Start) -> None:
     leave(program)
     program.wait_for("Run this")
     program.wait_for(lambda _: b"\x1b]9;oi-tui: Run this" in bytes(program.raw))
-    program.wait_for(lambda _: any("waiting for your approval" in each for each in titles(program)))
+    program.wait_for(lambda _: any("waiting for your approval" in title for title in titles(program)))
     assert bytes(program.raw).count(b"\x1b]9;") == 1
 
 

@@ -51,9 +51,9 @@ class Torrent:
 def taken() -> int:
     """How much memory the program and its processes have now, in bytes."""
     pages = 0
-    for each in processes.marked(os.environ[processes.MARK]):
+    for item in processes.marked(os.environ[processes.MARK]):
         try:
-            pages += int(Path(f"/proc/{each.pid}/statm").read_text().split()[1])
+            pages += int(Path(f"/proc/{item.pid}/statm").read_text().split()[1])
         except (OSError, IndexError):  # gone meanwhile
             continue
     return pages * os.sysconf("SC_PAGE_SIZE")
@@ -84,6 +84,6 @@ def test_keys_are_answered_while_it_streams_and_escape_ends_it(start: Start, fig
         assert exchange.client_gone.wait(40)
         figures["bytes grown"] = memory[-1] - memory[0]
         assert memory[-1] - memory[0] < GROWTH
-    reply = next(each["content"] for each in messages() if each["role"] == "assistant")
+    reply = next(message["content"] for message in messages() if message["role"] == "assistant")
     assert reply.startswith("w0 w1 ")
     assert f" w{WORDS - 2} w{WORDS - 1}\n" in reply

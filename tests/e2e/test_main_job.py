@@ -66,12 +66,12 @@ def test_ask_stream_edit_a_line_approve_run_answer(start: Start, workplace: Path
         assert first["messages"][-1]["content"] == "What is the mean opening price in prices.csv?"
         assert [tool["function"]["name"] for tool in first["tools"]] == ["execute"]
         assert roles(second) == ["system", "user", "assistant", "tool"]
-        asked, told = second["messages"][-2:]
+        asked, reported = second["messages"][-2:]
         assert json.loads(asked["tool_calls"][0]["function"]["arguments"])["code"] == CODE
-        assert told["tool_call_id"] == asked["tool_calls"][0]["id"]
-        assert "edited the code" in told["content"]
-        assert 'row["close"]' in told["content"]
-        assert f"mean of 62 days: {true_mean(workplace, 'close'):.2f}" in told["content"]
+        assert reported["tool_call_id"] == asked["tool_calls"][0]["id"]
+        assert "edited the code" in reported["content"]
+        assert 'row["close"]' in reported["content"]
+        assert f"mean of 62 days: {true_mean(workplace, 'close'):.2f}" in reported["content"]
         assert server.exchange().headers["authorization"] == "Bearer sk-test-key"
 
     [code] = [message for message in messages() if message["type"] == "code"]
@@ -83,7 +83,7 @@ def test_ask_stream_edit_a_line_approve_run_answer(start: Start, workplace: Path
     assert not [path for path in kept if b"sk-test-key" in path.read_bytes()]
 
 
-def test_the_model_is_told_of_a_rejection_and_nothing_ran(start: Start, workplace: Path) -> None:
+def test_the_model_is_reported_of_a_rejection_and_nothing_ran(start: Start, workplace: Path) -> None:
     answers = spoken(call("open('made.txt', 'w')")), spoken(Say("Then I will not."))
     with ModelServer(*answers) as server:
         program = begun(start, server)

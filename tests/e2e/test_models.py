@@ -113,5 +113,5 @@ def test_local_mode_takes_a_model_that_ollama_serves_and_asks_it_what_it_can(
         program.wait_for("The model is now ollama/tiny:1b", 30)
         program.say("Who are you?")
         program.wait_for("I run here.")
-        [asked] = [each.request for each in running.exchanges if each.path == "/api/chat"]
+        [asked] = [item.request for item in running.exchanges if item.path == "/api/chat"]
         assert asked["options"]["num_ctx"] == 4096

@@ -18,7 +18,11 @@ def program(start: Start) -> Program:
 
 
 def words() -> list[str]:
-    return [each["content"] for each in messages() if each["role"] == "user" and each["type"] == "message"]
+    return [
+        message["content"]
+        for message in messages()
+        if message["role"] == "user" and message["type"] == "message"
+    ]
 
 
 def test_a_file_and_a_variable_are_completed_and_told(program: Program, workplace: Path) -> None:

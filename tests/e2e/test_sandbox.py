@@ -54,7 +54,7 @@ def test_the_screen_says_at_once_that_nothing_can_run(start: Start) -> None:
     program.say("largest files here")
     program.wait_for("It printed:")
     program.idle()
-    assert [each["state"] for each in messages() if each["type"] == "code"] == ["failed"]
+    assert [message["state"] for message in messages() if message["type"] == "code"] == ["failed"]
 
 
 @here
@@ -64,15 +64,15 @@ def test_plain_lines_say_where_code_would_run(workplace: Path) -> None:
     assert done.returncode == 0
 
 
-def test_where_it_cannot_be_had_nothing_runs_and_the_reason_is_said(workplace: Path) -> None:
+def test_where_it_cannot_be_had_nothing_runs_and_the_reason_is_reported(workplace: Path) -> None:
     narrow = _narrow()
     if narrow is None:
         pytest.skip("this needs a bubblewrap that can forbid user namespaces")
     done = _stdin(workplace, narrow)
     assert "so nothing runs: bubblewrap does not work" in " ".join((done.stdout + done.stderr).split())
-    ran = [each for each in messages() if each.get("type") == "code"]
+    ran = [message for message in messages() if message.get("type") == "code"]
     assert ran
-    assert all(each["state"] == "failed" for each in ran)
+    assert all(item["state"] == "failed" for item in ran)
     assert decisions() == []
 
 
@@ -104,8 +104,8 @@ def test_the_python_api_is_held_too(workplace: Path, tmp_path: Path) -> None:
 
     interpreter.computer.languages.append(Shout)
     try:
-        (told,) = interpreter.computer.run("shell", "cat ../secret 2>/dev/null; echo over")
-        assert told["content"].strip() == "over"
+        (reported,) = interpreter.computer.run("shell", "cat ../secret 2>/dev/null; echo over")
+        assert reported["content"].strip() == "over"
         with pytest.raises(ValueError, match="runs inside this program"):
             interpreter.computer.run("shout", "x")
     finally:

@@ -151,7 +151,7 @@ async def test_a_word_typed_at_the_offers_is_text(monkeypatch: pytest.MonkeyPatc
         assert panel.stage == "asking"
 
 
-async def test_what_the_code_does_is_told_in_words() -> None:
+async def test_what_the_code_does_is_reported_in_words() -> None:
     async with asked("import shutil\nshutil.rmtree('old')\nopen('a.csv', 'w')") as (_, pilot, panel):
         await pilot.pause()
         assert "2 shutil.rmtree('old')  deletes: old" in str(panel.query_one("#findings").render())
@@ -387,7 +387,7 @@ def test_facts_are_broken_between_two_and_never_in_the_middle(width: int) -> Non
     assert len(others) <= (0 if width >= 94 else 1 if width >= 68 else 3)
 
 
-async def test_what_of_the_code_is_out_of_sight_is_said_beside_its_length() -> None:
+async def test_what_of_the_code_is_out_of_sight_is_reported_beside_its_length() -> None:
     async with asked() as (_, _pilot, panel):
         panel.note_hidden(46)
         assert "2 lines, 46 more below (page down)" in str(panel.query_one("#question").render())

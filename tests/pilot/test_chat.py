@@ -34,7 +34,7 @@ class Desk:
 
     @property
     def chat(self) -> ChatScreen:
-        return next(each for each in self.app.screen_stack if isinstance(each, ChatScreen))
+        return next(item for item in self.app.screen_stack if isinstance(item, ChatScreen))
 
     @property
     def bench(self) -> ChatView:
@@ -195,8 +195,8 @@ async def test_undo_puts_the_message_back_into_the_prompt() -> None:
 
 
 def noticed(desk: Desk, words: str) -> bool:
-    notices = (each for each in desk.bench.conversation.transcript.blocks if isinstance(each, NoticeBlock))
-    return any(words in each.text for each in notices)
+    notices = (block for block in desk.bench.conversation.transcript.blocks if isinstance(block, NoticeBlock))
+    return any(words in notice.text for notice in notices)
 
 
 async def test_the_sandbox_is_switched_off_only_after_a_question() -> None:
@@ -245,7 +245,7 @@ async def test_a_sandbox_that_cannot_be_had_stays_off() -> None:
         assert not desk.computer.sandbox
 
 
-async def test_where_code_runs_is_said_and_can_be_changed() -> None:
+async def test_where_code_runs_is_reported_and_can_be_changed() -> None:
     async with sitting([call("a")], [Text("ok")]) as desk:
         await desk.type("%auto_run on")
         await desk.type("%target ssh:gpu1")
@@ -265,7 +265,7 @@ async def test_where_code_runs_is_said_and_can_be_changed() -> None:
         assert desk.computer.ran == []
 
 
-async def test_auto_run_is_said_and_can_be_taken_back() -> None:
+async def test_auto_run_is_reported_and_can_be_taken_back() -> None:
     async with sitting([call("a")], [Text("ok")]) as desk:
         await desk.type("%auto_run on")
         await desk.until(lambda: desk.chat.has_class("-auto"))
@@ -290,7 +290,7 @@ async def test_a_new_conversation_leaves_the_old_one_saved() -> None:
         await desk.pilot.press("ctrl+n")
         await desk.until(lambda: desk.bench.session.messages == ())
         assert desk.chat.has_class("-empty")
-        assert [each.title for each in desk.workspace.store.summaries()] == ["first"]
+        assert [summary.title for summary in desk.workspace.store.summaries()] == ["first"]
 
 
 async def test_a_new_conversation_in_the_middle_of_a_turn_ends_it() -> None:
@@ -304,7 +304,7 @@ async def test_a_new_conversation_in_the_middle_of_a_turn_ends_it() -> None:
         assert [m.content for m in desk.bench.session.messages] == ["second", "fresh"]
 
 
-async def test_a_fault_is_told_and_the_next_message_works() -> None:
+async def test_a_fault_is_reported_and_the_next_message_works() -> None:
     async with sitting([ErrorInfo("key", "The key is not accepted.", "api_key")], [Text("better")]) as desk:
         await desk.type("first")
         await desk.until(lambda: not desk.chat.is_active and desk.app.screen.focused)
@@ -415,8 +415,10 @@ async def test_a_conversation_is_written_as_a_document_and_never_over_a_file(
         assert (tmp_path / "b.md").read_text().startswith("# go")
         for odd in ("a.pdf", "~nobody-of-this-name/x.md", "x" * 5_000 + ".md", "a\ud800/\u202e.md"):
             await desk.type(f"%export {odd}")
-        told = desk.bench.conversation.transcript.blocks
-        assert any(isinstance(each, NoticeBlock) and "Unknown format “a.pdf”" in each.text for each in told)
+        reported = desk.bench.conversation.transcript.blocks
+        assert any(
+            isinstance(item, NoticeBlock) and "Unknown format “a.pdf”" in item.text for item in reported
+        )
         (tmp_path / "folder").mkdir()
         await desk.type("%markdown folder")
         await desk.until((tmp_path / "folder" / "go.md").exists)
@@ -438,20 +440,20 @@ async def test_messages_that_were_written_can_be_loaded(
         await desk.idle()
         before = [(m.role, m.type, m.content) for m in desk.bench.session.messages]
         await desk.type(f"%save_message{kept}")
-        assert [each.name for each in tmp_path.iterdir()] == ["kept.json" if kept else "messages.json"]
+        assert [item.name for item in tmp_path.iterdir()] == ["kept.json" if kept else "messages.json"]
         await desk.type("%new")
         await desk.type(f"%load_message{kept}")
         await desk.until(lambda: len(desk.bench.session.messages) == len(before))
         assert [(m.role, m.type, m.content) for m in desk.bench.session.messages] == before
-        told = desk.bench.conversation.transcript.blocks
+        reported = desk.bench.conversation.transcript.blocks
         odd = {
             "~nobody-of-this-name/x": "Could not load ~nobody-of-this-name/x.json: No such file",
             str(tmp_path): f"Could not load {tmp_path}: Is a directory",
         }
         for name, words in odd.items():
             await desk.type(f"%load_message {name}")
-            await desk.until(lambda: isinstance(told[-1], NoticeBlock))
-            assert told[-1].text.startswith(words)
+            await desk.until(lambda: isinstance(reported[-1], NoticeBlock))
+            assert reported[-1].text.startswith(words)
         assert [(m.role, m.type, m.content) for m in desk.bench.session.messages] == before
 
 

@@ -75,7 +75,7 @@ class Hunted(Desk):
         profile = Profile(model="openai/test").with_changes(**settings)
         self.workspace = Workspace(profile, None, llm=self.llm, computer=self.computer)
         self.app = Witnessed(lambda: self.workspace)
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.left = 0
 
     def listen(self) -> None:
@@ -84,11 +84,11 @@ class Hunted(Desk):
 
         def showing(event: object) -> None:
             if isinstance(event, Noticed):
-                self.told.append(event.text)
+                self.reported.append(event.text)
             show(event)
 
         def notifying(message: str, **more: object) -> None:
-            self.told.append(message)
+            self.reported.append(message)
             notify(message, **more)
 
         def leaving(*_: object) -> None:
@@ -114,7 +114,7 @@ class Hunted(Desk):
             bench.session,
             len(bench.session.messages),
             self.left,
-            len(self.told),
+            len(self.reported),
         )
 
     async def settled(self) -> None:
@@ -122,7 +122,7 @@ class Hunted(Desk):
         await self.pilot.pause()
 
         def done() -> bool:
-            return all(each.is_finished or each.group == "turn" for each in self.app.workers)
+            return all(worker.is_finished or worker.group == "turn" for worker in self.app.workers)
 
         await self.until(done)
         await self.pilot.pause()
@@ -210,10 +210,12 @@ def typed(state: str) -> Sequence[str]:
     In the short form the states share them: each line is typed in one.
     """
     lines = [
-        f"%{name}{each}"
+        f"%{name}{argument}"
         for name in COMMANDS
         if name not in SLOW
-        for each in ((ARGUMENTS if state == "talked" else ARGUMENTS[:3]) if COMMANDS[name].usage else ALONE)
+        for argument in (
+            (ARGUMENTS if state == "talked" else ARGUMENTS[:3]) if COMMANDS[name].usage else ALONE
+        )
     ]
     lines += MISTYPED
     return lines if SOAK else lines[list(STATES).index(state) :: len(STATES)]
@@ -239,7 +241,7 @@ async def test_every_command_is_answered_in_every_state(
             await desk.settled()
             if desk.state() == before:
                 wrong.append(f"{text!r}: nothing is said or seen")
-            if any("Traceback" in each for each in desk.told):
+            if any("Traceback" in item for item in desk.reported):
                 wrong.append(f"{text!r}: a traceback")
             await desk.back()
             if desk.stale():

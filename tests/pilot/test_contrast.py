@@ -22,7 +22,7 @@ def faint(app: OiTui) -> list[str]:
                 continue
             if style.color is None or style.bgcolor is None or style.bgcolor.is_default:
                 continue
-            ink, ground = (Color.from_rich_color(each) for each in (style.color, style.bgcolor))
+            ink, ground = (Color.from_rich_color(item) for item in (style.color, style.bgcolor))
             if contrast(ink, ground) < LEGIBLE:
                 found.append(f"{text!r} {ink.hex} on {ground.hex}")
     return found

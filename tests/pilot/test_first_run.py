@@ -17,11 +17,11 @@ def test_the_sandbox_is_offered_where_it_works_and_is_off(
 ) -> None:
     computer = Computer()
     computer.no_sandbox = problem
-    told: list[str] = []
+    reported: list[str] = []
     workspace = SimpleNamespace(profile=SimpleNamespace(sandbox=on), computer=computer)
     view = SimpleNamespace(workspace=workspace)
-    ui = SimpleNamespace(aside=lambda work, then: then(work()), tell=told.append)
+    ui = SimpleNamespace(aside=lambda work, then: then(work()), tell=reported.append)
     FirstRun(cast("Any", ui), cast("Any", view))._conclude()
-    [line] = told
+    [line] = reported
     assert line.startswith("Done. Nothing runs without your approval.")
     assert ("%sandbox on" in line) == offered

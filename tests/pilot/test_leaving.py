@@ -47,13 +47,13 @@ async def test_keys_that_come_together_leave_one_screen(name: str) -> None:
 
 async def test_what_was_opened_from_a_screen_goes_with_it() -> None:
     async with App[None]().run_test(size=(80, 24)) as pilot:
-        app, answers, said = pilot.app, [], []
+        app, answers, text = pilot.app, [], []
         page, question = reader(), ConfirmDialog("Delete it?", ["It is old."])
         await app.push_screen(page, answers.append)
-        await app.push_screen(question, said.append)
+        await app.push_screen(question, text.append)
         page.dismiss()
         await until(pilot, lambda: len(app.screen_stack) == 1)
-        assert (answers, said) == ([None], [None])
+        assert (answers, text) == ([None], [None])
         page.dismiss()
         await pilot.pause()
         assert len(app.screen_stack) == 1

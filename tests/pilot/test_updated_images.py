@@ -29,8 +29,8 @@ async def test_an_updated_image_takes_the_place_of_the_one_before(tmp_path: Path
             (picture,) = chat.cells[-1].pictures
             with Image.open(picture.file) as kept:
                 assert kept.size == (24, 8)
-            images = [each for each in chat.session.messages if each.type == "image"]
-            assert [each.id for each in images] == [picture.message.id]
+            images = [message for message in chat.session.messages if message.type == "image"]
+            assert [image.id for image in images] == [picture.message.id]
             assert chat.shows("between")
     finally:
         computer.close()

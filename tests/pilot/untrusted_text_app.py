@@ -79,7 +79,7 @@ class Stage:
 
     @property
     def chat(self) -> ChatScreen:
-        return next(each for each in self.app.screen_stack if isinstance(each, ChatScreen))
+        return next(item for item in self.app.screen_stack if isinstance(item, ChatScreen))
 
     @property
     def bench(self) -> ChatView:
@@ -126,8 +126,8 @@ class Stage:
         bench = self.bench
         if bench.conversation.editing:
             bench.conversation.cancel_edit()
-        for each in (bench.replace_line, bench.find_line, bench.approval, bench.input_line):
-            each.dismiss()
+        for item in (bench.replace_line, bench.find_line, bench.approval, bench.input_line):
+            item.dismiss()
         bench.log_panel.display = False
         bench._queue_bar.take_all()
         bench.session.grants.clear()

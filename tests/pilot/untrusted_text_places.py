@@ -177,7 +177,7 @@ async def mentioned(stage: Stage, text: str) -> None:
         path.write_text("x")
     except (OSError, UnicodeError):
         path = stage.folder
-    stage.computer.remembered = (Memory("python", "told", (Variable(text, text, text),), 1),)
+    stage.computer.remembered = (Memory("python", "known", (Variable(text, text, text),), 1),)
     stage.bench.completer.forget()
     stage.bench.completer.files.refresh()
     stage.chat.prompt.text = "@da"
@@ -231,7 +231,7 @@ async def sought(stage: Stage, text: str) -> None:
 
 async def seen_variable(stage: Stage, text: str, *, look: bool = False, gone: bool = False) -> None:
     stage.computer.remembered = (
-        Memory("python", "told", (Variable(text, text, text, 9), Variable("x", text, text)), 2),
+        Memory("python", "known", (Variable(text, text, text, 9), Variable("x", text, text)), 2),
         Memory(text, "silent"),
     )
     stage.computer.details = {} if gone else {("python", text): Detail(text, text)}
@@ -318,8 +318,8 @@ async def program(stage: Stage, text: str) -> None:
 
 
 async def keys_of_the_profile(stage: Stage, text: str) -> None:
-    changed, told = keymap.chosen(f"command.help: {one_row(text)}\n{one_row(text)}: f3\n{text}")
-    for problem in told:
+    changed, reported = keymap.chosen(f"command.help: {one_row(text)}\n{one_row(text)}: f3\n{text}")
+    for problem in reported:
         stage.desk.tell(problem, warning=True)
     stage.open(HelpScreen("At the prompt", [(text, text), *changed.items()]))
 
@@ -389,13 +389,13 @@ async def cells(stage: Stage, text: str) -> None:
         MessageRecorded(_message(text or "x", "computer", "console", format="output", parent=code.id)),
     )
     await stage.pilot.pause()
-    for what in ("view", "diff", "told"):
+    for what in ("view", "diff", "known"):
         stage.desk.cells.act(code.id, what)
         await stage.pilot.pause()
 
 
-def told(*more: Callable[[Stage, str], Event]) -> Place:
-    return lambda stage, text: stage.show(*(each(stage, text) for each in more))
+def reported(*more: Callable[[Stage, str], Event]) -> Place:
+    return lambda stage, text: stage.show(*(item(stage, text) for item in more))
 
 
 PLACES: dict[str, Place] = {
@@ -488,7 +488,7 @@ PLACES: dict[str, Place] = {
     # what commands answer
     **{
         f"%{name}": lambda s, t, name=name: commanded(s, t, name)
-        for name in (*(each.name for each in COMMANDS.values() if each.usage), "nothing")
+        for name in (*(command.name for command in COMMANDS.values() if command.usage), "nothing")
         if name != "theme"
     },
 }

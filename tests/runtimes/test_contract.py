@@ -467,7 +467,7 @@ def test_a_child_may_ask_for_one_thing_after_another(scripted: Scripted) -> None
         "stty echo; echo; echo $x $y ${#z}",
         answers=("ada\n", "bob\n", "secret\n"),
     )
-    asked = [(each.prompt, each.masked) for each in played.asked]
+    asked = [(item.prompt, item.masked) for item in played.asked]
     assert asked == [("user: ", False), ("user: ", False), ("Password: ", True)]
     assert "ada bob 6\n" in played.text
     assert played.answered >= 1
@@ -516,7 +516,7 @@ def test_what_a_deaf_child_was_stopped_with_does_not_deafen_the_language(
     assert (played.state, played.steps) == ("interrupted", ["interrupt"])
 
 
-def test_what_a_signal_stopped_is_told_and_can_be_interrupted(
+def test_what_a_signal_stopped_is_reported_and_can_be_interrupted(
     shared: Computer, sample: Sample, scripted: Scripted
 ) -> None:
     play(shared, sample.language, sample.remember)

@@ -144,7 +144,7 @@ def test_a_killed_runtime_is_noticed_long_before_it_would_have_ended(computer: C
     assert play(computer, "python", "1+1").text == "2\n"
 
 
-def test_a_runtime_that_was_killed_at_rest_is_replaced_and_that_is_said(computer: Computer) -> None:
+def test_a_runtime_that_was_killed_at_rest_is_replaced_and_that_is_reported(computer: Computer) -> None:
     pid = int(play(computer, "python", "import os; print(os.getpid())").text)
     os.kill(pid, signal.SIGKILL)
     until(lambda: not Path(f"/proc/{pid}").exists())
@@ -169,7 +169,7 @@ def test_a_language_that_ends_between_runs_says_so_within_a_second(
     os.kill(pid, signal.SIGKILL)
     losses: list[Loss] = []
     until(lambda: losses.extend(computer.take_losses()) or losses, 1)
-    assert [each.language for each in losses] == [language]
+    assert [loss.language for loss in losses] == [language]
     assert losses[0].reason.endswith(f" ended between runs (killed by SIGKILL); {lost}")
     assert play(computer, language, "").state == "finished"
     assert computer.take_losses() == ()
@@ -422,7 +422,7 @@ def test_programs_are_described_without_being_started(make: Make) -> None:
     assert marked("python_start.py") == []
 
 
-def test_a_directory_that_is_gone_is_said(make: Make, tmp_path: Path) -> None:
+def test_a_directory_that_is_gone_is_reported(make: Make, tmp_path: Path) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
     computer = make(cwd=folder)

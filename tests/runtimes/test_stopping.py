@@ -58,8 +58,8 @@ def test_one_interrupt_waits_and_keeps_the_memory(remembering: Computer, code: s
 
 def test_one_interrupt_says_that_it_waits_and_what_another_would_lose(remembering: Computer) -> None:
     played = play(remembering, "python", HOLDS_LOCK.format(0.1), stop_at="go\r\n")
-    told = [report for _, report in played.reports if isinstance(report, Stopping)]
-    assert told == [Stopping("interrupt", None, "python and its variables: model, df")]
+    reported = [report for _, report in played.reports if isinstance(report, Stopping)]
+    assert reported == [Stopping("interrupt", None, "python and its variables: model, df")]
 
 
 #: Runs a child process that hears neither signal, and does not hear the interrupt itself.

@@ -41,8 +41,8 @@ def misbehave(number: int) -> None:
 
 
 if FAULT == "deaf":
-    for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(each, signal.SIG_IGN)
+    for item in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(item, signal.SIG_IGN)
 for line in sys.stdin:
     request = json.loads(line)
     method, number = request["method"], request.get("id")

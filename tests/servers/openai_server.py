@@ -130,17 +130,17 @@ def raw(*data: bytes, media: str = "text/event-stream") -> Answer:
 
     def answer(exchange: Exchange) -> None:
         exchange.head(media=media)
-        for each in filter(None, data):
-            exchange.send(each)
+        for item in filter(None, data):
+            exchange.send(item)
         exchange.end()
 
     return answer
 
 
-def deltas(*each: dict[str, Any], finish: str = "stop") -> Answer:
+def deltas(*deltas: dict[str, Any], finish: str = "stop") -> Answer:
     """A reply in OpenAI's format, delta by delta."""
     chunk = OpenAi().chunk
-    return raw(*(chunk(delta) for delta in each), chunk({}, finish), b"data: [DONE]\n\n")
+    return raw(*(chunk(delta) for delta in deltas), chunk({}, finish), b"data: [DONE]\n\n")
 
 
 def silent(exchange: Exchange) -> None:

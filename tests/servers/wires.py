@@ -168,7 +168,7 @@ class Anthropic:
             if kinds != sorted(kinds, reverse=True):
                 return "a result after something else"
             ids += [block["id"] for block in blocks if block["type"] == "tool_use"]
-            if len(set(ids)) < len(ids) or not all(re.fullmatch("[A-Za-z0-9_-]+", each) for each in ids):
+            if len(set(ids)) < len(ids) or not all(re.fullmatch("[A-Za-z0-9_-]+", item) for item in ids):
                 return f"ids {ids}"
             given = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
             if sorted(given) != sorted(waiting):

@@ -59,7 +59,7 @@ def screen(*replies: object, theme: str = "oi-dark", **settings: object) -> OiTu
 
 
 def bench(pilot: Pilot[None]) -> ChatView:
-    return next(each for each in pilot.app.screen_stack if isinstance(each, ChatScreen)).chat_view
+    return next(item for item in pilot.app.screen_stack if isinstance(item, ChatScreen)).chat_view
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
@@ -91,7 +91,7 @@ async def seen(pilot: Pilot[None], *words: str) -> None:
     def there() -> bool:
         strips = pilot.app.screen._compositor.render_strips()
         text = "\n".join("".join(segment.text for segment in strip) for strip in strips)
-        return all(each in text for each in words)
+        return all(word in text for word in words)
 
     await until(pilot, there)
 

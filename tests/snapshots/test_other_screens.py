@@ -45,8 +45,8 @@ class Stage(App[None]):
     def __init__(self, shown: Screen, theme: str) -> None:
         super().__init__()
         self._shown = shown
-        for each in (DARK, LIGHT):
-            self.register_theme(each)
+        for item in (DARK, LIGHT):
+            self.register_theme(item)
         self.theme = theme
 
     def on_mount(self) -> None:
@@ -117,7 +117,7 @@ def test_the_variables_look_as_they_did(snap_compare: Callable[..., bool], size:
     computer.remembered = (
         Memory(
             "python",
-            "told",
+            "known",
             (
                 Variable("frame", "DataFrame", "DataFrame 1200x8", 76_936),
                 Variable("prices", "ndarray", "ndarray 1200x4", 38_400),
@@ -126,7 +126,7 @@ def test_the_variables_look_as_they_did(snap_compare: Callable[..., bool], size:
             ),
             4,
         ),
-        Memory("shell", "told", (Variable("folder", "string", "/home/ada/work", 14),), 1),
+        Memory("shell", "known", (Variable("folder", "string", "/home/ada/work", 14),), 1),
         Memory("javascript", "unstarted"),
         Memory("perl", "silent"),
     )

@@ -105,7 +105,7 @@ class Script(Folder):
 
     def run(self, language: str, code: str, number: int | None = None) -> Iterator[Report]:
         yield from self.reports
-        if not any(isinstance(each, RunEnded) for each in self.reports):
+        if not any(isinstance(report, RunEnded) for report in self.reports):
             self.running.set()
             assert self.interrupted.wait(60)
             yield RunEnded("interrupted", 0.5)
@@ -146,14 +146,14 @@ def shown(*words: str) -> Steps:
             transcript.flush_now()
             rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.rows_of(n))
             text = "\n".join(rows)
-            return all(each in text for each in words)
+            return all(word in text for word in words)
 
         await until(pilot, there)
 
     return go
 
 
-def told(*events: object, steps: Steps = ended) -> Steps:
+def reported(*events: object, steps: Steps = ended) -> Steps:
     """What the session tells besides; "{cell}" is the first code of the conversation."""
 
     async def go(pilot: Pilot[None]) -> None:
@@ -313,7 +313,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     ),
     "stopping": (
         lambda: played(LOOP, LineReached(4), Printed("  1 Ada\n")),
-        told(lambda cell: RunReported(cell, Stopping("terminate", 4.0)), steps=shown("1 Ada")),
+        reported(lambda cell: RunReported(cell, Stopping("terminate", 4.0)), steps=shown("1 Ada")),
     ),
     "a masked answer": (
         lambda: played("!sudo apt upgrade", InputRequested("[sudo] password for ada: ", True)),
@@ -328,7 +328,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     "reading an output": (lambda: played(CODE, Printed(ROWS), FINISHED), reading),
     "files changed": (
         lambda: played(CODE, Printed("12 sales\n"), FINISHED),
-        told(lambda cell: FilesChanged(cell, FILES)),
+        reported(lambda cell: FilesChanged(cell, FILES)),
     ),
     "at a block": (
         lambda: played(CODE, Printed("12 sales\n"), FINISHED),

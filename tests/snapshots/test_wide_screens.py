@@ -12,7 +12,7 @@ from tests.snapshots.staging import REPLY, bench, by_size, ended, ready, screen,
 
 PYTHON = Memory(
     "python",
-    "told",
+    "known",
     (
         Variable("sales", "DataFrame", "DataFrame 1,204x8", 76_936),
         Variable("rows", "list", "list of 1,204", 9_600),

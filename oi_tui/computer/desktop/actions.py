@@ -80,7 +80,7 @@ def _move(computer: Any, action: Action) -> None:
 def _drag(computer: Any, action: Action) -> None:
     if "path" in action:
         path = action["path"]
-        points = [(each["x"], each["y"]) if isinstance(each, dict) else tuple(each) for each in path]
+        points = [(point["x"], point["y"]) if isinstance(point, dict) else tuple(point) for point in path]
     else:
         start = _point(action, "start_coordinate") or computer.mouse.position()
         points = [start, tuple(action["coordinate"])]

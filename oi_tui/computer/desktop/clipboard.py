@@ -77,7 +77,7 @@ def _program() -> tuple[list[str], list[str]]:
 
 
 def _run(argv: list[str], selection: str, text: str | None = None) -> str:
-    argv = [each.format(selection) for each in argv]
+    argv = [item.format(selection) for item in argv]
     # A program that keeps the clipboard goes on in the background, and must not keep our pipe open.
     output = subprocess.PIPE if text is None else subprocess.DEVNULL
     try:

@@ -42,7 +42,7 @@ class Bus:
     """A connection to the bus at an address. Raises OSError where it cannot be reached."""
 
     def __init__(self, address: str, seconds: float = 2.0) -> None:
-        self._socket = _connected(address, seconds)
+        self._socket = _connect(address, seconds)
         self._serial = 0
         self._unread = bytearray()
         try:
@@ -109,7 +109,7 @@ class Bus:
 
     def _receive(self, end: float) -> tuple[int | None, tuple[Any, ...] | None] | None:
         """The next message: the number of the call that it answers, and the reply; None when time is up."""
-        while (message := _parsed(self._unread)) is None:
+        while (message := _parse(self._unread)) is None:
             if (left := end - time.monotonic()) <= 0:
                 return None
             self._socket.settimeout(left)
@@ -163,8 +163,8 @@ class _Writer:
             self._write_array(kind[1:], value)
         else:
             self.align(8)
-            for inner, each in zip(_split(kind[1:-1]), value):
-                self.write(inner, each)
+            for inner, item in zip(_split(kind[1:-1]), value):
+                self.write(inner, item)
 
     def _write_array(self, inner: str, values: Sequence[Any]) -> None:
         self.write("u", 0)
@@ -219,7 +219,7 @@ class _Reader:
         return found
 
 
-def _parsed(data: bytearray) -> tuple[int, int | None, tuple[Any, ...] | None] | None:
+def _parse(data: bytearray) -> tuple[int, int | None, tuple[Any, ...] | None] | None:
     """The first message: its length, the call that it answers and the reply; None until it is complete."""
     if len(data) < 16:
         return None
@@ -277,12 +277,12 @@ def _alignment(kind: str) -> int:
     return struct.calcsize(_FIXED.get(kind[0], "I"))
 
 
-def _connected(addresses: str, seconds: float) -> socket.socket:
+def _connect(addresses: str, seconds: float) -> socket.socket:
     """Connect to the first of the addresses that can be reached, `unix:path=/run/user/1000/bus;...`."""
     failure: OSError = ConnectionError(f"{addresses or 'an empty address'} names no socket of this machine")
     for address in addresses.split(";"):
         kind, _, rest = address.partition(":")
-        values = dict(each.split("=", 1) for each in rest.split(",") if "=" in each)
+        values = dict(item.split("=", 1) for item in rest.split(",") if "=" in item)
         path = values.get("path") or ("\0" + values["abstract"] if "abstract" in values else "")
         if kind != "unix" or not path:
             continue

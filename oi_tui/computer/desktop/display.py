@@ -97,14 +97,14 @@ class Display(Tool):
         `mouse.click(role="button", name="Save")` clicks one. Passwords are never read. Not every program
         says what it shows.
         """
-        titles = [each.title for each in self.windows()]
+        titles = [window.title for window in self.windows()]
         found = found_elements.tree().elements(titles, active_app_only)
         return Elements(found_elements.matching(found, name, role))
 
     def find(self, description: str, screenshot: Picture | None = None) -> list[tuple[int, int]]:
         """Return the centers of what is described: windows with this title and texts on the screen."""
         wanted = description.casefold()
-        windows = [each.region.center for each in self.windows() if wanted in each.title.casefold()]
+        windows = [window.region.center for window in self.windows() if wanted in window.title.casefold()]
         texts = [found["center"] for found in self.find_text(description, screenshot)]
         return [*texts, *windows]
 
@@ -119,7 +119,7 @@ class Display(Tool):
         lines = self._lines(screenshot)
         found = [_match(line[at : at + len(wanted)]) for line in lines for at in _places(line, wanted)]
         # A word alone is what a button says; one in a sentence comes after it.
-        return sorted(found, key=lambda each: len(each["text"]))
+        return sorted(found, key=lambda item: len(item["text"]))
 
     def get_text_as_list_of_lists(self, screenshot: Picture | None = None) -> list[list[str]]:
         """Return the text on the screen: lines of words."""
@@ -148,7 +148,7 @@ class Display(Tool):
             width, height = whole.width // 2, whole.height // 2
             return Region(whole.x + column * width, whole.y + row * height, width, height)
         if active_app_only and combine_screens:
-            active = next((each.region for each in self.windows() if each.active), None)
+            active = next((window.region for window in self.windows() if window.active), None)
             return active or whole
         return whole
 
@@ -183,7 +183,8 @@ def look(region: Region) -> Picture:
     picture = session().desktop.capture(region)
     left, top = max(region.x, 0), max(region.y, 0)
     hidden = [
-        (each.x - left, each.y - top, each.width, each.height) for each in found_elements.tree().passwords()
+        (password.x - left, password.y - top, password.width, password.height)
+        for password in found_elements.tree().passwords()
     ]
     return picture.blackened(hidden)
 

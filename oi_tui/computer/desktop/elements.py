@@ -194,12 +194,12 @@ class Tree:
         return [child for parent in parents for child in parent.children]
 
     def _read(self, nodes: list[_Node], end: float) -> None:
-        """Ask for all that is said about elements."""
+        """Ask for every property of the elements."""
         calls = [call for node in nodes for call in _questions(node)]
         replies = self._ask(calls, end)
-        each = len(_questions(_Node("", "")))
+        per_node = len(_questions(_Node("", "")))
         for index, node in enumerate(nodes):
-            name, role, number, states, extents = replies[index * each : (index + 1) * each]
+            name, role, number, states, extents = replies[index * per_node : (index + 1) * per_node]
             node.name = " ".join((_first(name, str) or "").split())[:_LONGEST]
             node.role = " ".join((_first(role, str) or "").split())[:_LONGEST]
             node.role_number = _first(number, int) or 0
@@ -220,16 +220,18 @@ class Tree:
         unnamed = [node for node in nodes if not node.name and _is_shown(node)]
         calls = [Call(node.bus, node.path, _ACCESSIBLE, "GetRelationSet") for node in unnamed]
         for node, reply in zip(unnamed, self._ask(calls, time.monotonic() + _SECONDS)):
-            relations = [each for each in _first(reply, list) or [] if isinstance(each, tuple)]
-            found = [each[1] for each in relations if len(each) == 2 and each[0] == _LABELLED_BY]
-            labels = [label for each in found for label in _references(each)]
+            relations = [item for item in _first(reply, list) or [] if isinstance(item, tuple)]
+            found = [
+                relation[1] for relation in relations if len(relation) == 2 and relation[0] == _LABELLED_BY
+            ]
+            labels = [label for item in found for label in _references(item)]
             named = " ".join(filter(None, (names.get(label, "") for label in labels)))
             node.name = named or (_label_beside(node, nodes) if _has_text(node) else "")
 
     def _ask(self, calls: list[Call], end: float) -> list[Any]:
         if not calls:
             return []
-        bus = self._connected()
+        bus = self._connect()
         try:
             return bus.calls(calls, end - time.monotonic())
         except OSError as error:
@@ -237,7 +239,7 @@ class Tree:
             bus.close()
             raise ComputerError(_NO_TREE.format(f"the connection broke ({error}).")) from None
 
-    def _connected(self) -> Bus:
+    def _connect(self) -> Bus:
         if self._bus is None:
             try:
                 self._bus = Bus(accessibility_address())
@@ -271,15 +273,17 @@ def only(elements: Iterable[Element], name: str | None, role: str | None) -> Ele
     """
     elements = list(elements)
     found = matching(elements, name, role)
-    exact = [each for each in found if name and each.name.casefold() == name.casefold()]
+    exact = [item for item in found if name and item.name.casefold() == name.casefold()]
     found = exact or found
     if len(found) == 1:
         return found[0]
     wanted = " ".join(filter(None, (role or "element", repr(name) if name else "")))
     listed = (
-        found or [each for each in elements if role is None or _usual(each.role) == _usual(role)] or elements
+        found
+        or [element for element in elements if role is None or _usual(element.role) == _usual(role)]
+        or elements
     )
-    shown = "\n".join(f"  {each}" for each in listed[:30]) or "  none"
+    shown = "\n".join(f"  {item}" for item in listed[:30]) or "  none"
     raise ComputerError(
         f"There are {len(found)} of {wanted} in the active window. Nothing was clicked. Elements:\n{shown}"
     )
@@ -289,9 +293,9 @@ def matching(elements: Iterable[Element], name: str | None, role: str | None) ->
     """Return the elements whose name contains `name` and whose role is `role`; None fits all."""
     found = list(elements)
     if role is not None:
-        found = [each for each in found if _usual(each.role) == _usual(role)]
+        found = [item for item in found if _usual(item.role) == _usual(role)]
     if name is not None:
-        found = [each for each in found if name.casefold() in each.name.casefold()]
+        found = [item for item in found if name.casefold() in item.name.casefold()]
     return found
 
 
@@ -320,14 +324,14 @@ def _first(reply: Any, kind: type[_T]) -> _T | None:
 def _references(found: Any) -> list[tuple[str, str]]:
     """The elements that an array names by program and path; a bus hangs up on impossible ones."""
     listed = found if isinstance(found, list) else []
-    pairs = [each for each in listed if isinstance(each, tuple) and len(each) == 2]
+    pairs = [item for item in listed if isinstance(item, tuple) and len(item) == 2]
     texts = [(bus, path) for bus, path in pairs if isinstance(bus, str) and isinstance(path, str)]
     return [(bus, path) for bus, path in texts if _BUS_NAME.fullmatch(bus) and _PATH.fullmatch(path)]
 
 
 def _four(found: tuple[Any, ...]) -> tuple[int, int, int, int]:
     """The four numbers of a rectangle; an empty one where these are others."""
-    if len(found) != 4 or not all(isinstance(each, int) for each in found):
+    if len(found) != 4 or not all(isinstance(item, int) for item in found):
         return 0, 0, 0, 0
     x, y, width, height = found
     return x, y, width, height
@@ -371,7 +375,7 @@ def _label_beside(field: _Node, nodes: Iterable[_Node]) -> str:
         node
         for node in nodes
         if node.role == "label" and node.top is field.top and _has_place(node)
-        if not any(each.role in _LABELLED for each in _ancestors(node))
+        if not any(ancestor.role in _LABELLED for ancestor in _ancestors(node))
         if node.region.x + node.region.width <= x and y <= node.center_y <= y + height
     ]
     return max(beside, key=lambda node: node.region.x, default=field).name

@@ -120,7 +120,7 @@ class Mouse(Tool):
         elif args:
             raise ComputerError("mouse: give x and y, or a text that is on the screen.")
         if text is not None:
-            return self._found(text, screenshot)
+            return self._find(text, screenshot)
         if icon is not None:
             return self._window(icon)
         if x is None and y is None:
@@ -134,15 +134,15 @@ class Mouse(Tool):
             raise ComputerError(f"({x}, {y}) is not on the screen, which has {width}x{height} pixels.")
         return int(x), int(y)
 
-    def _found(self, text: str, screenshot: Picture | None) -> tuple[int, int]:
+    def _find(self, text: str, screenshot: Picture | None) -> tuple[int, int]:
         if screenshot is None and (place := self._element_named(text)):
             return self._on_screen(*place)
         found = self._computer.display.find_text(text, screenshot)
         if not found:
             raise ComputerError(f"The text {text!r} is not on the screen. Nothing was clicked.")
-        exact = [each for each in found if each["text"].casefold() == text.casefold()] or found
+        exact = [item for item in found if item["text"].casefold() == text.casefold()] or found
         if len(exact) > 1:
-            places = ", ".join(f"{each['text']!r} at {each['center']}" for each in exact[:8])
+            places = ", ".join(f"{item['text']!r} at {item['center']}" for item in exact[:8])
             raise ComputerError(f"{text!r} is on the screen {len(exact)} times: {places}. Use coordinates.")
         center: tuple[int, int] = exact[0]["center"]
         return center
@@ -154,15 +154,19 @@ class Mouse(Tool):
         except ComputerError:
             return None
         wanted = text.casefold()
-        found = [each.center for each in elements if each.name.casefold() == wanted and each.role != "label"]
+        found = [
+            element.center
+            for element in elements
+            if element.name.casefold() == wanted and element.role != "label"
+        ]
         center: tuple[int, int] | None = found[0] if len(found) == 1 else None
         return center
 
     def _window(self, title: str) -> tuple[int, int]:
         windows = self._computer.display.windows()
-        found = [each for each in windows if title.casefold() in each.title.casefold()]
+        found = [window for window in windows if title.casefold() in window.title.casefold()]
         if len(found) != 1:
-            titles = ", ".join(repr(each.title) for each in windows) or "none"
+            titles = ", ".join(repr(window.title) for window in windows) or "none"
             raise ComputerError(
                 f"{len(found)} windows fit {title!r}. Windows: {titles}. Nothing was clicked."
             )

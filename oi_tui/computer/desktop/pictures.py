@@ -83,10 +83,10 @@ class Picture:
         try:
             image = self.pil().resize((width, height))
         except ImportError:
-            return self._thinned(width, height)
+            return self._thin(width, height)
         return Picture(width, height, image.tobytes())
 
-    def _thinned(self, width: int, height: int) -> Picture:
+    def _thin(self, width: int, height: int) -> Picture:
         """Leave out columns and rows, where Pillow is missing."""
         columns = [x * self.width // width * 3 for x in range(width)]
         step = self.width * 3

@@ -41,7 +41,7 @@ _ARRIVAL_SECONDS = 0.1
 
 
 class Pipe(Protocol):
-    """Where the guard is told what is down."""
+    """The file in which the guard finds what is held down."""
 
     def write(self, data: bytes, /) -> int:
         """Keep data for the guard."""

@@ -39,13 +39,13 @@ class Os(Tool):
 
     def active_window(self) -> Window | None:
         """Return the active window; None where there is none."""
-        return next((each for each in session().desktop.windows() if each.active), None)
+        return next((window for window in session().desktop.windows() if window.active), None)
 
     def activate(self, title: str) -> None:
         """Bring the one window whose title contains this to the front."""
         windows = session().desktop.windows()
-        found = [each for each in windows if title.casefold() in each.title.casefold()]
+        found = [window for window in windows if title.casefold() in window.title.casefold()]
         if len(found) != 1:
-            titles = ", ".join(repr(each.title) for each in windows) or "none"
+            titles = ", ".join(repr(window.title) for window in windows) or "none"
             raise ComputerError(f"{len(found)} windows fit {title!r}. Windows: {titles}.")
         session().desktop.activate(found[0])

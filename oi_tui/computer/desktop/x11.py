@@ -92,7 +92,7 @@ class X11:
             raise ComputerError(
                 f"The screen cannot be used: {missing} is not installed (packages libx11-6 and libxtst6)."
             )
-        self._x, self._test = _declared(x), test
+        self._x, self._test = _declare_type(x), test
         self._lock = threading.RLock()
         x.XInitThreads()
         x.XSetErrorHandler(_ignore_errors)
@@ -131,7 +131,7 @@ class X11:
             found = randr.XRRGetMonitors(self._display, self._root, 1, byref(count))
         if not found:
             return whole
-        regions = [Region(each.x, each.y, each.width, each.height) for each in found[: count.value]]
+        regions = [Region(item.x, item.y, item.width, item.height) for item in found[: count.value]]
         randr.XRRFreeMonitors(found)
         return regions or whole
 
@@ -280,8 +280,8 @@ class X11:
         if failed or not data.value:
             return 0, b""
         # Items of 32 bits are longs in memory.
-        each = ctypes.sizeof(c_long) if format_.value == 32 else format_.value // 8
-        found = ctypes.string_at(data.value, count.value * each)
+        item_size = ctypes.sizeof(c_long) if format_.value == 32 else format_.value // 8
+        found = ctypes.string_at(data.value, count.value * item_size)
         self._x.XFree(data)
         return format_.value, found
 
@@ -310,7 +310,7 @@ class X11:
         return Region(x.value, y.value, sizes[0].value, sizes[1].value)
 
 
-def _declared(x: Any) -> Any:
+def _declare_type(x: Any) -> Any:
     """Declare what is a pointer or a long, which ctypes would cut to an int."""
     x.XOpenDisplay.restype = c_void_p
     x.XOpenDisplay.argtypes = [c_char_p]

@@ -62,7 +62,7 @@ class Calendar(Tool):
             return [
                 dict(zip(("title", "start", "end"), line.split("\t"))) for line in lines.splitlines() if line
             ]
-        return [event for _, event in self._found(first, last)]
+        return [event for _, event in self._find(first, last)]
 
     def create_event(
         self,
@@ -102,11 +102,11 @@ class Calendar(Tool):
         day = _day(start_date)
         found = [
             (item, event)
-            for item, event in self._found(day, day)
+            for item, event in self._find(day, day)
             if event["title"] == event_title and _begins(event["start"], start_date)
         ]
         if len(found) != 1:
-            known = "; ".join(f"{event['title']} at {event['start']}" for _, event in self._found(day, day))
+            known = "; ".join(f"{event['title']} at {event['start']}" for _, event in self._find(day, day))
             count = "no event" if not found else f"{len(found)} events"
             raise ComputerError(
                 f"There is {count} “{event_title}” then, so nothing was deleted. "
@@ -124,7 +124,7 @@ class Calendar(Tool):
     def _collection(self) -> Collection:
         return Collection(account("calendar", "calendar"))
 
-    def _found(self, first: Day, last: Day) -> list[tuple[Item, dict[str, Any]]]:
+    def _find(self, first: Day, last: Day) -> list[tuple[Item, dict[str, Any]]]:
         begin = datetime.datetime.combine(first, datetime.time()).astimezone()
         end = datetime.datetime.combine(last, datetime.time()).astimezone() + datetime.timedelta(days=1)
         query = _QUERY.format(start=_stamp(begin), end=_stamp(end))
@@ -132,7 +132,7 @@ class Calendar(Tool):
         for item in self._collection().report(query, _DATA):
             for event in properties(item.text, "VEVENT"):
                 found.append((item, _event(event)))
-        return sorted(found, key=lambda each: str(each[1]["start"]))
+        return sorted(found, key=lambda entry: str(entry[1]["start"]))
 
 
 def _on_mac() -> bool:

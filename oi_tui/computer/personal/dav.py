@@ -46,7 +46,7 @@ class Collection:
             raise ComputerError(f"{self._url} is not a collection of this kind.") from None
         found = []
         for response in tree.iter(f"{_DAV}response"):
-            text = next((each.text for each in response.iter(data) if each.text), None)
+            text = next((item.text for item in response.iter(data) if item.text), None)
             if text:
                 found.append(Item(response.findtext(f"{_DAV}href") or "", text))
         return found
@@ -104,7 +104,7 @@ def properties(text: str, component: str = "") -> list[dict[str, str]]:
             found.append(inside)
             inside = None
         elif inside is not None and name not in inside:
-            inside[name] = _unescaped(value)
+            inside[name] = _unescape(value)
             inside[name + ";"] = parameters
     return found
 
@@ -115,5 +115,5 @@ def escaped(text: str) -> str:
     return text.replace(";", "\\;").replace(",", "\\,")
 
 
-def _unescaped(value: str) -> str:
+def _unescape(value: str) -> str:
     return re.sub(r"\\(.)", lambda match: "\n" if match[1] in "nN" else match[1], value)

@@ -67,7 +67,7 @@ class Mail(Tool):
             return [dict(zip(names, line.split("\t", 3))) for line in lines if line]
         with _mailbox() as mailbox:
             numbers = _search(mailbox, unread)[-number:]
-            return [_read(mailbox, each) for each in reversed(numbers)]
+            return [_read(mailbox, item) for item in reversed(numbers)]
 
     def unread_count(self) -> int:
         """Return how many messages in the inbox are unread."""
@@ -86,7 +86,7 @@ class Mail(Tool):
             )
         else:
             found = account("mail", "mail")
-            message = _written(found, addresses, subject, body)
+            message = _compose(found, addresses, subject, body)
             for file in files:
                 kind = (mimetypes.guess_type(file.name)[0] or "application/octet-stream").split("/")
                 message.add_attachment(
@@ -101,7 +101,7 @@ def _on_mac() -> bool:
     return applescript.available() and not is_set_up("mail")
 
 
-def _written(found: Account, addresses: list[str], subject: str, body: str) -> EmailMessage:
+def _compose(found: Account, addresses: list[str], subject: str, body: str) -> EmailMessage:
     message = EmailMessage()
     try:
         message["From"] = found.values.get("from") or found.user

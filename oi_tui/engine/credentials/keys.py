@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 Origin = Literal["environment", "keyring", "file"]
 
-#: Told where a person reads about keys.
+#: Shown where a person reads about keys.
 ORDER = (
     "An API key is looked for in the command line or profile, then the environment, then the system's "
     "keyring, then a "
@@ -153,7 +153,7 @@ class Secrets:
             return bool(ring.get_password(_SERVICE, name) == value)
 
         try:
-            if self._asked(put):
+            if self._ask(put):
                 self._take_from_file(name)
                 return "keyring"
         except SecretError as error:
@@ -177,7 +177,7 @@ class Secrets:
                 ring.delete_password(_SERVICE, name)
             return there
 
-        found = bool(self._asked(take))
+        found = bool(self._ask(take))
         try:
             return self._take_from_file(name) or found
         except OSError as error:
@@ -186,7 +186,7 @@ class Secrets:
     def place(self) -> str:
         """Describe where a new key would be stored."""
         try:
-            ring = self._asked(lambda ring: str(getattr(ring, "name", type(ring).__name__)))
+            ring = self._ask(lambda ring: str(getattr(ring, "name", type(ring).__name__)))
         except SecretError:
             ring = None
         return f"the system's keyring ({ring})" if ring else f"{paths.short(self.path)}, for you only"
@@ -212,13 +212,13 @@ class Secrets:
 
     def _in_keyring(self, name: str) -> str | None:
         try:
-            value = self._asked(lambda ring: ring.get_password(_SERVICE, name))
+            value = self._ask(lambda ring: ring.get_password(_SERVICE, name))
         except SecretError as error:
             _log.warning("The keyring is not used: %s", error)
             return None
         return value if isinstance(value, str) else None
 
-    def _asked(self, question: Callable[[Any], _T]) -> _T | None:
+    def _ask(self, question: Callable[[Any], _T]) -> _T | None:
         """The keyring's answer; None without a keyring. Raises SecretError."""
         answers: list[_T] = []
         failures: list[str] = []

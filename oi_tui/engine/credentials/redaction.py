@@ -58,7 +58,7 @@ def learn_address(address: str | None) -> tuple[str, ...]:
 
 def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
     """The text without the secrets that are known: those learned, and those of the environment."""
-    return _cut(text, _places(text, _known(environment)))
+    return _cut(text, _places(text, _list_secrets(environment)))
 
 
 def known_secrets(environment: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -81,12 +81,12 @@ def redact(text: str, *keys: str | None, environment: Mapping[str, str] | None =
     For words about what happened (errors, logs, reports); what a person made is only ever given to
     `without_secrets`, which leaves alone what merely looks like a key.
     """
-    known = [*_known(environment), *(key for key in keys if key and len(key) > 3)]
+    known = [*_list_secrets(environment), *(key for key in keys if key and len(key) > 3)]
     shapes = (match.span(match.lastindex or 0) for match in _SHAPES.finditer(text))
     return _cut(text, [*_places(text, known), *_pieces(text, known), *shapes])
 
 
-def _known(environment: Mapping[str, str] | None) -> list[str]:
+def _list_secrets(environment: Mapping[str, str] | None) -> list[str]:
     with _lock:
         learned = list(_learned)
     return learned + [value for value in secret_values(environment) if len(value) >= _SHORTEST]
@@ -95,7 +95,7 @@ def _known(environment: Mapping[str, str] | None) -> list[str]:
 def _places(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Find the secrets, as they are and as they are encoded elsewhere."""
     for form in {form for secret in secrets for form in _forms(secret)}:
-        yield from _found(text, form)
+        yield from _find_places(text, form)
 
 
 def _pieces(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
@@ -104,10 +104,10 @@ def _pieces(text: str, secrets: Iterable[str]) -> Iterator[tuple[int, int]]:
         # A variable whose name speaks of keys may hold the path of a file, whose parts are everywhere.
         if len(secret) >= _LONG and not secret.startswith(("/", "~", "http")) and " " not in secret:
             for start in range(len(secret) - _PIECE + 1):
-                yield from _found(text, secret[start : start + _PIECE])
+                yield from _find_places(text, secret[start : start + _PIECE])
 
 
-def _found(text: str, sought: str) -> Iterator[tuple[int, int]]:
+def _find_places(text: str, sought: str) -> Iterator[tuple[int, int]]:
     start = text.find(sought)
     while start >= 0:
         yield start, start + len(sought)

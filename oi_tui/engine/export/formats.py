@@ -84,14 +84,14 @@ def export(format: Format, title: str, messages: Sequence[Message], path: Path) 
         _write(path, format.write(title, messages))
         return [path]
     # The language that the file's name speaks of comes first, else the one that ran most often.
-    found = sorted(_languages(messages), key=lambda each: suffix_of(each) != path.suffix.lower()) or [
+    found = sorted(_languages(messages), key=lambda entry: suffix_of(entry) != path.suffix.lower()) or [
         "python"
     ]
     written: list[Path] = []
     for language in found:
-        each = _free(path.with_suffix(suffix_of(language)), language) if written else path
-        _write(each, script(title, messages, language))
-        written.append(each)
+        target = _free(path.with_suffix(suffix_of(language)), language) if written else path
+        _write(target, script(title, messages, language))
+        written.append(target)
     return written
 
 
@@ -103,7 +103,7 @@ def _write(path: Path, text: str) -> None:
 def _free(path: Path, language: str) -> Path:
     """The path, or one like it that names no file yet."""
     stems = (path.stem, f"{path.stem}-{_word(language)}", *(f"{path.stem}-{n}" for n in range(2, 1000)))
-    return next((each for stem in stems if not (each := path.with_stem(stem)).exists()), path)
+    return next((free_path for stem in stems if not (free_path := path.with_stem(stem)).exists()), path)
 
 
 def _word(text: str) -> str:
@@ -116,20 +116,20 @@ def _word(text: str) -> str:
 def markdown(title: str, messages: Sequence[Message]) -> str:
     """The conversation to read: a heading for each speaker and each cell, code and output in fences.
 
-    Headings of the first three levels are the program's own; what anybody said has none of them.
+    Headings of the first three levels are the program's own; headings in messages are moved below them.
     """
     parts = [f"# {one_line(title, 300)}"]
     speaker, cells, after_cell = "", 0, False
     for message in messages:
         name = {"user": "You", "assistant": "Assistant", "computer": ""}[message.role]
-        # What is said after a cell has a heading of its own, so that it is no part of the cell.
+        # Text after a cell has a heading of its own, so that it does not belong to the cell.
         if name and (name != speaker or (after_cell and not message.is_cell)):
             parts.append(f"## {name}")
         if name:
             speaker, after_cell = name, message.is_cell
         if message.is_cell:
             cells += 1
-            parts.append(f"### Cell {cells}: {_escaped(one_line(message.format or 'code', 30))}")
+            parts.append(f"### Cell {cells}: {_escape(one_line(message.format or 'code', 30))}")
         parts += _paragraphs(message)
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -176,12 +176,12 @@ def _without_headings(text: str) -> str:
                 lines[start] = re.sub(r"#{1,6}(?=\s|$)", mark, lines[start] or "", count=1)
             else:
                 lines[end - 1] = re.sub(r"[-=]+\s*$", "", lines[end - 1] or "")
-        elif token.type == "html_block" or any(each.type == "html_inline" for each in token.children or ()):
+        elif token.type == "html_block" or any(child.type == "html_inline" for child in token.children or ()):
             lines[start:end] = [line and _HTML_HEADING.sub("&lt;", line) for line in lines[start:end]]
     return "\n".join(line for line in lines if line is not None)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return re.sub(r"[^\w .+#-]", "", text)
 
 

@@ -33,14 +33,14 @@ def merged(steps: Sequence[Step]) -> Step | None:
     for step in steps:
         for change in step.changes if step.folder == steps[0].folder else ():
             first = found.get(change.path)
-            found[change.path] = change if first is None else _joined(first, change)
+            found[change.path] = change if first is None else _join(first, change)
     # What came and went again in between was never there.
     passing = (item.what == "created" and item.after is None and not item.why for item in found.values())
-    left = [each for each, gone in zip(found.values(), passing, strict=True) if not gone]
+    left = [entry for entry, gone in zip(found.values(), passing, strict=True) if not gone]
     return replace(steps[0], changes=tuple(left), note="")
 
 
-def _joined(first: Change, last: Change) -> Change:
+def _join(first: Change, last: Change) -> Change:
     if first.what == "created":
         return replace(first, after=last.after, why=last.why)
     if last.what == "deleted":

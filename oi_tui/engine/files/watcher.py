@@ -94,7 +94,7 @@ def scan(
         found.folders.add(folder)
         if empty and itself is not None:
             found.files[folder] = itself
-        waiting.extend(() if shallow else sorted(inside, key=lambda each: each[0]))
+        waiting.extend(() if shallow else sorted(inside, key=lambda item: item[0]))
     return found
 
 
@@ -115,7 +115,7 @@ class _Known:
 class FileWatcher:
     """Looks at a folder before and after each run, and keeps what files were.
 
-    What could not be looked at, or not kept, is said; nothing here raises, and nothing takes longer than the
+    What could not be read or kept is reported; nothing here raises, and nothing takes longer than the
     limits above. Methods may be called from any thread, one at a time.
     """
 
@@ -125,7 +125,7 @@ class FileWatcher:
         self._lock = threading.Lock()
         self._known: dict[str, _Known] = {}
         self._before: FolderListing | None = None
-        self._told = False
+        self._reported = False
         self._kept = 0
         # A person's home, and whatever is above it, is no place of work: it holds everything.
         self._shallow = folder in (Path.home(), *Path.home().parents)
@@ -133,7 +133,7 @@ class FileWatcher:
     def before(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Look at the folder; code is about to run."""
         with self._lock:
-            self._before = self._looked(stopped)
+            self._before = self._look(stopped)
 
     def after(self, id: str, stopped: Callable[[], bool] = lambda: False) -> Step | None:
         """Look again: what changed while the code with this id ran; None when nothing did."""
@@ -142,17 +142,17 @@ class FileWatcher:
             if before is None:
                 return None
             known = dict(self._known)
-            now = self._looked(stopped)
+            now = self._look(stopped)
             changes = self._changes(before, known, now)
             note = "" if before.whole and now.whole else self._partly(now)
             if len(changes) > MOST_CHANGES:
                 more = f"{len(changes) - MOST_CHANGES:,} more files changed; they are not listed."
                 note = f"{more} {note}".strip()
                 changes = changes[:MOST_CHANGES]
-            if not changes and (not note or self._told):
+            if not changes and (not note or self._reported):
                 return None
-            step = Step(id, str(self.folder), tuple(changes), "" if self._told else note)
-            self._told = self._told or bool(note)
+            step = Step(id, str(self.folder), tuple(changes), "" if self._reported else note)
+            self._reported = self._reported or bool(note)
             if changes:
                 try:
                     self.snapshots.note(step)
@@ -161,7 +161,7 @@ class FileWatcher:
                     return Step(id, step.folder, step.changes, f"{step.note} {lost}".strip())
             return step
 
-    def _looked(self, stopped: Callable[[], bool]) -> FolderListing:
+    def _look(self, stopped: Callable[[], bool]) -> FolderListing:
         found = scan(self.folder, stopped, avoid=paths.data(), shallow=self._shallow)
         end = time.monotonic() + KEEP_SECONDS
         known: dict[str, _Known] = {}

@@ -19,7 +19,7 @@ class Request:
     max_tokens: int | None = None
     #: The longest silence, in seconds, that is taken for life.
     timeout: float = 120.0
-    #: How many tokens the model takes in; sent to servers that must be told (Ollama cuts off what is more).
+    #: How many tokens the model takes in; sent to servers that need it (Ollama cuts off the rest).
     context_window: int | None = None
     #: Whether no proxy may be used: a proxy could be a machine that the profile forbids.
     direct: bool = False
@@ -102,7 +102,7 @@ class ErrorInfo:
     """Why there is no complete reply, in a sentence for the user.
 
     `setting` names the profile's setting that would help, `retry_after` is in seconds, `retryable` says
-    that the same request may well succeed later, and `detail` is what the provider itself said, with keys
+    that the same request may well succeed later, and `detail` is the provider's own message, with keys
     taken out.
     """
 

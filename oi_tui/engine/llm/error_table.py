@@ -1,4 +1,4 @@
-"""The troubles that a request to a model can have: how each is recognised, and what a person is told."""
+"""The errors that a request to a model can have: how each is recognised and explained."""
 
 import os
 import re
@@ -78,7 +78,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class ErrorPattern:
-    """One trouble: how it is recognised, and what is said of it; of several that fit, the first counts.
+    """One error: how it is recognised and explained; of several that fit, the first counts.
 
     A `setting` of "base" is `api_base` if that is set, else `model`.
     """
@@ -86,7 +86,7 @@ class ErrorPattern:
     kind: Kind
     setting: str | None
     sentence: str
-    said: str = ""
+    message: str = ""
     statuses: Container[int | None] | None = None
     retryable: bool = False
     when: Callable[[Attempt], bool] = lambda _attempt: True

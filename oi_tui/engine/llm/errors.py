@@ -65,7 +65,7 @@ def explain(error: BaseException, attempt: Attempt) -> ErrorInfo:
     for trouble in TROUBLES:
         if (
             (trouble.statuses is None or status in trouble.statuses)
-            and (not trouble.said or re.search(trouble.said, words, re.IGNORECASE))
+            and (not trouble.message or re.search(trouble.message, words, re.IGNORECASE))
             and trouble.when(attempt)
         ):
             break
@@ -109,16 +109,16 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]
     while todo:
-        each = todo.pop(0)
-        if each is None or id(each) in seen or len(seen) > 12:
+        link = todo.pop(0)
+        if link is None or id(link) in seen or len(seen) > 12:
             continue
-        seen.add(id(each))
-        inner = getattr(each, "original_exception", None)
+        seen.add(id(link))
+        inner = getattr(link, "original_exception", None)
         if isinstance(inner, BaseException):
             todo.insert(0, inner)
         else:
-            yield each
-        todo += [each.__cause__, each.__context__]
+            yield link
+        todo += [link.__cause__, link.__context__]
 
 
 def _status(chain: list[BaseException]) -> int | None:
@@ -156,8 +156,8 @@ def _module(words: str) -> str:
 
 def _broke(chain: list[BaseException], attempt: Attempt) -> str:
     """Say in a few words what could not be read."""
-    said = _detail(chain[0], attempt).partition(", Received chunk")[0]
-    return said[:200] or type(chain[-1]).__name__
+    detail = _detail(chain[0], attempt).partition(", Received chunk")[0]
+    return detail[:200] or type(chain[-1]).__name__
 
 
 def _duration(seconds: float) -> str:
@@ -217,13 +217,13 @@ def _seconds(text: str) -> float | None:
     return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
-def told(words: str, code: int | None, attempt: Attempt) -> ErrorInfo | None:
-    """The fault that a server told of in a body with a status of success; None if it is of no known kind."""
-    fault = explain(_Told(words, code), attempt)
+def explain_body(words: str, code: int | None, attempt: Attempt) -> ErrorInfo | None:
+    """Explain an error that came in a body with a status of success; None if it is of no known kind."""
+    fault = explain(_BodyError(words, code), attempt)
     return None if fault.kind == "unknown" else fault
 
 
-class _Told(Exception):  # noqa: N818 -- it is only what was said
+class _BodyError(Exception):
     """An error that came as the words of a reply."""
 
     def __init__(self, words: str, code: int | None) -> None:
@@ -239,7 +239,7 @@ def _phrase(status: int | None) -> str:
         return ""
 
 
-def _spoken(text: str) -> str:
+def _extract_text(text: str) -> str:
     """The words within an error that came as a structure."""
     text = _CODE.sub("", text)
     if (start := _BODY.search(text[:200])) is not None:
@@ -262,7 +262,7 @@ def _detail(error: BaseException, attempt: Attempt) -> str:
     text = _BEHIND.sub("", text)
     while (match := _PREFIX.match(text)) and len(match.group()) < 60:
         text = text[match.end() :]
-    text = _spoken(text.strip())
+    text = _extract_text(text.strip())
     if re.search(r"<(?:!doctype|html|body|head)\b", text[:2000], re.IGNORECASE):
         title = re.search(r"<(?:title|h1)[^>]{0,200}>\s{0,50}([^<]{1,100})", text, re.IGNORECASE)
         text = f"a web page: {title[1].strip()}" if title else "a web page"

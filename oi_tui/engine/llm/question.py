@@ -11,7 +11,7 @@ from oi_tui.engine.settings.profile import Profile
 
 
 class Question:
-    """Asks once, with a text and images as data URLs. `used` is what it took, once the provider said so."""
+    """Asks once, with a text and images as data URLs. `used` is the usage, once it is reported."""
 
     def __init__(
         self,

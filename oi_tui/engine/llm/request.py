@@ -73,7 +73,7 @@ def write(
     notes = (*notes, *foreign_tools.notes(foreign, as_text=not tools))
     system = system_message.write(profile, languages, tools=tools, cwd=cwd, notes=notes)
     head: list[dict[str, Any]] = [{"role": "system", "content": system}]
-    offered = [tool(languages), *(each.offer for each in foreign)] if tools else []
+    offered = [tool(languages), *(item.offer for item in foreign)] if tools else []
     units = _Conversation(profile, pictures, tools=tools, vision=bool(vision)).units(messages)
     fixed = size(head[0]) + len(json.dumps(offered))
     left_out = trim(units, None if window is None else room(window, longest_reply) - fixed)
@@ -85,7 +85,7 @@ def write(
         body.append({"role": "user", "content": profile.loop_message if profile.loop else _GO_ON})
     request = Request(
         model=profile.model,
-        messages=head + _merged(body),
+        messages=head + _merge(body),
         tools=offered,
         api_base=profile.api_base,
         api_key=profile.api_key,
@@ -185,7 +185,7 @@ class _Conversation:
                 self._results.setdefault(parent, []).append(message)
                 last_result[parent] = place
                 latest = parent
-        units = [Unit(True, True, 1, [_summarised(_sound(summary))])] if summary else []
+        units = [Unit(True, True, 1, [_summarise(_sound(summary))])] if summary else []
         reply: list[Message] = []
         for message in spoken:
             if message.role == "assistant" or message.type == "code":
@@ -205,11 +205,13 @@ class _Conversation:
             units.append(self._reply(reply))
         return units
 
-    # -- what a person or a program said ------------------------------------------------------
+    # -- what a person or a program wrote -----------------------------------------------------
 
     def _format_message(self, message: Message) -> dict[str, Any]:
         if message.type == "image":
-            return self._shown(message, "" if message.role == "user" else "An image that a program showed:")
+            return self._build_image_entry(
+                message, "" if message.role == "user" else "An image that a program showed:"
+            )
         if message.type == "file":
             return {"role": "user", "content": f"File: {message.content}"}
         text = message.content
@@ -227,7 +229,7 @@ class _Conversation:
             if number > _MOST_IMAGES or total > _MOST_BYTES:
                 self._unsent.add(message.id)
 
-    def _described(self, message: Message) -> str:
+    def _describe(self, message: Message) -> str:
         file = images.place(message, self._pictures) if self._pictures and message.format != "path" else None
         return images.describe(message.format, message.content, file if file and file.is_file() else None)
 
@@ -235,7 +237,7 @@ class _Conversation:
         """Whether the model is given such images themselves, rather than words about them."""
         return self._vision and (image.role == "user" or self._profile.emit_images)
 
-    def _shown(self, message: Message, words: str) -> dict[str, Any]:
+    def _build_image_entry(self, message: Message, words: str) -> dict[str, Any]:
         if message.format == "description":
             return {"role": "user", "content": f"An image: {message.content}"}
         where = f"Image file: {message.content}" if message.format == "path" else ""
@@ -243,7 +245,7 @@ class _Conversation:
         shrink = self._profile.shrink_images
         url = images.data_url(message.format, message.content, shrink=shrink) if sent else None
         if url is None:
-            described = self._described(message)
+            described = self._describe(message)
             return {"role": "user", "content": f"{words} {described}".strip()}
         text = "\n".join(part for part in (words, where) if part)
         parts: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
@@ -268,12 +270,12 @@ class _Conversation:
                 words.append(message.content.strip())
                 continue
             pictures += [
-                self._shown(result, "The image that the code showed:")
+                self._build_image_entry(result, "The image that the code showed:")
                 for result in results
                 if result.type == "image" and self._sees(result)
             ]
             if message.state in ("unfinished", "writing"):
-                words.append(_fenced(message.format or "", message.content))
+                words.append(_fence(message.format or "", message.content))
                 lines.append("Your reply was cut off, so its last code block was not run.")
             elif self._tools and message.call is not None:
                 identity = self._identity(message)
@@ -284,17 +286,17 @@ class _Conversation:
                 outcome = self._outcome(message, results).strip() or "No output"
                 answers.append({"role": "tool", "tool_call_id": identity, "content": outcome})
             else:
-                words.append(_fenced(message.format or "", _proposed(message)))
+                words.append(_fence(message.format or "", _describe_proposal(message)))
                 lines.append(self._format_outcome(self._outcome(message, results)))
-        said: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
+        entry: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(word for word in words if word)}
         if calls:
-            said["tool_calls"] = calls
-            said |= self._thoughts(reply)
-            if not said["content"] and _NO_EMPTY_TEXT.search(self._profile.model):
+            entry["tool_calls"] = calls
+            entry |= self._thoughts(reply)
+            if not entry["content"] and _NO_EMPTY_TEXT.search(self._profile.model):
                 # Google refuses an empty text, and LiteLLM puts words of its own in its place for Claude.
-                said["content"] = None
-        if calls or said["content"]:
-            unit.messages.append(said)
+                entry["content"] = None
+        if calls or entry["content"]:
+            unit.messages.append(entry)
         unit.messages += answers
         sender = self._profile.code_output_sender
         unit.messages += [
@@ -326,7 +328,7 @@ class _Conversation:
     def _format_outcome(self, outcome: str) -> str:
         profile = self._profile
         if profile.code_output_sender == "assistant":
-            return _fenced("output", outcome or "No output")
+            return _fence("output", outcome or "No output")
         if not outcome:
             return profile.empty_code_output_template
         return profile.code_output_template.replace("{content}", outcome)
@@ -335,7 +337,7 @@ class _Conversation:
         """Describe the outcome of the code with its output; empty if there is nothing to say."""
         parts: list[str] = []
         if message.proposed is not None and message.proposed != message.content:
-            ran = _fenced(message.format or "", message.content)
+            ran = _fence(message.format or "", message.content)
             parts.append(f"The user edited the code before it ran. What ran:\n{ran}\nIts output:")
         output = self._output(results)
         if output:
@@ -351,11 +353,11 @@ class _Conversation:
         return model_output(
             results,
             self._profile.max_output,
-            lambda image: "" if self._sees(image) else self._described(image),
+            lambda image: "" if self._sees(image) else self._describe(image),
         )
 
 
-def _summarised(summary: Message) -> dict[str, Any]:
+def _summarise(summary: Message) -> dict[str, Any]:
     return {"role": "user", "content": f"Summary of the conversation so far:\n\n{summary.content}"}
 
 
@@ -410,25 +412,27 @@ def _already_said(reason: str, output: str) -> bool:
     )
 
 
-def _proposed(message: Message) -> str:
+def _describe_proposal(message: Message) -> str:
     return message.content if message.proposed is None else message.proposed
 
 
 def _call(identity: str, message: Message) -> dict[str, Any]:
     language = message.format or ""
     if foreign_tools.is_tool(language):
-        given = foreign_tools.arguments_of(_proposed(message))
+        given = foreign_tools.arguments_of(_describe_proposal(message))
         name = foreign_tools.function_of(language)
         return {
             "id": identity,
             "type": "function",
             "function": {"name": name, "arguments": json.dumps(given or {}, ensure_ascii=False)},
         }
-    arguments = json.dumps({"language": message.format or "", "code": _proposed(message)}, ensure_ascii=False)
+    arguments = json.dumps(
+        {"language": message.format or "", "code": _describe_proposal(message)}, ensure_ascii=False
+    )
     return {"id": identity, "type": "function", "function": {"name": "execute", "arguments": arguments}}
 
 
-def _fenced(word: str, code: str) -> str:
+def _fence(word: str, code: str) -> str:
     longest = max((len(run) for run in re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{word}\n{code.rstrip(chr(10))}\n{fence}"
@@ -440,7 +444,7 @@ def _blank(message: dict[str, Any]) -> bool:
     return "tool_calls" not in message and isinstance(content, str) and not content.strip()
 
 
-def _merged(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merge(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Neighbours of the same role as one message: many servers insist on roles that alternate."""
     merged: list[dict[str, Any]] = []
     for message in messages:

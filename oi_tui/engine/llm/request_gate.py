@@ -1,6 +1,6 @@
 """The one way to a model: every request is checked here, and sent from here alone.
 
-A request leaves for a provider, costs money and carries what a person said. So what a profile forbids is
+A request leaves for a provider, costs money and carries what a person wrote. So what a profile forbids is
 decided in one place, for a message as for a title, a summary or a test of a model.
 """
 
@@ -39,10 +39,10 @@ def _without_keys(request: Request) -> Request:
     keys = known_secrets()
     if not keys:
         return request
-    return replace(request, messages=[_cleaned(message, keys) for message in request.messages])
+    return replace(request, messages=[_clean(message, keys) for message in request.messages])
 
 
-def _cleaned(message: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]:
+def _clean(message: Mapping[str, Any], keys: Sequence[str]) -> Mapping[str, Any]:
     """The message without keys; pictures are left alone."""
     match message["content"]:
         case str(text):

@@ -63,14 +63,14 @@ class _LoggedReply:
             _words.debug("from the model, an error: %s", error.fault)
             raise
         finally:
-            _words.debug("from the model: %s", _cut(json.dumps(list(_joined(pieces)))))
+            _words.debug("from the model: %s", _cut(json.dumps(list(_join(pieces)))))
 
     def cancel(self) -> None:
         """End the reply."""
         self._reply.cancel()
 
 
-def _joined(pieces: Iterable[Delta]) -> Iterator[str]:
+def _join(pieces: Iterable[Delta]) -> Iterator[str]:
     """Join pieces of the same kind: a key that arrives in pieces could not be redacted."""
     for kind, run in itertools.groupby(pieces, key=_kind):
         same = list(run)

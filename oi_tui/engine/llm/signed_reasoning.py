@@ -125,7 +125,7 @@ def _is_open(entry: Mapping[str, Any]) -> bool:
 def _add_detail(kept: list[dict[str, Any]], detail: dict[str, Any]) -> None:
     """Join a piece to the entry that it continues: the one of its kind with the same index."""
     grows = _GROWING.get(str(detail.get("type")))
-    begun = _begun(kept, detail) if grows else None
+    begun = _find_begun(kept, detail) if grows else None
     if grows is None or begun is None:
         kept.append(detail)
         return
@@ -134,7 +134,7 @@ def _add_detail(kept: list[dict[str, Any]], detail: dict[str, Any]) -> None:
     begun[grows] = text
 
 
-def _begun(kept: Sequence[dict[str, Any]], detail: Mapping[str, Any]) -> dict[str, Any] | None:
+def _find_begun(kept: Sequence[dict[str, Any]], detail: Mapping[str, Any]) -> dict[str, Any] | None:
     candidates: Iterator[dict[str, Any]] = reversed(kept)
     if detail.get("index") is None:
         candidates = iter(kept[-1:])

@@ -24,7 +24,7 @@ _TASK = (
 
 
 class TitleRequest:
-    """Asks once for a title. `used` is what it took, once the provider said so."""
+    """Asks once for a title. `used` is what it took, once the provider has reported it."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class TitleRequest:
 
 
 def can_be_named(messages: Sequence[Message]) -> bool:
-    """Whether enough was said for a title: a request, and an answer to it."""
+    """Whether there is enough for a title: a request, and an answer to it."""
     roles = [message.role for message in messages if message.type == "message"]
     return "user" in roles and "assistant" in roles[roles.index("user") :]
 

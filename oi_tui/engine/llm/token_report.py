@@ -79,7 +79,7 @@ def report(
 
 
 def window(tokens: int | None, facts: ModelInfo, profile: Profile) -> str:
-    """The window in use, who said so, and what of it is kept free."""
+    """The window in use, where its size comes from, and what of it is kept free."""
     if tokens is None:
         return "Context window: unknown. context_window sets it."
     own = profile.context_window and not facts.learned

@@ -10,7 +10,7 @@ class UsageTotals:
     """The sums so far. Every request sends the conversation again, and is counted again.
 
     `cost` is in USD; requests without a known price count nothing in it, and are `unpriced`. `unreported` are
-    those whose provider said nothing of what they used.
+    those whose provider did not report what they used.
     """
 
     requests: int = 0

@@ -29,7 +29,7 @@ class UsageTracker:
         self.ledger = UsageTotals()
         #: The estimated price of the request that was checked last, and of those that nobody reported.
         self._estimate = self._unreported = 0.0
-        #: How many messages were left out when that was last told, and models whose servers cut requests.
+        #: How many messages were left out when that was last reported, and models whose servers cut requests.
         self._left_out = 0
         self._cut: set[str] = set()
 

@@ -120,7 +120,7 @@ class _Download:
         self._about.unlink(missing_ok=True)
 
     def _once(self) -> Iterator[Progress]:
-        at, known = self._here(), self._known()
+        at, known = self._here(), self._read_validators()
         headers = {"User-Agent": "oi-tui", "Accept-Encoding": "identity"}
         if at:
             headers["Range"] = f"bytes={at}-"
@@ -167,7 +167,7 @@ class _Download:
     def _here(self) -> int:
         return self._part.stat().st_size if self._part.exists() else 0
 
-    def _known(self) -> dict[str, Any]:
+    def _read_validators(self) -> dict[str, Any]:
         """Read the server's validators of the partial file; a different file is downloaded anew."""
         try:
             known = json.loads(self._about.read_text(encoding="utf-8"))

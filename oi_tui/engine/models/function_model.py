@@ -53,19 +53,19 @@ class FunctionReply:
     def __iter__(self) -> Iterator[Delta]:
         begun = False
         while not self._cancelled.is_set():
-            each = self._came.get()
+            piece = self._came.get()
             if self._cancelled.is_set():
                 return
-            if isinstance(each, ErrorInfo):
-                raise LlmError(each)
-            if each is None:
+            if isinstance(piece, ErrorInfo):
+                raise LlmError(piece)
+            if piece is None:
                 break
             begun = (
                 begun
-                or isinstance(each, ToolCallPiece)
-                or (isinstance(each, Text | Reasoning) and bool(each.text.strip()))
+                or isinstance(piece, ToolCallPiece)
+                or (isinstance(piece, Text | Reasoning) and bool(piece.text.strip()))
             )
-            yield each
+            yield piece
         if not begun and not self._cancelled.is_set():
             raise LlmError(
                 ErrorInfo("empty", f"{self._name} returned nothing: no text and no call.", "model")

@@ -36,7 +36,7 @@ class LocalModel:
 class OwnWords:
     """The facts that a server on this machine reports about one of its models.
 
-    `context_window` is what the model can take in, `loaded_window` what it was told to take in, in tokens;
+    `context_window` is what the model can take in, `loaded_window` what it was started with, in tokens;
     None where the server does not say.
     """
 
@@ -186,8 +186,8 @@ def ask(model: str, api_base: str | None, patience: float = 1.0) -> OwnWords | N
     by_name = {server.name: replace(server, port=port) for server in SERVERS}
     # LM Studio's two lists are those of all the others, too.
     listed = [item for item in _models(by_name["LM Studio"], until) if item.model.partition("/")[2] == name]
-    told = _with_window(by_name["llama.cpp"], listed, until)
-    window = told[0].context_window if told else None
+    reported = _with_window(by_name["llama.cpp"], listed, until)
+    window = reported[0].context_window if reported else None
     return OwnWords(f"the server at port {port}", loaded_window=window) if window else None
 
 
@@ -198,12 +198,12 @@ def _ollama_words(shown: dict[str, Any]) -> OwnWords:
         for key, value in (details.items() if isinstance(details, dict) else ())
         if str(key).endswith(".context_length") and isinstance(value, int)
     ]
-    told = re.search(r"^num_ctx\s+(\d{1,9})$", str(shown.get("parameters") or ""), re.MULTILINE)
+    reported = re.search(r"^num_ctx\s+(\d{1,9})$", str(shown.get("parameters") or ""), re.MULTILINE)
     able = shown.get("capabilities")
     return OwnWords(
         "Ollama",
         lengths[0] if lengths else None,
-        int(told[1]) if told else None,
+        int(reported[1]) if reported else None,
         "tools" in able if isinstance(able, list) else None,
         "vision" in able if isinstance(able, list) else None,
     )

@@ -25,7 +25,7 @@ Step = Literal["host", "key", "model", "reply", "tools", "streaming", "window"]
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One step of the test. `good` is None where nothing can be said; `setting` is the one that helps."""
+    """One step of the test. `good` is None where it is unknown; `setting` is the one that helps."""
 
     step: Step
     good: bool | None

@@ -20,8 +20,8 @@ _BEARABLE = 8192
 class ModelInfo:
     """Facts about a model; None where unknown. Hints, not gates.
 
-    `window_from` says in words who told the window. `longest_reply` is what to ask for where the profile says
-    nothing; prices are in USD per token.
+    `window_from` is the source of the window, in words. `longest_reply` is what to ask for where the profile
+    says nothing; prices are in USD per token.
     """
 
     context_window: int | None = None

@@ -13,7 +13,7 @@ from oi_tui.text import visible
 #: A message or a piece of one, as Open Interpreter 0.4.3 shapes them.
 Chunk = dict[str, Any]
 _FIELDS = ("role", "type", "format", "content", "recipient")
-#: Fields of ours that decide what the model is told of a message.
+#: Fields of ours that decide what the model gets of a message.
 _TOLD = ("parent", "state", "decision", "proposed", "reason", "seconds", "call", "covers", "reply", "view")
 
 
@@ -119,7 +119,7 @@ def _stands_alone(before: Message | None, message: Message, after: Message | Non
 
 
 def from_message(message: Message) -> Chunk:
-    """A message as a dictionary: the original's fields, and what the model must be told again.
+    """A message as a dictionary: the original's fields, and what the model must get again.
 
     Without the latter a rejected piece of code would look as if it had run.
     """

@@ -78,7 +78,7 @@ def bring_in(
 ) -> ImportReport:
     """Copy the original's conversations into the store, each once. Raises OSError when that cannot be.
 
-    What cannot be read is told once, and tried again when it changed.
+    What cannot be read is reported once, and tried again when it changed.
     """
     brought = known = 0
     problems: list[tuple[str, str]] = []
@@ -105,7 +105,7 @@ def bring_in(
         store.add(found.contents, id=file.id, title=title, cwd="", model="", updated=path.lstat().st_mtime)
         brought += 1
     if refused != before:
-        # Where it cannot be noted, they are told again.
+        # Where it cannot be noted, they are reported again.
         with contextlib.suppress(OSError):
             paths.make_private(store.folder)
             yaml_file.replace_file(store.folder / _REFUSED, "".join(f"{mark}\n" for mark in sorted(refused)))
@@ -186,7 +186,7 @@ def _whole_entries(raw: bytes) -> list[Any]:
 
 
 def contents_of(stored: Iterable[object]) -> Contents:
-    """The original's messages as ours, with what became of the code as far as it can be told.
+    """The original's messages as ours, with what became of the code as far as it is known.
 
     Raises RecursionError where an entry is nested too deep.
     """

@@ -21,7 +21,7 @@ _ROLES: Mapping[str, Role] = {
     **dict.fromkeys(("ai", "bot", "model"), "assistant"),
     **dict.fromkeys(("function", "tool"), "computer"),
 }
-#: Which keys an entry of version 0.1 has, and what each becomes; in the order in which it was said.
+#: Which keys an entry of version 0.1 has, and what each becomes; in the order in which it was written.
 _SPOKEN = ("message", "code", "output", "image")
 _DATA_URI = "data:image/"
 
@@ -36,7 +36,7 @@ def messages_of(entry: object) -> list[Message]:
 
     Where the messages would not be written as the entry was, the first one keeps the entry to be given back.
     """
-    found = list(_read(entry)) if isinstance(entry, dict) else [_shown(entry)]
+    found = list(_read(entry)) if isinstance(entry, dict) else [_for_the_person(entry)]
     if len(found) == 1 and plain_entry(found[0]) == entry:
         return found
     # As text: however deep it is nested, the record that it is kept in is not.
@@ -51,19 +51,19 @@ def _read(entry: Mapping[str, Any]) -> Iterator[Message]:
     role = entry.get("role")
     speaker = _ROLES.get(role.strip().lower() if isinstance(role, str) else "user")
     if speaker is None:
-        yield _shown(entry)
+        yield _for_the_person(entry)
     elif "type" in entry:
         yield from _of_its_type(entry, speaker)
     elif calls := list(_calls(entry)):
         yield from _parts(entry.get("content") or None, speaker)
         yield from calls
     elif any(name in entry for name in _SPOKEN):
-        yield from _spoken(entry, speaker)
+        yield from _read_old_entry(entry, speaker)
     elif "content" in entry and (speaker != "computer" or isinstance(entry["content"], str)):
-        said = list(_parts(entry["content"], speaker))
-        yield from said or [_shown(entry)]
+        parts = list(_parts(entry["content"], speaker))
+        yield from parts or [_for_the_person(entry)]
     else:
-        yield _shown(entry)
+        yield _for_the_person(entry)
 
 
 def _of_its_type(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
@@ -71,15 +71,15 @@ def _of_its_type(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
     kind, content = entry["type"], entry.get("content")
     kind = {"text": "message", "output": "console"}.get(kind, kind) if isinstance(kind, str) else None
     if kind == "message" and isinstance(content, list):
-        said = list(_parts(content, speaker))
-        yield from said or [_shown(entry)]
+        parts = list(_parts(content, speaker))
+        yield from parts or [_for_the_person(entry)]
         return
     if isinstance(content, bool | int | float):
         content = str(content)
     known = {name: entry[name] for name in ("format", "recipient") if name in entry}
     message = message_from({**known, "role": speaker, "type": kind, "content": content})
     if message is None or (message.type == "image" and not message.content):
-        yield _shown(entry)
+        yield _for_the_person(entry)
     elif message.type == "console" and message.format != "active_line":
         yield message.but(role="computer", format="output")
     elif message.role == "computer" and message.type in ("code", "message"):
@@ -91,10 +91,10 @@ def _of_its_type(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
         yield message
 
 
-def _spoken(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
-    """An entry of version 0.1: what was said, the code that followed, what it printed."""
+def _read_old_entry(entry: Mapping[str, Any], speaker: Role) -> Iterator[Message]:
+    """An entry of version 0.1: its text, the code that followed, what it printed."""
     if any(not isinstance(entry.get(name), str | None) for name in (*_SPOKEN, "language")):
-        yield _shown(entry)
+        yield _for_the_person(entry)
         return
     code: Message | None = None
     lines = [(name, entry[name]) for name in _SPOKEN if entry.get(name)]
@@ -144,7 +144,7 @@ def _calls(entry: Mapping[str, Any]) -> Iterator[Message]:
             name = language if isinstance(language, str) and language else "python"
             yield Message(role="assistant", type="code", format=name, content=code)
         else:
-            yield _shown(call)
+            yield _for_the_person(call)
 
 
 def _parts(content: object, speaker: Role) -> Iterator[Message]:
@@ -159,7 +159,7 @@ def _parts(content: object, speaker: Role) -> Iterator[Message]:
             case {"type": "image_url", "image_url": {"url": str(url)} | str(url)}:
                 yield _image(speaker, url)
             case _:
-                yield _shown(part)
+                yield _for_the_person(part)
 
 
 def _text(speaker: Role, text: str) -> Message:
@@ -176,12 +176,12 @@ def _image(speaker: Role, source: str) -> Message:
         kind = "base64.jpeg" if head.removeprefix(_DATA_URI) in ("jpeg", "jpg") else "base64.png"
         return Message(role=role, type="image", format=kind, content=data)
     if source.startswith(("http:", "https:", "file:", "data:")):
-        return _shown({"image": source})
+        return _for_the_person({"image": source})
     kind = "path" if len(source) < 4096 and "\n" not in source and "." in source else "base64.png"
     return Message(role=role, type="image", format=kind, content=source)
 
 
-def _shown(entry: object) -> Message:
+def _for_the_person(entry: object) -> Message:
     """An entry that is no message, to be read by the person only."""
     text = json.dumps(entry, indent=2, ensure_ascii=False)
     role = entry.get("role") if isinstance(entry, dict) else None

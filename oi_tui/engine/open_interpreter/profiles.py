@@ -74,7 +74,7 @@ def bring_in(sources: Sequence[Path], target: Path) -> Iterator[ImportedProfiles
         if path.suffix == ".py":
             yield _copied_program(path, target)
         else:
-            yield _copied(path, target)
+            yield _copy(path, target)
 
 
 def new_name(path: Path) -> str:
@@ -82,7 +82,7 @@ def new_name(path: Path) -> str:
     return f"oi-{path.stem}" if path.stem in ("default", "config") else path.stem
 
 
-def _copied(path: Path, target: Path) -> ImportedProfiles:
+def _copy(path: Path, target: Path) -> ImportedProfiles:
     try:
         text, changes = migration.brought_up_to_date(yaml_file.read_text(path), path.name)
         profile = Profile.from_entries(yaml_file.parse(text, path.name), path.name)

@@ -37,7 +37,7 @@ class Setup:
 
     def describe(self) -> list[str]:
         """Say what there is and what bringing it in changes, in lines."""
-        return [*self._listed(), "", *self._changes(), "Nothing in the old folders is changed."]
+        return [*self._list(), "", *self._changes(), "Nothing in the old folders is changed."]
 
     @property
     def default(self) -> Path | None:
@@ -45,7 +45,7 @@ class Setup:
         named = {profiles.new_name(path): path for path in reversed(self.profiles)}
         return named.get("oi-default") or named.get("oi-config")
 
-    def _listed(self) -> Iterator[str]:
+    def _list(self) -> Iterator[str]:
         if self.profiles:
             names = [one_line(path.name, 40) for path in self.profiles[:_MOST_NAMES]]
             more = ", ..." if len(self.profiles) > _MOST_NAMES else ""
@@ -113,7 +113,7 @@ def bring_in(store: Store) -> Imported:
     linked = sum(map(_link, setup.llamafiles))
     if linked:
         lines.append(f"{_count(linked, 'llamafile')} can be chosen with %model.")
-    names = {each.name for each in taken}
+    names = {item.name for item in taken}
     default = next((name for name in ("oi-default", "oi-config") if name in names), None)
     return Imported(taken, tuple(lines), target / f"{default}.yaml" if default else None)
 

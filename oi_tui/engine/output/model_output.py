@@ -1,27 +1,27 @@
-"""What the model is told of the output of a run."""
+"""What the model gets of the output of a run."""
 
 from collections.abc import Callable, Iterable, Sequence
 
 from oi_tui.engine.output.plain import clip, plain
 from oi_tui.messages import Message
 
-#: So many characters of the rows of a table are told even where its columns take all the room.
+#: So many characters of the rows of a table are kept even where its columns take all the room.
 _LEAST_ROWS = 400
 
 
 def model_output(
     results: Iterable[Message], limit: int, describe: Callable[[Message], str] = lambda _: ""
 ) -> str:
-    """Return the output as the model is told of it, at most about `limit` characters of what was printed.
+    """Return the output for the model, at most about `limit` characters of what was printed.
 
-    `describe` says what is told of an image; "" for nothing. A limit of 0 or less means no limit.
+    `describe` gives the text for an image; "" for nothing. A limit of 0 or less means no limit.
     """
     parts: list[str] = []
     printed: list[str] = []
     for result in results:
         if result.view is not None:
             # Printed text is shortened as a whole, a view by its own rows.
-            parts += [_printed(printed, limit), clip_view(result.view, limit)]
+            parts += [_format_printed(printed, limit), clip_view(result.view, limit)]
             printed = []
         elif result.type == "console" and result.format != "active_line":
             printed.append(plain(result.content))
@@ -30,7 +30,7 @@ def model_output(
         elif result.type in ("code", "message"):
             kind = result.format or "text"
             printed.append(f"[{kind} of {len(result.content):,} characters, shown to the user]")
-    parts.append(_printed(printed, limit))
+    parts.append(_format_printed(printed, limit))
     return "\n".join(filter(None, parts))
 
 
@@ -47,5 +47,5 @@ def clip_view(view: str, limit: int) -> str:
     return f"{head}\n\n{clip(rows, max(limit - len(head), _LEAST_ROWS))}"
 
 
-def _printed(texts: Sequence[str], limit: int) -> str:
+def _format_printed(texts: Sequence[str], limit: int) -> str:
     return clip("\n".join(text.strip("\n") for text in texts if text.strip()), limit)

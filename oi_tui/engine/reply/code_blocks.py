@@ -294,7 +294,7 @@ class UntaggedBlock:
         body = "".join(self._pieces)
         code = "\n".join(self._fence.dedent(line) for line in body.replace("\r\n", "\n").split("\n"))
         code = code.removesuffix("\n") if closed else TRAILING.sub("", code).removesuffix("\n")
-        found = self._found(code)
+        found = self._split(code)
         if not found:
             parts.append(TextPart(self._opening + body + closing))
             return
@@ -302,7 +302,7 @@ class UntaggedBlock:
             parts += [CodeStarted(word, None), CodeGrew(text), CodeEnded(closed)]
         parts.append(TextPart(line_break(closing)))
 
-    def _found(self, code: str) -> list[tuple[str, str]]:
+    def _split(self, code: str) -> list[tuple[str, str]]:
         """The languages and the codes in a block."""
         if self._output:
             return []

@@ -30,7 +30,7 @@ def _split(message: Message, resolve: Callable[[str], str | None]) -> list[Messa
     parts = [*parser.feed(Text(message.content)), *parser.feed(Finish("stop")), *parser.finish()]
     events = [event for part in parts for event in builder.take(part)] + list(builder.finish(cut=False))
     found = [event.message for event in events if isinstance(event, MessageRecorded)]
-    if not any(each.type == "code" and each.state == "queued" for each in found):
+    if not any(item.type == "code" and item.state == "queued" for item in found):
         return []
     reply = message.reply or new_id()
     first, *rest = found
@@ -39,4 +39,4 @@ def _split(message: Message, resolve: Callable[[str], str | None]) -> list[Messa
     else:
         # The text stays as it was shown; the model gets it as the code that follows.
         first, rest = message.but(recipient="user", reply=reply), found
-    return [first, *(each.but(reply=reply) for each in rest)]
+    return [first, *(item.but(reply=reply) for item in rest)]

@@ -15,7 +15,7 @@ class CodeText:
         """Take the next piece; returns what certainly is code."""
         if self._head is not None:
             self._head += text
-            text = self._opened()
+            text = self._open()
         if not self._fenced:
             return text
         text = self._tail + text
@@ -32,7 +32,7 @@ class CodeText:
             return head + re.sub(r"\s*`{3}\s*\Z", "", tail)
         return head
 
-    def _opened(self) -> str:
+    def _open(self) -> str:
         head = self._head or ""
         start = head.lstrip(" \n")
         if not start and len(head) < 100:

@@ -82,10 +82,10 @@ def words(info: str) -> list[str]:
     ...
     """
     info = _UNSEEN.sub("", info)
-    each = _CELL.sub("", info.strip()).strip().strip("{}").strip().split()
-    if not each:
+    info_words = _CELL.sub("", info.strip()).strip().strip("{}").strip().split()
+    if not info_words:
         return []
-    word = each[0].lstrip(".").rstrip(",;").lower()
+    word = info_words[0].lstrip(".").rstrip(",;").lower()
     shorter = clean_word(_NAMING.sub("", re.split("[:,{(]", word)[0]).strip("\"'"))
     return list(dict.fromkeys(item for item in (word, shorter) if item))
 

@@ -35,7 +35,7 @@ class ReplyBuilder:
         self._model = model
         self._open: Message | None = None
         self._content: list[str] = []
-        #: What the text of the reply said so far, without tool calls.
+        #: The text of the reply so far, without tool calls.
         self._text: list[Message] = []
         self._torn = False
 
@@ -160,7 +160,7 @@ class RunBuilder:
         self._silent = True
         #: The images that the program may show anew, by their keys.
         self._updatable: dict[str, Message] = {}
-        #: What the model is told in place of the last output.
+        #: What the model gets in place of the last output.
         self._view: str | None = None
 
     @property
@@ -179,7 +179,7 @@ class RunBuilder:
             kind: MessageType = "image" if report.format.startswith("base64") else "code"
             message = self._new(kind, report.format, report.content)
             if report.view is not None and report.view is self._view:
-                # The text that was printed with it carries what the model is told of both.
+                # The text that was printed with it carries what the model gets of both.
                 message = message.but(recipient="user")
             else:
                 self._view = report.view

@@ -132,8 +132,8 @@ class _Call:
             if self._reader.done:
                 self._waiting = self._reader.rest
             self._current.append(text[: len(text) - len(self._waiting)])
-            parts += self._given(found)
-        return self._known(parts)
+            parts += self._deliver(found)
+        return self._resolve_languages(parts)
 
     @property
     def _is_foreign(self) -> bool:
@@ -144,7 +144,7 @@ class _Call:
             return ForeignCallReader(language, self._identity)
         return ToolCallParser(self._resolve, name=self.name, call=self._identity, native=True)
 
-    def _given(self, found: list[Part]) -> list[Part]:
+    def _deliver(self, found: list[Part]) -> list[Part]:
         assert self._reader
         if self._held is not None:
             self._held += found
@@ -159,7 +159,7 @@ class _Call:
             self._seen.add(raw)
         return found
 
-    def _known(self, parts: list[Part]) -> list[Part]:
+    def _resolve_languages(self, parts: list[Part]) -> list[Part]:
         """The parts, without what cannot be read as long as there is no code: it gets a second look."""
         if not self._found:
             if not any(isinstance(part, CodeStarted) for part in parts):
@@ -182,7 +182,7 @@ class _Call:
             self._reader = self._new_reader()
         held, self._held = self._held or [], None
         whole = whole or self._reader.done
-        parts = self._known(held + self._reader.finish(whole=whole))
+        parts = self._resolve_languages(held + self._reader.finish(whole=whole))
         if self._found:
             return parts + self._afterwards()
         raw = "".join(self._all)

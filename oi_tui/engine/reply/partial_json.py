@@ -43,7 +43,7 @@ class JsonEvent(NamedTuple):
 class PartialJsonParser:
     """One JSON value, read incrementally; every character is looked at a bounded number of times.
 
-    What is found is told at once, so that whoever listens can `stop` the reading there. `done`: the value is
+    What is found is reported at once, and the listener can `stop` the reading there. `done`: the value is
     complete. `failed`: it cannot be JSON. What follows the value is in `rest`. `keys` are those that may
     follow a string in which a quote was not escaped; unless `patient`, such a string is no JSON. `alone`:
     nothing else is expected after the value.

@@ -109,7 +109,7 @@ class _CurrentCall:
     #: Code that is a list: its lines are joined, the words of a command are quoted.
     line_breaks: int = 0
     words: list[str] = field(default_factory=list)
-    #: Whether the code is itself a call; None until that can be said.
+    #: Whether the code is itself a call; None until that is known.
     is_call: bool | None = None
     started: bool = False
     closed: bool = False
@@ -252,7 +252,7 @@ class ToolCallParser:
         if event.kind == "close":
             if self._call.words and key in _COMMAND:
                 self._command_ended(path)
-            self._closed()
+            self._close()
             return
         if not self.decided and event.kind in ("text", "literal") and key not in _CODE:
             self._undecided += len(event.text) + 4
@@ -436,7 +436,7 @@ class ToolCallParser:
             call.held.append("")
         self._start()
 
-    def _closed(self) -> None:
+    def _close(self) -> None:
         """A bracket closed: the call is over once its code and language are there."""
         if self._call.path is not None and self._call.started:
             self._close_call(True)
@@ -456,11 +456,11 @@ class ToolCallParser:
             if not self._native:
                 self._name = self._given_name
         elif not self.found and self.decided:
-            self._parts.append(UnreadableCall(self._shown()))
+            self._parts.append(UnreadableCall(self._render()))
         elif not self.found:
             self._refuse()
 
-    def _shown(self) -> str:
+    def _render(self) -> str:
         raw = "".join(self._raw)
         raw = raw[: len(raw) - len(self.rest)] if self._json.done else raw
         return f"{self._name}({raw})" if self._native and self._name else raw

@@ -80,10 +80,12 @@ def spoken(name: str, resolve: Resolve) -> str | None:
     return next((word for word in words if len(word) > 1 and resolve(word) is not None), None)
 
 
-def language_of(code: str, said: str | None, name: str, key: str, resolve: Resolve) -> RecoveredCall | None:
-    """The code with its language: said outright, guessed, or told by a name; None if it is unknown."""
-    if said is not None:
-        return RecoveredCall(said, code)
+def language_of(
+    code: str, language: str | None, name: str, key: str, resolve: Resolve
+) -> RecoveredCall | None:
+    """The code with its language: given, guessed, or taken from a name; None if it is unknown."""
+    if language is not None:
+        return RecoveredCall(language, code)
     if resolve(name.strip().lower()) is not None:
         return RecoveredCall(name.strip().lower(), code)
     if guessed := guess(code):
@@ -194,7 +196,7 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
         return [entry for item in value[:50] for entry in _from_value(item, name, resolve, depth + 1)]
     if not isinstance(value, dict):
         return []
-    keyed = {str(key).strip().lower(): each for key, each in value.items()}
+    keyed = {str(key).strip().lower(): one for key, one in value.items()}
     text = next((_plain(keyed[key]) for key in LANGUAGE if key in keyed), None)
     text = clean_word(text) if text and text.strip() else None
     for key in CODE if text is None else (*CODE, *_PERHAPS_CODE):
@@ -202,7 +204,7 @@ def _from_value(value: Any, name: str, resolve: Resolve, depth: int = 0) -> list
         if code is not None and (found := language_of(code, text, name, key, resolve)):
             return [found]
     if text is not None:
-        others = [each for key, each in keyed.items() if key not in LANGUAGE and isinstance(each, str)]
+        others = [one for key, one in keyed.items() if key not in LANGUAGE and isinstance(one, str)]
         if len(others) == 1 and others[0].strip() and resolve(text):
             return [RecoveredCall(text, others[0])]
     inner = next(
@@ -314,12 +316,12 @@ def _from_call(node: ast.expr, resolve: Resolve) -> RecoveredCall | None:
         return None
     if len(given) == 2 and not values and resolve(given[0].strip().lower()):
         return RecoveredCall(clean_word(given[0]), given[1])
-    said = next((clean_word(values[key]) for key in LANGUAGE if key in values), None)
+    language = next((clean_word(values[key]) for key in LANGUAGE if key in values), None)
     for key in CODE:
         if key in values:
-            return language_of(values[key], said, function, key, resolve)
-    if len(given) == 1 and said is not None:
-        return RecoveredCall(said, given[0])
+            return language_of(values[key], language, function, key, resolve)
+    if len(given) == 1 and language is not None:
+        return RecoveredCall(language, given[0])
     return None
 
 
@@ -327,7 +329,7 @@ def _as_yaml(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     code = _YAML.search(raw)
     if code is None or raw.lstrip()[:1] in "{[<":
         return []
-    said = _YAML_LANGUAGE.search(raw)
+    match = _YAML_LANGUAGE.search(raw)
     if code[1] is not None:
         lines = code[1].rstrip("\n").split("\n")
         indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
@@ -335,7 +337,7 @@ def _as_yaml(raw: str, name: str, resolve: Resolve) -> list[RecoveredCall]:
     else:
         text = code[2].strip()
         text = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
-    found = language_of(text, clean_word(said[1]) if said else None, name, "code", resolve)
+    found = language_of(text, clean_word(match[1]) if match else None, name, "code", resolve)
     return [found] if found else []
 
 

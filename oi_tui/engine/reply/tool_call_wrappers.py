@@ -42,7 +42,7 @@ def read_wrapped(
 ) -> list[Part] | None:
     """The parts of the calls that a form holds; None when they cannot be read.
 
-    `groups` is what its opening told. `whole` is False when the reply ended before the closing mark.
+    `groups` is what its opening captured. `whole` is False when the reply ended before the closing mark.
     """
     if form == "execute":
         return _read_execute(groups, body, resolve, whole=whole)
@@ -76,21 +76,21 @@ def _read_call(chunk: str, name: str, resolve: Resolve, *, whole: bool) -> list[
         name, chunk = function[1], chunk[function.end() :]
     if "<escape>" in chunk:
         chunk = _ESCAPED.sub(lambda match: json.dumps(match[1]), chunk)
-    before, separator, after = _separated(chunk)
+    before, separator, after = _separate(chunk)
     if separator:
         name, chunk = before, after
-    if told := _NAME.match(chunk):
-        candidate = told[1].partition(":")[0]
+    if match := _NAME.match(chunk):
+        candidate = match[1].partition(":")[0]
         if candidate not in ("function", "json"):
             name = candidate
-        chunk = chunk[told.end() :]
+        chunk = chunk[match.end() :]
     closed = whole or _CLOSED.search(chunk) is not None
     chunk = _END.sub("", chunk)
     parts = _read_json(chunk, tool_name(name), resolve, whole=whole)
     return parts or _parts(second_look(chunk, tool_name(name), resolve), whole=closed)
 
 
-def _separated(chunk: str) -> tuple[str, bool, str]:
+def _separate(chunk: str) -> tuple[str, bool, str]:
     match = _SEPARATOR.search(chunk)
     if match is None:
         return "", False, chunk
@@ -128,11 +128,11 @@ def _read_execute(
     if _CHILD.search(body) or body.lstrip()[:1] == "{":
         return _parts(second_look(body, name, resolve), whole=whole)
     attribute = _ATTRIBUTE.search(groups["attributes"] or "")
-    said = clean_word(attribute[1]) if attribute else None
+    language = clean_word(attribute[1]) if attribute else None
     code = body.strip("\r\n")
     if inner := unfenced(body):
-        said, code = said or inner[0] or None, inner[1]
-    found = language_of(code, said, name, "", resolve)
+        language, code = language or inner[0] or None, inner[1]
+    found = language_of(code, language, name, "", resolve)
     return _parts([found] if found and code.strip() else [], whole=whole)
 
 

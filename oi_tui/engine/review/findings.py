@@ -108,7 +108,7 @@ class Findings:
             named = lines.setdefault(risk.line, {}).setdefault(WORDS[risk.kind], [])
             if risk.what and risk.what not in named:
                 named.append(risk.what)
-        return [(line, ", ".join(starmap(_named, kinds.items()))) for line, kinds in lines.items()]
+        return [(line, ", ".join(starmap(_with_names, kinds.items()))) for line, kinds in lines.items()]
 
     @property
     def risks(self) -> tuple[Finding, ...]:
@@ -118,12 +118,14 @@ class Findings:
     @property
     def risk_sentences(self) -> list[str]:
         """A few words for each kind of risk, the gravest first: "deletes ./old.csv (line 3)"."""
-        return [_sentence(kind, each) for kind in WORDS if kind not in _FACTS and (each := self._of(kind))]
+        return [
+            _sentence(kind, findings) for kind in WORDS if kind not in _FACTS and (findings := self._of(kind))
+        ]
 
     @property
     def fact_sentences(self) -> list[str]:
         """The files that are written and read, and what was not checked."""
-        return [_sentence(kind, each) for kind in _FACTS if (each := self._of(kind))]
+        return [_sentence(kind, findings) for kind in _FACTS if (findings := self._of(kind))]
 
     @property
     def sentences(self) -> list[str]:
@@ -199,6 +201,6 @@ def pieces(line: str, longest: int) -> Iterator[str]:
         yield line[start : start + longest]
 
 
-def _named(words: str, names: list[str]) -> str:
+def _with_names(words: str, names: list[str]) -> str:
     """What is done, and to what."""
     return f"{words}: {', '.join(names)}" if names else words

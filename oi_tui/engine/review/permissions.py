@@ -150,7 +150,7 @@ class Permissions:
     ) -> Permission | None:
         """The narrowest grant that covers the code; one for a number of pieces is used for one of them."""
         with self._lock:
-            for grant in sorted(self._given, key=lambda each: _FIRST_USED.index(each.scope)):
+            for grant in sorted(self._given, key=lambda entry: _FIRST_USED.index(entry.scope)):
                 if not grant.covers(language, code, cwd, earlier):
                     continue
                 if grant.scope == "count":

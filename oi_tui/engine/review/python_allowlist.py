@@ -22,8 +22,8 @@ BUILTINS: Final = _words(
     """
 ) | {
     name
-    for name, each in vars(builtins).items()
-    if isinstance(each, type) and issubclass(each, BaseException)
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, BaseException)
 }
 #: Built-in functions that are not known to be harmless, but cannot change what names mean.
 STEADY_BUILTINS: Final = _words(

@@ -74,7 +74,7 @@ def is_another(relied_on: str, now: str) -> bool:
 def look(code: str, cwd: Path, earlier: Earlier | None = None) -> Iterator[Finding]:
     """Find what is not understood in the code, or reads something that the user should see."""
     seen = read(code, cwd, earlier)
-    yield from sorted(dict.fromkeys(seen.findings), key=lambda each: each.line)
+    yield from sorted(dict.fromkeys(seen.findings), key=lambda finding: finding.line)
     if earlier is not None and earlier.is_unclear("python"):
         yield Finding("not understood", "what earlier code left behind", 0)
     if (module := in_the_way(cwd, known.BESIDES | known.STEADY)) is not None:
@@ -414,29 +414,29 @@ class _Checker:
             case ast.Call():
                 return self._call(node)
             case ast.BinOp(left, _, right):
-                return self._computed((left, right))
+                return self._compute((left, right))
             case ast.UnaryOp(ast.Not(), operand):
                 self._expression(operand)
                 return _PLAIN
             case ast.UnaryOp(_, operand):
-                return self._computed((operand,))
+                return self._compute((operand,))
             case ast.Compare(left, _, others):
-                return self._computed((left, *others))
+                return self._compute((left, *others))
             case ast.BoolOp(_, values):
                 return _worst([self._expression(item) for item in values])
             case ast.IfExp(test, body, orelse):
                 self._expression(test)
                 return _worst((self._expression(body), self._expression(orelse)))
             case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
-                return self._held(parts)
+                return self._hold(parts)
             case ast.Dict(keys, values):
-                return self._held([item for item in (*keys, *values) if item is not None])
+                return self._hold([item for item in (*keys, *values) if item is not None])
             case ast.Starred(value):
                 return self._item_of(value)
             case ast.Subscript(value, index):
                 return self._part(value, index)
             case ast.Slice(lower, upper, step):
-                return self._held([item for item in (lower, upper, step) if item is not None])
+                return self._hold([item for item in (lower, upper, step) if item is not None])
             case ast.JoinedStr(values):
                 for item in values:
                     self._expression(item)
@@ -458,18 +458,18 @@ class _Checker:
                 return _PLAIN
             case ast.ListComp(element, generators) | ast.SetComp(element, generators):
                 self._generators(generators)
-                return self._held([element])
+                return self._hold([element])
             case ast.GeneratorExp(element, generators):
                 outermost = self._enter(
                     node, {item for part in generators for item in _names_in(part.target)}
                 )
                 self._generators(generators)
-                kind = self._held([element])
+                kind = self._hold([element])
                 self._in_function = not outermost
                 return kind
             case ast.DictComp(key, value, generators):
                 self._generators(generators)
-                return self._held([key, value])
+                return self._hold([key, value])
             case ast.Yield(value):
                 self._give_back(value)
                 return _PLAIN
@@ -480,12 +480,12 @@ class _Checker:
                 self._note(type(node).__name__.lower())
                 return _UNKNOWN
 
-    def _computed(self, nodes: Iterable[ast.expr]) -> str:
+    def _compute(self, nodes: Iterable[ast.expr]) -> str:
         """Evaluate an operator: known for known or loose values."""
         kinds = [self._expression(node) for node in nodes]
         return _UNKNOWN if _UNKNOWN in kinds else _PLAIN
 
-    def _held(self, nodes: Iterable[ast.expr]) -> str:
+    def _hold(self, nodes: Iterable[ast.expr]) -> str:
         """Evaluate a collection: known if all its values are."""
         kinds = [self._expression(node) for node in nodes]
         return _PLAIN if all(kind == _PLAIN for kind in kinds) else _UNKNOWN
@@ -588,7 +588,7 @@ class _Checker:
             self._arguments(call, any_name=function.attr == "assign")
             return _PLAIN
         if kind == _LOOSE and function.attr in known.RESTRICTED:
-            return self._restricted(call, function, shown)
+            return self._restrict(call, function, shown)
         plain = self._noted_arguments(call) or (kind == _UNKNOWN and function.attr in known.WRITERS)
         return self._note(f"{shown}(…)", steady=plain and not _is_odd(function.attr))
 
@@ -629,7 +629,7 @@ class _Checker:
             elif not any_name and keyword.arg not in known.KEYWORDS:
                 self._note(f"{keyword.arg}=…")
 
-    def _restricted(self, call: ast.Call, function: ast.Attribute, shown: str) -> str:
+    def _restrict(self, call: ast.Call, function: ast.Attribute, shown: str) -> str:
         """Calls of methods that do harm with some arguments."""
         match function.attr:
             case "format":

@@ -93,15 +93,15 @@ def look(code: str) -> list[Finding] | None:
         if _SHELL_CELL.match(first):
             return [Finding(f.kind, f.what, f.line + 1) for f in shell_rules.look(rest)]
         code = "\n" + rest
-    tree, found = _parsed(code)
+    tree, found = _parse(code)
     if tree is None:
         return None
     reader = _Visitor()
     reader.visit(tree)
-    return sorted([*found, *reader.found], key=lambda each: each.line)
+    return sorted([*found, *reader.found], key=lambda entry: entry.line)
 
 
-def _parsed(code: str) -> tuple[ast.AST | None, list[Finding]]:
+def _parse(code: str) -> tuple[ast.AST | None, list[Finding]]:
     """The tree, without the lines that are commands, and what these do."""
     tree = _tree(code)
     if tree is not None:
@@ -177,10 +177,14 @@ class _Visitor:
                 followed.add(node.value)
             elif isinstance(node, ast.Call) and self._full_name(node.func) in _TELLING:
                 followed.update(node.args)
-            elif isinstance(node, ast.Assign) and all(isinstance(each, ast.Name) for each in node.targets):
+            elif isinstance(node, ast.Assign) and all(
+                isinstance(target, ast.Name) for target in node.targets
+            ):
                 name = self._full_name(node.value)
                 if _of_computer(name) is not None:
-                    self._names.update({each.id: name for each in node.targets if isinstance(each, ast.Name)})
+                    self._names.update(
+                        {target.id: name for target in node.targets if isinstance(target, ast.Name)}
+                    )
         stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         stored |= {node.arg for node in nodes if isinstance(node, ast.arg)}
         for node in nodes:

@@ -41,12 +41,12 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             return Findings(readable=False)
     if seen is None:
         found = [*look_for_patterns("python", code), *_tools("python", code, earlier)]
-        return Findings(tuple(_placed(found, cwd)), readable=False)
+        return Findings(tuple(_locate(found, cwd)), readable=False)
     if earlier is not None and earlier.elsewhere:
         unchecked.append(Finding("not understood", f"the files {earlier.elsewhere}", 0))
     known = [item for item in unchecked if item.kind != "not understood"]
     return Findings(
-        tuple(dict.fromkeys(_placed([*seen, *known], cwd))),
+        tuple(dict.fromkeys(_locate([*seen, *known], cwd))),
         unchecked=tuple(item for item in unchecked if item.kind == "not understood"),
         parsed=parsed,
     )
@@ -58,7 +58,7 @@ def _tools(language: str, code: str, earlier: EarlierCode | None) -> list[Findin
     return [Finding("tools", path, line) for path, line in named_of(code, servers)] if servers else []
 
 
-def _placed(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:
+def _locate(found: Iterable[Finding], cwd: Path) -> Iterator[Finding]:
     """Files by how they lie to the folder: those outside of it are a finding of their own."""
     for item in found:
         if item.kind == "writes" and item.what:

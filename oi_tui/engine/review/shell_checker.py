@@ -340,21 +340,21 @@ def _look_at(command: Command, cwd: Path) -> Iterator[Finding]:
     texts = [word.text for word in words]
     own_syntax = known.files == _OWN_SYNTAX
     if not known.check(texts) or (own_syntax and any(word.pattern for word in words)):
-        yield Finding("not understood", _shown(name, words), command.line)
+        yield Finding("not understood", _render(name, words), command.line)
         return
     if own_syntax:
         operands = _places(name.text, words)
     else:
         found = _operands(known, words)
         if found is None:
-            yield Finding("not understood", _shown(name, words), command.line)
+            yield Finding("not understood", _render(name, words), command.line)
             return
         operands = found
     for operand in operands:
         yield from _file(known, operand, command.line, cwd)
 
 
-def _shown(name: Word, words: list[Word]) -> str:
+def _render(name: Word, words: list[Word]) -> str:
     return " ".join([name.text, *(word.text for word in words)])[:40]
 
 

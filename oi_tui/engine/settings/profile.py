@@ -138,9 +138,9 @@ def save(path: Path, changes: Mapping[str, Value]) -> None:
     declared = {setting.name: setting for setting in settings()}
     written: dict[str, Value] = {}
     for name, value in changes.items():
-        each = declared[name]
-        written |= dict.fromkeys((*each.also, *(old for old, new in MOVED.items() if new == each.key)))
-        written[each.key] = None if value == each.default else each.check(value)
+        setting = declared[name]
+        written |= dict.fromkeys((*setting.also, *(old for old, new in MOVED.items() if new == setting.key)))
+        written[setting.key] = None if value == setting.default else setting.check(value)
     if mcp_servers.KEY in written:
         mcp_servers.refuse_groups(path)
     own = path.parent == paths.profiles()
@@ -152,7 +152,7 @@ def settings() -> tuple[Setting, ...]:
     return _SETTINGS
 
 
-def _declared() -> tuple[Setting, ...]:
+def _collect_settings() -> tuple[Setting, ...]:
     hints = typing.get_type_hints(Profile)
     found = []
     for item in dataclasses.fields(Profile):
@@ -173,13 +173,13 @@ def _declared() -> tuple[Setting, ...]:
     return tuple(found)
 
 
-_SETTINGS = _declared()
+_SETTINGS = _collect_settings()
 
 
 def conversations(profile: Profile) -> Path:
     """The folder in which the profile's conversations are saved."""
-    told = profile.conversation_history_path
-    return paths.typed(told) if told else paths.conversations()
+    path = profile.conversation_history_path
+    return paths.typed(path) if path else paths.conversations()
 
 
 def without_effect(profile: Profile) -> list[str]:

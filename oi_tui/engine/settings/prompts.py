@@ -1,4 +1,4 @@
-"""The settings of what a model is told."""
+"""The settings of the texts that a model gets."""
 
 from dataclasses import dataclass
 

@@ -34,7 +34,7 @@ class Language:
     def __init__(self, key, name, aliases):
         self.key, self.name, self.aliases = key, name, aliases
 LISTS = {key: value for key, value in given["defaults"].items() if isinstance(value, list)}
-LISTS["computer.languages"] = [Language(*each) for each in given["languages"]]
+LISTS["computer.languages"] = [Language(*entry) for entry in given["languages"]]
 SAME = {"computer.terminal.languages": "computer.languages"}
 values, lines, calls = {}, {}, []
 def line_now():
@@ -64,9 +64,9 @@ class Part:
             return
         values[path], lines[path] = value, line_now()
     def __call__(self, *positional, **named):
-        told = {key: value for key, value in named.items() if isinstance(value, str)}
+        named_words = {key: value for key, value in named.items() if isinstance(value, str)}
         words = [value for value in positional if isinstance(value, str)]
-        calls.append([object.__getattribute__(self, "_path"), line_now(), words, told])
+        calls.append([object.__getattribute__(self, "_path"), line_now(), words, named_words])
         return Part(object.__getattribute__(self, "_path"))
     def __iter__(self):
         return iter(())
@@ -101,23 +101,23 @@ except BaseException as error:
     fault = [type(error).__name__, str(error), getattr(error, "lineno", None) or line]
 def is_plain(value):
     return value is None or type(value) in (str, int, float, bool) or (
-        isinstance(value, (list, tuple)) and all(type(each) is str for each in value))
+        isinstance(value, (list, tuple)) and all(type(entry) is str for entry in value))
 def described(value):
-    # What kind of value it is, and the value itself where it can be told.
-    if isinstance(value, (list, tuple)) and any(isinstance(each, Language) for each in value):
-        value = [each.key if isinstance(each, Language) else each for each in value]
+    # What kind of value it is, and the value itself where it can be written as JSON.
+    if isinstance(value, (list, tuple)) and any(isinstance(entry, Language) for entry in value):
+        value = [entry.key if isinstance(entry, Language) else entry for entry in value]
     if is_plain(value):
         return "plain", value
-    classes = [each for each in value if isinstance(each, type)] if isinstance(value, (list, tuple)) else []
+    classes = [one for one in value if isinstance(one, type)] if isinstance(value, (list, tuple)) else []
     if classes:
         return "class", classes[0].__name__
     return "function" if callable(value) and not isinstance(value, Part) else "other", type(value).__name__
-told = [
+values = [
     [path, *described(value), lines[path]]
     for path, value in values.items()
     if not (path in LISTS and isinstance(value, list) and value == LISTS[path])
 ]
-json.dump({"values": told, "calls": calls, "fault": fault}, report)
+json.dump({"values": values, "calls": calls, "fault": fault}, report)
 report.close()
 os._exit(0)
 """
@@ -139,7 +139,7 @@ def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
     `llm.completions` is noted in `completions`. Raises ProfileError, with the line, also where a limit that
     the program sets is not understood.
     """
-    found = _executed(shown, languages)
+    found = _execute(shown, languages)
     if found["fault"]:
         kind, words, line = found["fault"]
         raise ProfileError(_explain(kind, words, found["calls"]), path=shown.place, line=line)
@@ -154,7 +154,7 @@ def run(shown: Shown, languages: Sequence[KnownLanguage] = ()) -> Profile:
     return profile
 
 
-def _executed(shown: Shown, languages: Sequence[KnownLanguage]) -> dict[str, Any]:
+def _execute(shown: Shown, languages: Sequence[KnownLanguage]) -> dict[str, Any]:
     """Run the program in a process of its own. Returns what it set and called."""
     defaults = {setting.key: setting.default for setting in settings()}
     order = {"text": shown.text, "place": shown.place, "defaults": defaults, "languages": list(languages)}
@@ -179,7 +179,7 @@ def _explain(kind: str, words: str, calls: Sequence[_Call]) -> str:
     """Describe a fault in the program, with the last text that it displayed before."""
     if kind == "ModuleNotFoundError":
         words += f"; install it for the Python of oi-tui, {sys.executable}"
-    shown = [each for path, _, each, _ in calls if path == "display_message" and each]
+    shown = [call for path, _, call, _ in calls if path == "display_message" and call]
     last = f" (it says: {one_line(' '.join(shown[-1][0].split()), 200)})" if shown else ""
     return one_line(f"{kind}: {_FAULTS.get(kind, words)}{last}", 400)
 
@@ -217,22 +217,22 @@ def _with(profile: Profile, path: str, kind: str, value: Any, shown: Shown) -> P
     if key == "llm.completions" and kind == "function":
         return replace(profile, completions=(shown.text, shown.place))
     declared = {name: setting for setting in settings() for name in (setting.key, *setting.also)}
-    each = declared.get(key)
-    if each is None:
+    setting = declared.get(key)
+    if setting is None:
         _refuse_group(key, declared)
         refuse_misspelt_limit(key, settings())
         note = one_line(f"{key} {why_unknown(key, declared)}", 200)
         return replace(profile, unknown=(*profile.unknown, note))
-    if kind == "class" and each.name == "languages":
-        raise each.error(
+    if kind == "class" and setting.name == "languages":
+        raise setting.error(
             f"{value} is a class, which a profile cannot contain. Put it into a separate file, "
             f"and name it in computer.custom_languages, as FILE.py:{value}"
         )
     if kind != "plain":
-        raise each.error(f"expected {each.expected}, not {one_line(str(value), 60)}")
-    if value is None and not each.optional:
+        raise setting.error(f"expected {setting.expected}, not {one_line(str(value), 60)}")
+    if value is None and not setting.optional:
         return profile
-    return profile.with_changes("profile", **{each.name: each.check_given(value)})
+    return profile.with_changes("profile", **{setting.name: setting.check_given(value)})
 
 
 def _refuse_group(key: str, declared: Mapping[str, Setting]) -> None:

@@ -80,7 +80,7 @@ class Setting:
     unset: str = "not set"
     #: Why it has no effect on this machine, in a sentence; None where it has one.
     cannot: Callable[[], str | None] = field(default=lambda: None, compare=False)
-    #: Why there is nothing for it to do: a setting of Open Interpreter that is taken and told of.
+    #: Why there is nothing for it to do: a setting of Open Interpreter that is accepted with a notice.
     needless: str = ""
     #: It limits what may happen, be sent, shown or spent: one that is not understood stops the start.
     limits: bool = False
@@ -168,7 +168,7 @@ class Setting:
         return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
     @property
-    def told_off(self) -> str:
+    def help_off(self) -> str:
         """The help of the flag that turns it off."""
         return self.off_help or f"Do not {self.help[0].lower()}{self.help[1:]}"
 

@@ -14,7 +14,7 @@ def starter() -> str:
         if setting.section != section:
             section = setting.section
             lines += ["", f"# ---- {section}"]
-        lines += ["", *(f"# {line}" for line in _wrapped(setting.help))]
+        lines += ["", *(f"# {line}" for line in _wrap(setting.help))]
         text = "" if setting.default is None else yaml_file.scalar(setting.default)
         if setting.long and len(text) > 60:
             text = "..."
@@ -26,5 +26,5 @@ def starter() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, 96)

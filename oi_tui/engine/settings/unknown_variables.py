@@ -21,7 +21,7 @@ def check_names(environment: Mapping[str, str], settings: Iterable[Setting]) -> 
 
 
 def _unknown(environment: Mapping[str, str], settings: Iterable[Setting]) -> Iterator[str]:
-    known = environment_names.ALL | {each.variable for each in settings}
+    known = environment_names.ALL | {setting.variable for setting in settings}
     for name in sorted(environment):
         # An empty variable counts as one that is not set, as it does for the settings.
         if name.upper().startswith(environment_names.PREFIX[:-1]) and name not in known and environment[name]:
@@ -30,10 +30,10 @@ def _unknown(environment: Mapping[str, str], settings: Iterable[Setting]) -> Ite
 
 def _describe(name: str, settings: Iterable[Setting]) -> str:
     shown = f"environment variable {one_line(name, 60)}"
-    names: dict[str, Setting | str] = {_ending(each): each for each in environment_names.FOR_USERS}
-    for each in settings:
-        parts = (each.name, *(key.rpartition(".")[2] for key in (each.key, *each.also)))
-        names |= dict.fromkeys((part.upper() for part in parts), each)
+    names: dict[str, Setting | str] = {_ending(name): name for name in environment_names.FOR_USERS}
+    for setting in settings:
+        parts = (setting.name, *(key.rpartition(".")[2] for key in (setting.key, *setting.also)))
+        names |= dict.fromkeys((part.upper() for part in parts), setting)
     similar = difflib.get_close_matches(_ending(name.upper()), names, n=1, cutoff=_SIMILAR)
     meant = names[similar[0]] if similar else None
     if meant is None:

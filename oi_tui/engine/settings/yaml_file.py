@@ -240,7 +240,7 @@ def changed(text: str, changes: Mapping[str, Value], path: object = None) -> str
             wanted[key] = list(value) if isinstance(value, tuple) else value
         # An indented comment that follows would become a part of a block: then the text stays in one line,
         # or the key without a value, which sets nothing.
-        for attempt in (_spliced, functools.partial(_spliced, flat=True), _rewritten):
+        for attempt in (_splice, functools.partial(_splice, flat=True), _rewritten):
             result = attempt(text, before, key, value)
             with contextlib.suppress(ProfileError):
                 if _set(parse(result, path)) == wanted:
@@ -256,10 +256,10 @@ def _set(entries: Mapping[str, Entry]) -> dict[str, object]:
     return {name: entry.value for name, entry in entries.items() if entry.value not in (None, {})}
 
 
-def _spliced(text: str, before: Mapping[str, Entry], key: str, value: Value, *, flat: bool = False) -> str:
+def _splice(text: str, before: Mapping[str, Entry], key: str, value: Value, *, flat: bool = False) -> str:
     entry = before.get(key)
     if entry is None:
-        return _inserted(text, before, key, value, flat=flat)
+        return _insert(text, before, key, value, flat=flat)
     # The parser did not count a byte order mark.
     shift = 1 if text.startswith("\ufeff") else 0
     start, end = entry.start + shift, entry.end + shift
@@ -293,7 +293,7 @@ def _spliced(text: str, before: Mapping[str, Entry], key: str, value: Value, *, 
     return before_value + written + rest
 
 
-def _inserted(text: str, before: Mapping[str, Entry], key: str, value: Value, *, flat: bool) -> str:
+def _insert(text: str, before: Mapping[str, Entry], key: str, value: Value, *, flat: bool) -> str:
     group, _, name = key.rpartition(".")
     siblings = [entry for entry in before.values() if group and entry.group == group]
     below = [entry for entry in before.values() if f"{entry.group}.".startswith(f"{group}.")]

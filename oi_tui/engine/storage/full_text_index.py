@@ -90,7 +90,7 @@ class FullTextIndex:
     def covered(self) -> frozenset[str]:
         """The conversations whose words are all in the index."""
         try:
-            with self._connected() as base:
+            with self._connect() as base:
                 return self._covered(base)
         except (OSError, sqlite3.Error):
             return frozenset()
@@ -106,7 +106,7 @@ class FullTextIndex:
         chosen = sorted(parts, key=len, reverse=True)[:_MOST_PARTS]
         query = " AND ".join(f'"{part}"*' for part in chosen)
         try:
-            with self._connected() as base:
+            with self._connect() as base:
                 base.execute("BEGIN")  # both of the same moment
                 rows = base.execute(
                     "SELECT id FROM words JOIN conversations ON row = words.rowid WHERE words MATCH ?",
@@ -122,7 +122,7 @@ class FullTextIndex:
         return frozenset(id_ for (id_,) in base.execute("SELECT id FROM conversations WHERE whole"))
 
     def _update(self, store: Store, stopped: Callable[[], bool]) -> None:
-        with self._connected() as base:
+        with self._connect() as base:
             self._lay_out(base)
             base.execute("CREATE TEMP TABLE seen (id TEXT PRIMARY KEY, time, size) WITHOUT ROWID")
             files = ((id_, found.st_mtime_ns, found.st_size) for id_, found in store.files())
@@ -172,7 +172,7 @@ class FullTextIndex:
         return True
 
     @contextlib.contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
         paths.make_private(self._path.parent)
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         base = sqlite3.connect(self._path, timeout=2)

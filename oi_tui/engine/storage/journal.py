@@ -77,7 +77,7 @@ class Journal:
         #: Written but not yet known to be on disk. A failed fsync may have thrown it away.
         self._unsynced: list[_Record] = []
         self._folder_synced = exists
-        #: Told the conversation's id when it is first written to, and once more when it is let go of.
+        #: Called with the conversation's id when it is first written to, and once more when it is let go of.
         self.used: Callable[[str], None] = lambda _: None
         self._was_used = False
         self._closed = threading.Event()
@@ -242,7 +242,7 @@ class Journal:
             self._pending.clear()
             return
         try:
-            file = self._opened(self._path)
+            file = self._open(self._path)
             while self._pending:
                 self._write(file, self._pending[0].data)
                 self._unsynced.append(self._pending.pop(0))
@@ -305,7 +305,7 @@ class Journal:
             raise
         self._unsynced.clear()
 
-    def _opened(self, path: Path) -> int:
+    def _open(self, path: Path) -> int:
         if self._file is not None:
             if self._still_there(self._file, path):
                 return self._file
@@ -319,12 +319,12 @@ class Journal:
             except FileNotFoundError:
                 self._exists = False
         try:
-            self._file = self._created(path)
+            self._file = self._create(path)
         except FileExistsError:
             # Something else has this name by now, and it is not ours to touch.
             self._header["id"] = fresh_id()
             self._path = path = path.with_name(f"{self.id}.jsonl")
-            self._file = self._created(path)
+            self._file = self._create(path)
         self._exists = True
         self._folder_synced = False
         self._torn = False
@@ -332,7 +332,7 @@ class Journal:
         self._pending = self._everything()
         return self._file
 
-    def _created(self, path: Path) -> int:
+    def _create(self, path: Path) -> int:
         paths.make_private(path.parent)
         file = open_for_adding(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         lock(file)

@@ -56,7 +56,7 @@ class ListIndex:
         for attempt in range(2):
             try:
                 with contextlib.closing(self._kept()) as base:
-                    return _listed(base, files(), named, facts)
+                    return _list(base, files(), named, facts)
             except OSError:
                 break
             except (sqlite3.Error, TypeError, ValueError, ArithmeticError, AttributeError) as error:
@@ -69,7 +69,7 @@ class ListIndex:
                         item.unlink(missing_ok=True)
         # Where nothing can be kept, everything is read anew.
         with contextlib.closing(sqlite3.connect(":memory:")) as base:
-            return _listed(base, files(), named, facts)
+            return _list(base, files(), named, facts)
 
     def _kept(self) -> sqlite3.Connection:
         paths.make_private(self._path.parent)
@@ -77,7 +77,7 @@ class ListIndex:
         return sqlite3.connect(self._path, timeout=2)
 
 
-def _listed(
+def _list(
     base: sqlite3.Connection,
     files: Iterable[tuple[str, os.stat_result]],
     named: Mapping[str, Mapping[str, Any]],

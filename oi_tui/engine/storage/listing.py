@@ -51,7 +51,7 @@ class Listing:
     def of(cls, summaries: Iterable[Summary]) -> "Listing":
         """These conversations, put in order."""
         listing = cls()
-        chosen = sorted(summaries, key=lambda each: (not each.pinned, -each.updated))
+        chosen = sorted(summaries, key=lambda entry: (not entry.pinned, -entry.updated))
         listing.extend(
             [item.id for item in chosen],
             [item.title for item in chosen],

@@ -51,7 +51,7 @@ def search(
     words = words_of(query)
     looked_up = index.find(words) if index is not None else None
     if index is None or looked_up is None:
-        yield from _scanned(store, words, ids, stopped)
+        yield from _scan(store, words, ids, stopped)
         return
     found, covered = looked_up
     exact = index.is_exact(words)
@@ -66,22 +66,22 @@ def search(
                 hit = Hit(id_, "")
             hits += hit is not None
             yield hit
-    yield from _scanned(store, words, (id_ for id_ in ids if id_ not in covered), stopped)
+    yield from _scan(store, words, (id_ for id_ in ids if id_ not in covered), stopped)
     rest = [id_ for id_ in ids if id_ in covered and id_ not in found]
     if hits < _FEW:
-        yield from _scanned(store, words, rest, stopped)
+        yield from _scan(store, words, rest, stopped)
     else:
         yield from (None for _ in rest)
 
 
 def _read(store: Store, id_: str, words: list[str]) -> Hit | None:
     try:
-        return _found(id_, store.read(id_), words)
+        return _find(id_, store.read(id_), words)
     except StoreError:
         return None
 
 
-def _scanned(
+def _scan(
     store: Store, words: list[str], ids: Iterable[str], stopped: Callable[[], bool]
 ) -> Iterator[Hit | None]:
     needles = [json.dumps(word, ensure_ascii=False)[1:-1].encode("utf-8", "replace") for word in words]
@@ -101,10 +101,10 @@ def _scanned(
         candidate = all(needle in folded for needle in ascii_needles) and (
             all(needle in folded for needle in others) or b"\\u" in raw
         )
-        yield _found(id_, records.parse(raw).messages.values(), words) if candidate else None
+        yield _find(id_, records.parse(raw).messages.values(), words) if candidate else None
 
 
-def _found(id_: str, messages: Iterable[Message], words: list[str]) -> Hit | None:
+def _find(id_: str, messages: Iterable[Message], words: list[str]) -> Hit | None:
     missing = set(words)
     excerpt = ""
     for message in messages:

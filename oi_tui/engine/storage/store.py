@@ -120,7 +120,7 @@ class Store:
             if mine.id == id:
                 # Opened again by ourselves: the earlier one gives way.
                 mine.close()
-        descriptor, writable = self._opened(path, id)
+        descriptor, writable = self._open(path, id)
         try:
             raw = _all_of(descriptor, id)
             contents = records.parse(raw)
@@ -142,11 +142,11 @@ class Store:
             header |= {"id": fresh_id(), "forked": id}
             if header["title"]:
                 header["title"] = records.title_of_copy(header["title"])
-            told = _NEWER if newer else _ELSEWHERE
+            notice = _NEWER if newer else _ELSEWHERE
             for key, message in contents.messages.items():
                 if message.reason in records.ENDED_REASONS and not newer:
                     contents.messages[key] = message.but(reason="It continued in the other window.")
-            opened = Journal(self._path(header["id"]), header, contents, notices=(told,))
+            opened = Journal(self._path(header["id"]), header, contents, notices=(notice,))
         else:
             os.close(descriptor)
             opened = Journal(path, header, contents, exists=True)
@@ -162,7 +162,7 @@ class Store:
 
     def raw(self, id: str) -> bytes:
         """The bytes of a conversation's file. Raises StoreError."""
-        descriptor, _ = self._opened(self._path(id), id, os.O_RDONLY)
+        descriptor, _ = self._open(self._path(id), id, os.O_RDONLY)
         try:
             return _all_of(descriptor, id)
         finally:
@@ -305,7 +305,7 @@ class Store:
         except OSError:
             return
 
-    def _opened(self, path: Path, id: str, access: int = os.O_RDWR) -> tuple[int, bool]:
+    def _open(self, path: Path, id: str, access: int = os.O_RDWR) -> tuple[int, bool]:
         flags = os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             try:
@@ -336,7 +336,7 @@ class Store:
         if status.st_size > _MAX_BYTES:
             return Facts(id, 0, "", "", "too large")
         try:
-            descriptor, _ = self._opened(self._path(id), id, os.O_RDONLY)
+            descriptor, _ = self._open(self._path(id), id, os.O_RDONLY)
         except StoreError as error:
             return Facts(id, 0, "", "", str(error))
         try:

@@ -18,7 +18,7 @@ class UndoHistory:
 
 
 def taken_back(dropped: Sequence[Message], count: int, last: str | None) -> UndoHistory | None:
-    """A step back that left so many messages; None where only a summary, which nobody said, was dropped."""
+    """A step back that left so many messages; None where only a summary, which nobody wrote, was dropped."""
     if all(message.covers is not None for message in dropped):
         return None
     return UndoHistory(tuple(dropped), (count, last))

@@ -59,7 +59,7 @@ class Child:
         if order["do"] == "connect":
             await self._end(name)
             owner = self._owners[name] = Owner(
-                order["spec"], lambda told: self._send({"server": name, **told})
+                order["spec"], lambda event: self._send({"server": name, **event})
             )
             return await owner.ready()
         if order["do"] == "end":

@@ -32,12 +32,12 @@ Order = Mapping[str, Any]
 class Owner:
     """Connects to a server, keeps the connection, and ends it.
 
-    `told` gets what happens by itself: other tools, or the end of the server.
+    `report` gets what happens by itself: other tools, or the end of the server.
     """
 
-    def __init__(self, spec: Order, told: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, spec: Order, report: Callable[[dict[str, Any]], None]) -> None:
         self._spec = spec
-        self._told = told
+        self._report = report
         self._client: Client | None = None
         self._end = ""
         self._ended = asyncio.Event()
@@ -55,7 +55,7 @@ class Owner:
 
     async def close(self) -> None:
         """End the connection, and the server where it is a program."""
-        self._told = lambda _: None
+        self._report = lambda _: None
         self._ended.set()
         if not self._ready.done():
             self._owning.cancel()
@@ -81,17 +81,17 @@ class Owner:
         try:
             async with Client(
                 self._transport(),
-                message_handler=self._notified,
+                message_handler=self._handle_notification,
                 client_info=Implementation(name="oi-tui", version=__version__),
             ) as client:
                 self._client = client
-                self._ready.set_result(await _offered(client))
+                self._ready.set_result(await _list_offers(client))
                 await self._ended.wait()
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it ends this server alone
             self._end = self._end or _sentence(error)
         self._client = None
         if self._ready.done():
-            self._told({"lost": self._end})
+            self._report({"lost": self._end})
         else:
             self._ready.set_exception(ServerError(self._end or "it ended"))
             self._ready.exception()
@@ -99,14 +99,14 @@ class Owner:
     def _transport(self) -> Any:
         spec = self._spec
         if not spec["url"]:
-            return program(spec["command"], spec["values"], spec["cwd"], self._lost)
-        return _remote(spec, lambda told: self._told(told))
+            return program(spec["command"], spec["values"], spec["cwd"], self._note_end)
+        return _remote(spec, lambda event: self._report(event))
 
-    def _lost(self, running: Program) -> None:
+    def _note_end(self, running: Program) -> None:
         self._end = running.end
         self._ended.set()
 
-    async def _notified(self, message: Any) -> None:
+    async def _handle_notification(self, message: Any) -> None:
         method = getattr(message, "method", getattr(getattr(message, "root", None), "method", ""))
         if method == "notifications/tools/list_changed" and self._client:
             # Not awaited: the answer comes by the way that this notification came.
@@ -114,11 +114,11 @@ class Owner:
 
     async def _list_again(self, client: Client) -> None:
         with suppress(MCPError, OSError, ValueError, RuntimeError):
-            self._told({"offered": await _offered(client)})
+            self._report({"offered": await _list_offers(client)})
 
 
 @asynccontextmanager
-async def _remote(spec: Order, told: Callable[[dict[str, Any]], None]) -> AsyncIterator[Any]:
+async def _remote(spec: Order, report: Callable[[dict[str, Any]], None]) -> AsyncIterator[Any]:
     async def reachable(request: httpx2.Request) -> None:
         # Signing in leads to other hosts than the server's.
         if not _REACH[spec["reach"]](request.url.host):
@@ -132,7 +132,7 @@ async def _remote(spec: Order, told: Callable[[dict[str, Any]], None]) -> AsyncI
     # How long an answer may take is for the person to say, who can stop it.
     timeout = httpx2.Timeout(PATIENCE, read=None)
     async with (
-        signed_in(spec, told) as auth,
+        signed_in(spec, report) as auth,
         httpx2.AsyncClient(
             headers=dict(spec["values"]), timeout=timeout, event_hooks=hooks, auth=auth
         ) as http,
@@ -160,7 +160,7 @@ def _sentence(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-async def _offered(client: Client) -> dict[str, Any]:
+async def _list_offers(client: Client) -> dict[str, Any]:
     """What the server offers: its tools, as it describes them."""
     if client.server_capabilities.tools is None:
         return {"tools": []}

@@ -25,28 +25,28 @@ _PATH = "/callback"
 #: The longest request line of a browser that comes back, in bytes, and the seconds that it may take.
 _LONGEST = 16_000
 _PATIENCE = 10.0
-Told = Callable[[dict[str, Any]], None]
+Report = Callable[[dict[str, Any]], None]
 
 
 @asynccontextmanager
-async def signed_in(spec: Mapping[str, Any], told: Told) -> AsyncIterator[httpx2.Auth | None]:
+async def signed_in(spec: Mapping[str, Any], report: Report) -> AsyncIterator[httpx2.Auth | None]:
     """Give what authorises requests to the server; None where nobody has signed in.
 
     `spec["signed_in"]` is what was kept of an earlier time. With `spec["sign_in"]`, a person signs in now:
-    `told` gets the address for the browser as `open`. What is to be kept is told as `signed_in`.
+    `report` gets the address for the browser as `open`, and what is to be kept as `signed_in`.
     """
     kept = spec["signed_in"]
     if spec["sign_in"]:
-        browser = _Browser(told)
+        browser = _Browser(report)
         # A server that knows this program already may insist on the same address.
         same = await browser.listen(_port_of(kept))
         kept = {"client": kept["client"]} if same else None
         try:
-            yield _provider(spec["url"], _Storage(kept, told, browser.close), browser)
+            yield _provider(spec["url"], _Storage(kept, report, browser.close), browser)
         finally:
             browser.close()
     elif kept:
-        yield _provider(spec["url"], _Storage(kept, told), None)
+        yield _provider(spec["url"], _Storage(kept, report), None)
     else:
         yield None
 
@@ -85,11 +85,11 @@ class _Storage:
     context: Any = None
 
     def __init__(
-        self, kept: Mapping[str, Any] | None, told: Told, done: Callable[[], None] = lambda: None
+        self, kept: Mapping[str, Any] | None, report: Report, done: Callable[[], None] = lambda: None
     ) -> None:
         """`done` is called once there are tokens."""
         self._kept = dict(kept or {})
-        self._told = told
+        self._report = report
         self._done = done
 
     @property
@@ -118,7 +118,7 @@ class _Storage:
         ):
             if value is not None:
                 self._kept[name] = _plain(value)
-        self._told({"signed_in": self._kept})
+        self._report({"signed_in": self._kept})
         self._done()
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
@@ -138,8 +138,8 @@ def _plain(model: Any) -> dict[str, Any]:
 class _Browser:
     """Waits for the person's browser to come back from signing in."""
 
-    def __init__(self, told: Told) -> None:
-        self._told = told
+    def __init__(self, report: Report) -> None:
+        self._report = report
         self._server: asyncio.Server | None = None
         self._state = ""
         self._closed = False
@@ -171,7 +171,7 @@ class _Browser:
             raise ServerError("its address for signing in is not one of the web")
         self._state = parse_qs(parts.query).get("state", [""])[0]
         self._answer = asyncio.get_running_loop().create_future()
-        self._told({"open": address})
+        self._report({"open": address})
 
     async def come_back(self) -> AuthorizationCodeResult:
         """Wait for the browser."""
@@ -187,8 +187,8 @@ class _Browser:
         try:
             async with asyncio.timeout(_PATIENCE):
                 words = (await reader.readuntil(b"\n")).decode("ascii", "replace").split()
-            status, said = self._take(words[1] if len(words) == 3 and words[0] == "GET" else "")
-            page = f"<!doctype html><title>oi-tui</title><p>{html.escape(said)}</p>".encode()
+            status, text = self._take(words[1] if len(words) == 3 and words[0] == "GET" else "")
+            page = f"<!doctype html><title>oi-tui</title><p>{html.escape(text)}</p>".encode()
             head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(page)}\r\n"
             writer.write(f"{head}Connection: close\r\n\r\n".encode() + page)
             await writer.drain()

@@ -22,7 +22,7 @@ def reports(chunk: object) -> Iterator[Report]:
         yield Printed(_text(chunk))
         return
     if not isinstance(chunk, Mapping):
-        raise ValueError(f"run() yielded {_named(chunk)}, which is not a chunk")
+        raise ValueError(f"run() yielded {_describe(chunk)}, which is not a chunk")
     kind, form, content = chunk.get("type"), chunk.get("format"), chunk.get("content")
     if kind is None:
         yield from _oldest(chunk)
@@ -38,7 +38,7 @@ def reports(chunk: object) -> Iterator[Report]:
     elif kind == "code":
         yield Displayed(str(form or "text"), _text(content))
     elif kind not in ("confirmation", "review", "status"):
-        raise ValueError(f"run() yielded a chunk of the unknown type {_named(kind)}")
+        raise ValueError(f"run() yielded a chunk of the unknown type {_describe(kind)}")
 
 
 def _oldest(chunk: Mapping[object, object]) -> Iterator[Report]:
@@ -48,7 +48,7 @@ def _oldest(chunk: Mapping[object, object]) -> Iterator[Report]:
     if chunk.get("output") is not None:
         yield Printed(_text(chunk["output"]))
     if not {"active_line", "output", "start", "end", "start_of_code", "end_of_execution"} & chunk.keys():
-        raise ValueError(f"run() yielded {_named(dict(chunk))}, which is not a chunk: it has no type")
+        raise ValueError(f"run() yielded {_describe(dict(chunk))}, which is not a chunk: it has no type")
 
 
 def _picture(form: str, content: object) -> Report:
@@ -71,6 +71,6 @@ def _text(content: object) -> str:
     return content.decode("utf-8", "replace") if isinstance(content, bytes) else str(content)
 
 
-def _named(value: object) -> str:
+def _describe(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else text[:79] + "…"

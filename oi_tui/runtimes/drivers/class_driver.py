@@ -71,9 +71,10 @@ class ClassDriver:
             exec(compile(file.read(), self._path, "exec"), module.__dict__)
         made = getattr(module, self._name)
         required = [
-            each
-            for each in inspect.signature(made).parameters.values()
-            if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+            parameter
+            for parameter in inspect.signature(made).parameters.values()
+            if parameter.default is parameter.empty
+            and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
         ]
         return made(*[None for _ in required])
 

@@ -46,7 +46,7 @@ def main() -> None:
     if reporting is not None:
         reporting.close()
         leader = _reported(report) or child
-    # Nothing is run before this is said, so no orphan can be missed.
+    # Nothing is run before this is sent, so no orphan can be missed.
     _say(f"pid {leader}\n")
     status, abandoned = _watch(child, awake)
     if given and 128 < (status >> 8) < 128 + signal.NSIG:

@@ -1,7 +1,7 @@
 """The first program in the sandbox: takes the terminal, reports itself, and becomes the language.
 
 Imported, with the arguments `REPORT LIMITS GATEWAY PROGRAM ARGUMENT...`. REPORT is the number of a socket:
-whoever reads there is told by the kernel which number the process has outside. LIMITS are those of the
+the kernel tells whoever reads there which number the process has outside. LIMITS are those of the
 kernel, with commas between: processes, bytes of memory, bytes of a file. GATEWAY is the socket of the proxy
 outside, or `-`. The language leads a session of its own inside, so that what is typed and interrupted
 reaches it and its children, but never the wrapper around them.

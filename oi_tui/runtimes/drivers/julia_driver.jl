@@ -97,12 +97,12 @@ function explain(trouble, trace)
     catch
         println(stderr, typeof(trouble))
     end
-    said = try
+    summary = try
         first(split(Base.invokelatest(sprint, showerror, trouble), '\n'))
     catch
         string(typeof(trouble))
     end
-    return ("failed", first(said, 300))
+    return ("failed", first(summary, 300))
 end
 
 function execute(code, cell)

@@ -183,8 +183,8 @@ local function run(path)
 	return "failed", match(why.text, "^[^\n]*")
 end
 
--- The run whose end is still to be told, the one whose end was told, and what became of it.
-local current, told, state, reason
+-- The run whose end is still to be reported, the one whose end was reported, and its result.
+local current, reported, state, reason
 
 -- Says so when a cell has sent what `io.write` writes elsewhere for good, since later cells would be silent.
 local since
@@ -203,11 +203,11 @@ local function conclude()
 	pcall(tell_where_output_goes)
 	events:write(format('{"event":"finished","nonce":"%s","state":"%s","reason":%s,"mark":"%s.end"}\n', current, state, spell(reason), current))
 	terminal:write("\27]6973;" .. current .. ".end\7")
-	told, current = current, nil
+	reported, current = current, nil
 end
 
 -- Takes requests until it is interrupted, or, as the `last` chunk, until there are none. An interrupt may come between
--- any two instructions: then this is left, and begins again with what was still to be told.
+-- any two instructions: then this is left, and begins again with what was still to be reported.
 local function serve(last)
 	local goes_on = true
 	if current then conclude() end
@@ -229,7 +229,7 @@ local function serve(last)
 			if fine then state, reason = how, why end
 			goes_on = last or state ~= "interrupted"
 			conclude()
-		elseif word == "end" and nonce ~= told then
+		elseif word == "end" and nonce ~= reported then
 			-- An interrupt that came too late took the request of this run.
 			current, state, reason = nonce, "interrupted", nil
 			conclude()

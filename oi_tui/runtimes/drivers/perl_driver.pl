@@ -8,7 +8,7 @@ use Fcntl ();
 
 our ($running, $nonce, $cell, $owner, $since) = (0, '', 0, number(), 0);
 our @before;
-# Where output is seen, and what it was sent to instead when that was last said.
+# Where output is seen, and where it went instead when that was last reported.
 our ($stdout, $place) = (\*main::STDOUT, '');
 
 BEGIN {
@@ -36,7 +36,7 @@ sub spell {
 	return "\"$text\"";
 }
 
-# What a cell held back is out before its end is told.
+# What a cell held back is out before its end is reported.
 sub let_out {
 	select((select($_), $| = 1)[0]) for *STDERR, *STDOUT;
 }

@@ -1,6 +1,6 @@
 # The driver inside R: read as the profile of an interactive session that never comes to its prompt. It takes cells
-# from the request pipe, evaluates them as the prompt would, and tells of their fate on the events' pipe. Which line
-# runs is told statement by statement, at the top level of a cell. What the program defines is out of its sight.
+# from the request pipe, evaluates them as the prompt would, and reports their results on the pipe for events. Which line
+# runs is reported statement by statement, at the top level of a cell. What the program defines is out of its sight.
 local({
   folder <- Sys.getenv("OI_TUI_FOLDER")
   home <- dirname(Sys.getenv("R_PROFILE_USER"))
@@ -164,10 +164,10 @@ local({
       if (!nzchar(now)) next
       back <- if (type == "message") "sink(type = \"message\")"
         else if (sink.number() > 1L) "while (sink.number() > 0) sink()" else "sink()"
-      said <- if (type == "message") "R's messages and errors go" else "R's output goes"
+      what <- if (type == "message") "R's messages and errors go" else "R's output goes"
       now <- encodeString(now)
       terminal <- pipe("terminal")
-      writeLines(sprintf("(%s to %s since cell %s; %s brings it back.)", said, now, since[[type]], back), terminal, useBytes = TRUE)
+      writeLines(sprintf("(%s to %s since cell %s; %s brings it back.)", what, now, since[[type]], back), terminal, useBytes = TRUE)
       flush(terminal)
     }
   }
@@ -175,22 +175,22 @@ local({
   # -- a cell
 
   warned <- list()
-  said <- list()
-  warnings <- function(...) structure(said, dots = list(...), class = "warnings")
+  shown <- list()
+  warnings <- function(...) structure(shown, dots = list(...), class = "warnings")
   complain <- function(text) cat(text, file = stderr())
   heading <- function(kind, call, message) {
-    said <- if (!is.null(call)) paste(deparse(call, width.cutoff = 60L, nlines = 1L), collapse = "")
-    if (is.null(said)) return(paste0(kind, ": ", message))
+    source <- if (!is.null(call)) paste(deparse(call, width.cutoff = 60L, nlines = 1L), collapse = "")
+    if (is.null(source)) return(paste0(kind, ": ", message))
     first <- strsplit(paste0(message, " "), "\n", fixed = TRUE)[[1]][1]
-    gap <- if (nchar(said, "w") + nchar(first, "w") + 18L > getOption("width")) "\n  " else " "
-    paste0(kind, " in ", said, " :", gap, message)
+    gap <- if (nchar(source, "w") + nchar(first, "w") + 18L > getOption("width")) "\n  " else " "
+    paste0(kind, " in ", source, " :", gap, message)
   }
   show_warnings <- function() {
     if (!length(warned)) return(invisible())
     found <- warned
     warned <<- list()
-    said <<- lapply(found, `[[`, "call")
-    names(said) <<- vapply(found, `[[`, "", "message")
+    shown <<- lapply(found, `[[`, "call")
+    names(shown) <<- vapply(found, `[[`, "", "message")
     if (length(found) > 10L) {
       complain(sprintf("There were %s warnings (use warnings() to see them)\n",
         if (length(found) >= 50L) "50 or more" else length(found)))
@@ -225,9 +225,9 @@ local({
       paste0("  ", paste(deparse(one, width.cutoff = 60L, nlines = 1L), collapse = ""), source_of(attr(one, "srcref")))
     }, "")
     if (length(lines) > 24L) lines <- c(lines[1:12], sprintf("  ... %d calls ...", length(lines) - 24L), utils::tail(lines, 12L))
-    said <- heading("Error", call, conditionMessage(error))
-    if (inherits(error, "packageNotFoundError")) said <- sprintf("%s\nTo get it: install.packages(\"%s\")", said, error$package[1])
-    list(text = said, calls = lines)
+    text <- heading("Error", call, conditionMessage(error))
+    if (inherits(error, "packageNotFoundError")) text <- sprintf("%s\nTo get it: install.packages(\"%s\")", text, error$package[1])
+    list(text = text, calls = lines)
   }
   print_value <- function(value) {
     shown <- new.env(parent = globalenv())
@@ -384,7 +384,7 @@ local({
     leave("no", 0L, FALSE)
   }
 
-  # -- what is remembered, told by another file that is read when somebody first asks
+  # -- the variables, reported by another file that is read when somebody first asks
 
   memory <- NULL
   remember <- function() {

@@ -37,7 +37,7 @@ describe <- function(value) {
   list(kind, words, bytes_of(value))
 }
 
-told <- function(name) {
+described <- function(name) {
   found <- if (bindingIsActive(as.name(name), globalenv())) list("active binding", "active binding", NA)
   else tryCatch(describe(get(name, envir = globalenv(), inherits = FALSE)), error = function(e) list("", "", NA))
   sprintf("{\"name\":%s,\"type\":%s,\"summary\":%s,\"size\":%s}", spell(name), spell(found[[1]]), spell(found[[2]]),
@@ -49,7 +49,7 @@ all <- function() {
   now <- ls(globalenv(), sorted = TRUE)
   known <<- c(intersect(known, now), setdiff(now, known))
   newest <- known[seq.int(max(1L, length(known) - most + 1L), length.out = min(length(known), most))]
-  c(variables = sprintf("[%s]", paste(vapply(newest, told, ""), collapse = ",")), total = length(now))
+  c(variables = sprintf("[%s]", paste(vapply(newest, described, ""), collapse = ",")), total = length(now))
 }
 
 preview <- function(value) {

@@ -36,10 +36,10 @@ _PAGE = """<!DOCTYPE html>
 {scripts}
 <script>
 window.addEventListener("error", (event) => {{
-  const said = document.createElement("pre");
-  said.style.color = "#b00020";
-  said.textContent = event.message;
-  document.body.append(said);
+  const message = document.createElement("pre");
+  message.style.color = "#b00020";
+  message.textContent = event.message;
+  document.body.append(message);
 }});
 Babel.registerPreset("typed", {{
   presets: [[Babel.availablePresets.typescript, {{ allExtensions: true, isTSX: true }}]],

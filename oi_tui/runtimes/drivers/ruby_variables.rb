@@ -33,7 +33,7 @@ class OiMemory
     names = places.to_a
     found = names.last(MOST).map do |name, place|
       late = Process.clock_gettime(Process::CLOCK_MONOTONIC) > until_
-      type, summary, size = late ? ['', '', nil] : told(place.call)
+      type, summary, size = late ? ['', '', nil] : facts_of(place.call)
       { 'name' => name, 'type' => type, 'summary' => summary, 'size' => size }
     end
     each_method { |name| found << { 'name' => name, 'type' => 'method', 'summary' => "method #{name}", 'size' => nil } }
@@ -61,7 +61,7 @@ class OiMemory
 
   private
 
-  def told(value)
+  def facts_of(value)
     [*describe(value), size_of(value)]
   end
 
@@ -115,7 +115,7 @@ class OiMemory
     text.byteslice(0, most).scrub('')
   end
 
-  # The text as it can be told, cut to so many bytes.
+  # The text of a value, cut to so many bytes.
   def quoted(value, most)
     part = OWN[:part].bind_call(value, 0, most).scrub('?')
     part = part.encode('utf-8', invalid: :replace, undef: :replace)

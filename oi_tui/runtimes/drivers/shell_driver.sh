@@ -17,7 +17,7 @@ if [ -f "$OI_TUI_FOLDER/saved" ]; then
 fi
 __oi_folder=$OI_TUI_FOLDER
 __oi_nonce=
-__oi_told=
+__oi_reported=
 __oi_status=0
 __oi_left=
 # What is done first after each cell, by the shell itself and not in a function.
@@ -60,8 +60,8 @@ __oi_quiet() {
 }
 
 __oi_end() {
-	# The end may be asked for more than once; it is told once.
-	[ "$2" != "$__oi_told" ] || return 0
+	# The end may be asked for more than once; it is reported once.
+	[ "$2" != "$__oi_reported" ] || return 0
 	__oi_status=$1
 	set +v
 	PS1= PS2=
@@ -77,7 +77,7 @@ __oi_tell() {
 	__oi_printf '{"event":"finished","nonce":"%s","mark":"%s.end","status":%d,"leaving":%d,"away":%d}\n' \
 		"$__oi_nonce" "$__oi_nonce" "$1" "$2" "$__oi_away" >|"$__oi_folder/events"
 	__oi_printf '\033]6973;%s.end\007' "$__oi_nonce" >|/dev/tty
-	__oi_told=$__oi_nonce
+	__oi_reported=$__oi_nonce
 }
 
 if [ -n "${BASH_VERSION:-}" ]; then

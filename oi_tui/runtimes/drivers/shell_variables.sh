@@ -191,7 +191,7 @@ __oi_sh() {
 	else
 		__oi_sh
 	fi
-} >|"$__oi_folder/told-$__oi_nonce" 2>/dev/null
+} >|"$__oi_folder/answer-$__oi_nonce" 2>/dev/null
 __oi_kind=variables
 [ -z "$__oi_wanted" ] || __oi_kind=variable
-__oi_print '{"event":"%s","nonce":"%s","file":"told-%s"}\n' "$__oi_kind" "$__oi_nonce" "$__oi_nonce" >|"$__oi_folder/events"
+__oi_print '{"event":"%s","nonce":"%s","file":"answer-%s"}\n' "$__oi_kind" "$__oi_nonce" "$__oi_nonce" >|"$__oi_folder/events"

@@ -115,7 +115,7 @@ LANGUAGE = Language(
         "brew": "openjdk",
     },
     keeps="variables, methods, classes, imports",
-    input="told",
+    input="reported",
     find=find,
     describe=describe,
     start=start,

@@ -42,11 +42,11 @@ def describe(program: str) -> str:
 def start(program: str, folder: Path) -> Start:
     """The driver, started as a script, so that nothing is imported from the working directory."""
     return Start(
-        (program, str(DRIVERS / "python" / "python_start.py"), str(folder)), _activated(Path(program))
+        (program, str(DRIVERS / "python" / "python_start.py"), str(folder)), _activate(Path(program))
     )
 
 
-def _activated(program: Path) -> dict[str, str]:
+def _activate(program: Path) -> dict[str, str]:
     """The variables that activating the interpreter's environment sets, so that its programs are found
     first.
     """
@@ -72,7 +72,7 @@ LANGUAGE = Language(
         "brew": "python",
     },
     keeps="variables, functions, imports, working directory",
-    input="told",
+    input="reported",
     find=find,
     describe=describe,
     start=start,

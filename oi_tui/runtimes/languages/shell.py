@@ -8,7 +8,7 @@ from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
 
 # The space before them keeps requests out of the history of a shell that heeds it. A shell that was made to
-# forget our functions could tell no end any more: it leaves, and its own end is told.
+# forget our functions could report no end any more: it leaves, and its own end is reported.
 _HUSH = ' {{ __oi_last=$?; eval "$__oi_hush"; }} >/dev/null 2>&1; '
 _END = _HUSH + "{{ __oi_end $__oi_last {nonce} || [ $? != 127 ] || exit 127; }} 2>/dev/null"
 _OPTIONS = {
@@ -48,7 +48,7 @@ def start(program: str, folder: Path) -> Start:
 
 
 def request(nonce: str, path: Path) -> str:
-    """The cell is sourced; its end is told by a command of its own, which no failure can skip.
+    """The cell is sourced; a command of its own reports the end, which no failure can skip.
 
     What it made of the prompt is forgotten before that command is read. What it is given first is an output
     for errors, where the one before it closed that: within a command of our own that has another one.

@@ -23,7 +23,7 @@ def find(_: Choices) -> str | None:
 
 
 def start(program: str, folder: Path) -> Start:
-    """The driver of JavaScript, told that cells have types."""
+    """The driver of JavaScript, for cells with types."""
     plain = javascript.start(program, folder)
     return Start((*plain.argv, "typed"), plain.env, plain.requests)
 

@@ -185,7 +185,7 @@ class _FarEnd:
     def _end(self) -> None:
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)
-        closing = [threading.Thread(target=each.close, daemon=True) for each in self._runtimes.values()]
+        closing = [threading.Thread(target=runtime.close, daemon=True) for runtime in self._runtimes.values()]
         for thread in closing:
             thread.start()
         until = time.monotonic() + _ENDING
@@ -294,10 +294,10 @@ class _FarEnd:
             program = language.find(self._choices)
             if program is None:
                 return None
-            self._runtimes[name] = self._made(language, program)
+            self._runtimes[name] = self._make(language, program)
         return self._runtimes[name]
 
-    def _made(self, language: Language, program: str) -> PtyRuntime:
+    def _make(self, language: Language, program: str) -> PtyRuntime:
         return PtyRuntime(
             language,
             program,

@@ -216,7 +216,7 @@ class KernelRuntime:
             for message in _arrived(self._client.get_iopub_msg, _GLANCE):
                 if _belongs(message, id_):
                     idle = idle or message["content"].get("execution_state") == "idle"
-                    yield from _shown(message)
+                    yield from _report_output(message)
             yield from self._questions(id_)
             with contextlib.suppress(queue.Empty):
                 while True:
@@ -238,7 +238,7 @@ class KernelRuntime:
         yield RunEnded(state, time.monotonic() - began, reason if state == "failed" else None)
 
     def _reply(self, id_: str) -> Message | None:
-        """How the run ended, where the kernel has said so.
+        """How the run ended, where the kernel has reported it.
 
         An interrupt that comes when the code has just ended takes the kernel's answer with it. So after one
         it is asked something else: it answers one request after the other, and when that answer comes first,
@@ -358,14 +358,14 @@ def _belongs(message: Message, id_: str) -> bool:
     return bool(message.get("parent_header", {}).get("msg_id") == id_)
 
 
-def _shown(message: Message) -> Iterator[Report]:
+def _report_output(message: Message) -> Iterator[Report]:
     """What a message of the kernel's output shows; text ends its lines as a terminal does."""
     content = message["content"]
     match message["msg_type"]:
         case "stream":
-            yield _printed(str(content.get("text", "")))
+            yield _to_printed(str(content.get("text", "")))
         case "error":
-            yield _printed("\n".join(map(str, content.get("traceback", ()))) + "\n")
+            yield _to_printed("\n".join(map(str, content.get("traceback", ()))) + "\n")
         case "display_data" | "execute_result" | "update_display_data":
             data = content.get("data", {})
             view = str(data["text/plain"]) if "text/plain" in data else None
@@ -373,8 +373,8 @@ def _shown(message: Message) -> Iterator[Report]:
             if image:
                 yield Displayed(_IMAGES[image], str(data[image]).replace("\n", ""))
             elif view is not None:
-                yield _printed(view + "\n")
+                yield _to_printed(view + "\n")
 
 
-def _printed(text: str) -> Printed:
+def _to_printed(text: str) -> Printed:
     return Printed(text.replace("\r\n", "\n").replace("\n", "\r\n"))

@@ -112,7 +112,7 @@ class Link:
         self._on_end = on_end
         #: Why there is no connection any more, as a part of a sentence; None while there is one.
         self.lost: str | None = None
-        #: What the far end said of itself when it began.
+        #: The facts that the far end sent when it began.
         self.here: Frame = {}
         #: What the languages are there, in words.
         self.described: dict[str, str] = {}
@@ -330,7 +330,7 @@ class Link:
             case "reports":
                 # The size is that of the frame with its length, as the far end counts it.
                 self._take_reports(
-                    message["id"], [unpack_report(each) for each in message["reports"]], size + 4
+                    message["id"], [unpack_report(item) for item in message["reports"]], size + 4
                 )
             case "answer":
                 with self._lock:
@@ -403,8 +403,8 @@ class Link:
             runs, answers = list(self._runs.values()), list(self._answers.values())
         for run in runs:
             run.arrived.put(None)
-        for each in answers:
-            each.put(None)
+        for answer in answers:
+            answer.put(None)
         self._begun.set()
         return True
 

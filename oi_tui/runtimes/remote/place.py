@@ -69,7 +69,7 @@ class RemotePlace:
         self._link: Link | None = None
         self._closing = threading.Event()
         self._started: set[str] = set()
-        #: What the far end said of itself when it was last connected.
+        #: The facts that the far end sent when it was last connected.
         self._here: Frame = {}
         self._described: dict[str, str] = {}
         self._ask = ask
@@ -185,7 +185,7 @@ class RemotePlace:
         return self._described.get(language.name) or f"{language.title} ({self.program(language.name)})"
 
     def wait_for_versions(self, seconds: float) -> None:
-        """Wait until the far end has said which versions it has, but no longer than that."""
+        """Wait until the far end has reported its versions, but no longer than that."""
         until = time.monotonic() + seconds
         while self.link and len(self._described) < len(self._here["programs"]) and time.monotonic() < until:
             time.sleep(0.02)

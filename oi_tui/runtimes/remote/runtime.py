@@ -91,7 +91,7 @@ class RemoteRuntime:
             try:
                 reports = run.next(_GLANCE)
             except LinkLostError as error:
-                yield RunEnded("lost", time.monotonic() - began, self._lost(str(error)))
+                yield RunEnded("lost", time.monotonic() - began, self._explain_loss(str(error)))
                 return
             if link.silent_for > wire.QUIET and not quiet:
                 quiet = True
@@ -107,7 +107,7 @@ class RemoteRuntime:
                 if isinstance(report, RunEnded):
                     return
 
-    def _lost(self, why: str) -> str:
+    def _explain_loss(self, why: str) -> str:
         return (
             f"the connection to {self._place.title} ended ({why}); "
             f"{self.language.title} and its variables there are lost"

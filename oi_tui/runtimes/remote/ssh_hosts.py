@@ -31,12 +31,12 @@ def _hosts(path: Path, folder: Path, depth: int) -> list[str]:
             found += [value for value in values if re.fullmatch(r"[\w.@:-]+", value)]
         elif word.lower() == "include" and depth < _DEEPEST:
             for value in values:
-                for included in _included(value, folder):
+                for included in _include(value, folder):
                     found += _hosts(included, folder, depth + 1)
     return found
 
 
-def _included(pattern: str, folder: Path) -> list[Path]:
+def _include(pattern: str, folder: Path) -> list[Path]:
     """The files that a pattern after `Include` names; a relative one begins in the folder of ssh."""
     whole = os.path.join(folder, os.path.expanduser(pattern))  # noqa: PTH111, PTH118 -- "~x" may be nobody
     return [Path(name) for name in sorted(glob.glob(whole))]  # noqa: PTH207 -- a pattern may be absolute

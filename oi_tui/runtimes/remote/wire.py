@@ -29,7 +29,7 @@ Frame = Dict[str, Any]  # noqa: UP006 -- evaluated by Python 3.8
 
 #: How often each end says that it is there when it has nothing else to say, in seconds.
 BEAT = 2.0
-#: After so many seconds without a word from the other end the person is told.
+#: After so many seconds of silence from the other end the person sees a notice.
 QUIET = 4.0
 #: After so many seconds without a word from the other end, the far end ends everything that runs there.
 SILENCE = 60.0
@@ -80,12 +80,12 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
 _WORDS = {
     ("Stopping", "step"): ("interrupt", "terminate", "kill"),
     ("RunEnded", "state"): ("finished", "failed", "interrupted", "lost"),
-    ("Memory", "state"): ("told", "unstarted", "starting", "busy", "silent"),
+    ("Memory", "state"): ("known", "unstarted", "starting", "busy", "silent"),
 }
 
 
 class WireError(ValueError):
-    """The other end said something that cannot be meant."""
+    """The other end sent something that makes no sense."""
 
 
 def frame(message: Frame) -> bytes:
@@ -122,10 +122,10 @@ class FrameReader:
 
 def pack(value: object) -> list[Any]:
     """A report, a loss or what a language remembers, as a JSON value."""
-    return [type(value).__name__, *(_packed(getattr(value, item.name)) for item in fields(value))]  # type: ignore[arg-type]
+    return [type(value).__name__, *(_pack(getattr(value, item.name)) for item in fields(value))]  # type: ignore[arg-type]
 
 
-def _packed(value: object) -> object:
+def _pack(value: object) -> object:
     return [pack(item) for item in value] if isinstance(value, tuple) else value
 
 
@@ -149,11 +149,11 @@ def unpack(packed: object) -> object:
     names = [item.name for item in fields(kind)]
     if len(values) != len(names):
         raise WireError(f"a {name} with {len(values)} values")
-    found = [_checked(name, each, value) for each, value in zip(names, values)]  # noqa: B905
+    found = [_check(name, entry, value) for entry, value in zip(names, values)]  # noqa: B905
     return kind(*found)
 
 
-def _checked(name: str, field: str, value: object) -> object:
+def _check(name: str, field: str, value: object) -> object:
     if (name, field) == ("Memory", "variables") and isinstance(value, list):
         variables = tuple(map(unpack, value))
         if all(isinstance(item, Variable) for item in variables):

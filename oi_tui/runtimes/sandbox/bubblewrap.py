@@ -54,8 +54,8 @@ _INSIDE = "import sys; sys.path.insert(0, sys.argv.pop(1)); import inside"
 #: What is tried inside beside the usual: no right is left, the filter of calls is there, nobody else is seen.
 _TRIAL = """
 import os
-told = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
-if int(told["CapEff"], 16) or told["NoNewPrivs"].strip() != "1" or told["Seccomp"].strip() != "2":
+status = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
+if int(status["CapEff"], 16) or status["NoNewPrivs"].strip() != "1" or status["Seccomp"].strip() != "2":
     sys.exit("it keeps rights that it should not have")
 if os.getpid() > 100:
     sys.exit("it can see processes outside")
@@ -80,11 +80,11 @@ def problem() -> tuple[str, str] | None:
     key = (bwrap, Path(bwrap).stat().st_mtime_ns)
     if key in _trusted:
         return None
-    said = attempt(_directly, _TRIAL)
-    if said is None:
+    problem = attempt(_directly, _TRIAL)
+    if problem is None:
         _trusted.add(key)
         return None
-    return f"bubblewrap does not work on this machine ({said})", _fix(said)
+    return f"bubblewrap does not work on this machine ({problem})", _fix(problem)
 
 
 def temporary(channel: Path) -> Path:  # noqa: ARG001
@@ -184,7 +184,7 @@ class _View:
             if folder != Path()
         }
         above |= {item.relative_to(cwd) for item in pinned}
-        for folder in sorted(above, key=lambda each: len(each.parts)):
+        for folder in sorted(above, key=lambda entry: len(entry.parts)):
             self._add("--bind", str(cwd / folder), str(cwd / folder))
 
     def _system(self) -> None:
@@ -296,13 +296,13 @@ def _settings(wanted: SandboxRequest) -> tuple[str, str]:
 
 
 def _directly(wanted: SandboxRequest) -> SandboxedCommand:
-    """As `enclose`, where there is no terminal to take and nobody to be told who runs."""
+    """As `enclose`, where there is no terminal to take and nobody to be status who runs."""
     enclosed = enclose(wanted)
     wrapper = enclosed.argv[: enclosed.argv.index("--") + 1]
     return SandboxedCommand((*wrapper, *wanted.argv), enclosed.env, enclosed.descriptors)
 
 
-def _fix(said: str) -> str:
+def _fix(problem: str) -> str:
     """Explain how to make bubblewrap work, from the kernel's own settings."""
     if _setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
         return "Allow user namespaces: sudo sysctl kernel.unprivileged_userns_clone=1"
@@ -319,7 +319,7 @@ def _fix(said: str) -> str:
             "This is a container: start it so that it allows user namespaces, or rely on the "
             "container's isolation."
         )
-    if "namespace" in said or "uid map" in said or "ermission" in said:
+    if "namespace" in problem or "uid map" in problem or "ermission" in problem:
         return "Allow user namespaces in the kernel or the container."
     return "Try: bwrap --unshare-all --ro-bind / / true"
 

@@ -110,11 +110,11 @@ class LimitWatch:
             return f"the sandbox's limit of {limits.most_processes} processes; the setting sandbox_processes"
         if sum(map(_memory, pids)) > limits.memory:
             return f"the sandbox's memory limit of {_size(limits.memory)}; the setting sandbox_memory"
-        if self._written() > limits.disk:
+        if self._count_written_bytes() > limits.disk:
             return f"the sandbox's disk limit of {_size(limits.disk)}; the setting sandbox_disk"
         return None
 
-    def _written(self) -> int:
+    def _count_written_bytes(self) -> int:
         """The bytes written to the working directory since the start."""
         used = self._free - _free(self._cwd)
         if used <= self._limits.disk:

@@ -41,14 +41,14 @@ REPORTED = frozenset(
 _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     """The name as it is compared: a disk may find a file by large and small letters alike."""
     return _IGNORED.sub("", name).casefold()
 
 
-_READ_ONLY = frozenset(map(_folded, READ_ONLY))
-_REPORTED = frozenset(map(_folded, REPORTED))
-#: What git runs, or is told by to run something, within a repository's own folder.
+_READ_ONLY = frozenset(map(_fold, READ_ONLY))
+_REPORTED = frozenset(map(_fold, REPORTED))
+#: What git runs, or what makes it run something, within a repository's own folder.
 _GIT = ("hooks", "config", "config.worktree")
 #: A great many files, of which none is run by its name alone.
 _PACKAGES = frozenset({"node_modules", "__pycache__"})
@@ -82,11 +82,13 @@ def find(cwd: Path, writable: Sequence[str] = ()) -> ProtectedFiles:
     """Look for what must be read-only. `writable` are names or paths that a person let through."""
     _make_hooks(cwd)
     entries, complete = _entries(cwd)
-    named = [each for each, _ in entries if _is_read_only(each) and not _is_let_through(each, cwd, writable)]
+    named = [
+        entry for entry, _ in entries if _is_read_only(entry) and not _is_let_through(entry, cwd, writable)
+    ]
     # What lies in a folder that is read-only is so too.
     guarded = set(named)
     named = [item for item in named if guarded.isdisjoint(item.parents)]
-    linked = [item for item in _linked(cwd, entries) if not _is_let_through(item, cwd, writable)]
+    linked = [item for item in _find_linked(cwd, entries) if not _is_let_through(item, cwd, writable)]
     remarks = [] if complete else [_INCOMPLETE.format(MOST_ENTRIES)]
     if len(named) > _MOST_GUARDED:
         remarks.append(
@@ -145,10 +147,10 @@ class ProtectedFileWatch:
                 yield path, (status.st_ino, 0 if is_folder else status.st_ctime_ns, status.st_mode)
 
     def _matters(self, path: Path) -> bool:
-        name = _folded(path.name)
+        name = _fold(path.name)
         if name == "commondir" or name.startswith("config"):
             return _is_git(path.parent) and (name == "commondir" or _runs_something(path))
-        if _folded(path.parent.name) == "hooks":
+        if _fold(path.parent.name) == "hooks":
             return not name.endswith(".sample") and _is_git(path.parent.parent)
         if name == ".git":
             return not path.is_dir()
@@ -161,7 +163,7 @@ def _entries(cwd: Path, *, packages: bool = True) -> tuple[list[tuple[Path, os.s
     folders = [cwd]
     for folder in folders:
         try:
-            entries = sorted(os.scandir(folder), key=lambda each: each.name)
+            entries = sorted(os.scandir(folder), key=lambda one: one.name)
         except OSError:
             continue
         for entry in entries:
@@ -185,7 +187,7 @@ def _may_hold(folder: Path, name: str, packages: bool) -> bool:
 
 
 def _is_read_only(path: Path) -> bool:
-    name = _folded(path.name)
+    name = _fold(path.name)
     if name in _GIT:
         return _is_git(path.parent)
     return name in _READ_ONLY or (name == ".git" and not path.is_dir())
@@ -193,7 +195,7 @@ def _is_read_only(path: Path) -> bool:
 
 def _is_git(folder: Path) -> bool:
     """Whether git takes the folder for a repository's own, as .git, that of a submodule, or a bare one."""
-    return _folded(folder.name) == ".git" or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
+    return _fold(folder.name) == ".git" or ((folder / "HEAD").is_file() and (folder / "objects").is_dir())
 
 
 def _is_let_through(path: Path, cwd: Path, writable: Sequence[str]) -> bool:
@@ -204,7 +206,7 @@ def _is_let_through(path: Path, cwd: Path, writable: Sequence[str]) -> bool:
     )
 
 
-def _linked(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> list[Path]:
+def _find_linked(cwd: Path, entries: Sequence[tuple[Path, os.stat_result]]) -> list[Path]:
     """Files that are also files elsewhere; where there are many, the folders at the top that hold them."""
     names: dict[tuple[int, int], list[Path]] = defaultdict(list)
     links: dict[tuple[int, int], int] = {}

@@ -47,8 +47,8 @@ def resolve(host: str, port: int) -> list[str]:
 class HostProxy:
     """Listens on a socket in the file system until it is closed.
 
-    `hosts` is read for each request. `refused` is told what a person would have to allow for a request that
-    was refused.
+    `hosts` is read for each request. `refused` is called with what a person would have to allow for a
+    request that was refused.
     """
 
     def __init__(
@@ -116,15 +116,15 @@ class HostProxy:
 
     def _connect(self, request: _Request) -> socket.socket:
         if not self._is_named(request.host, request.port):
-            self._refused(_written(request))
+            self._refused(_format(request))
             raise _RefusedError(
-                f"The sandbox blocks access to {_written(request)}. "
-                f"The user can allow it: %sandbox allow {_written(request)}"
+                f"The sandbox blocks access to {_format(request)}. "
+                f"The user can allow it: %sandbox allow {_format(request)}"
             )
         addresses = self._resolve(request.host, request.port)
         for address in addresses:
             if not _is_public(address) and not self._is_named(address, request.port):
-                private = _written(_Request(address, request.port, b""))
+                private = _format(_Request(address, request.port, b""))
                 self._refused(private)
                 raise _RefusedError(
                     f"{request.host} resolves to the private address {address}, which the sandbox blocks. "
@@ -165,7 +165,7 @@ def _is_public(address: str) -> bool:
     return found.is_global and not found.is_multicast and (mapped is None or mapped.is_global)
 
 
-def _written(request: _Request) -> str:
+def _format(request: _Request) -> str:
     host = f"[{request.host}]" if ":" in request.host else request.host
     return host if request.port in _USUAL_PORTS else f"{host}:{request.port}"
 

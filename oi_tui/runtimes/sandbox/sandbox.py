@@ -93,9 +93,9 @@ class Sandbox:
     limits: Limits = USUAL
     #: The only hosts that programs reach, as `www.example.com` and `*.example.com`; may grow meanwhile.
     hosts: Sequence[str] = ()
-    #: Is told the others that they asked for.
+    #: Called with the other hosts that code asked for.
     refused: Callable[[str], object] = lambda _: None
-    #: Is told what could not be protected, in sentences.
+    #: Called with what could not be protected, in sentences.
     unprotected: Callable[[str], object] = lambda _: None
 
     def problem(self) -> str | None:

@@ -46,11 +46,11 @@ def problem() -> tuple[str, str] | None:
         return f"{_PLACE} is not there", "It is a part of macOS."
     if _PLACE in _trusted:
         return None
-    said = attempt(enclose)
-    if said is None:
+    problem = attempt(enclose)
+    if problem is None:
         _trusted.add(_PLACE)
         return None
-    return f"sandbox-exec does not work here ({said})", "It cannot be used inside of another sandbox."
+    return f"sandbox-exec does not work here ({problem})", "It cannot be used inside of another sandbox."
 
 
 def temporary(channel: Path) -> Path:

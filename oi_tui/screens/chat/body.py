@@ -47,7 +47,7 @@ class BodyScreen(Protocol):
 
 
 class ChatBody(Widget):
-    """The home screen, which is shown while nothing was said, above the chat view."""
+    """The home screen, which is shown while the conversation is empty, above the chat view."""
 
     def __init__(self, chat: BodyScreen, view: ChatView, home: Home) -> None:
         super().__init__(id="body")

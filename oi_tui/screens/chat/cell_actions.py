@@ -44,8 +44,8 @@ class CellActions:
                 self.view(block)
             case "read" if block is not None:
                 self._read(block)
-            case "told" if block is not None:
-                self._read_told(block)
+            case "model_view" if block is not None:
+                self._read_model_view(block)
             case "diff" if isinstance(block, CellBlock):
                 self._view_changes(block)
             case "run" if isinstance(block, CellBlock):
@@ -74,7 +74,7 @@ class CellActions:
     def view(self, block: CellBlock | OutputBlock) -> None:
         """Read all of an output: its file where there is one, else what the conversation has of it."""
         title = f"Output of {_name(block)}"
-        messages = self._printed(block)
+        messages = self._output_messages(block)
         folder = paths.data() / "outputs"
         files = [path for message in messages if (path := file_of(message.content, folder)) is not None]
         if len(files) == 1 and len(messages) == 1:
@@ -112,7 +112,9 @@ class CellActions:
         """All of a block: its text, or its code with its output, however much of it is folded."""
         source = visible(block.source().rstrip("\n"))
         if isinstance(block, CellBlock):
-            printed = "\n".join(plain(message.content).strip("\n") for message in self._printed(block))
+            printed = "\n".join(
+                plain(message.content).strip("\n") for message in self._output_messages(block)
+            )
             printed = printed or block.output.text.plain().strip("\n")
             source += f"\n\n── output of {_name(block)} ──\n\n{printed}" if printed else ""
         if source:
@@ -120,7 +122,7 @@ class CellActions:
         else:
             self._view.notify("It has no text.", timeout=2)
 
-    def _read_told(self, block: Block) -> None:
+    def _read_model_view(self, block: Block) -> None:
         """Show what the model gets of a block with a request, and about how many tokens that is."""
         profile = self._view.workspace.profile
         messages = {message.id: message for message in self._view.session.messages}
@@ -135,7 +137,7 @@ class CellActions:
             self._view.notify("Nothing: reasoning is not sent back.", timeout=3)
             return
         text = visible(own.content).rstrip("\n") if own is not None else ""
-        output, cut = self._told_of_output(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
+        output, cut = self._model_view(block) if isinstance(block, CellBlock | OutputBlock) else ("", "")
         ran = isinstance(block, CellBlock) and own is not None and own.state in ("finished", "failed")
         if output or ran:
             text += f"\n\n── its output: {cut} ──\n\n{output}" if output else "\n\n── no output ──"
@@ -144,15 +146,15 @@ class CellActions:
         title = f"What the model saw of {_called(block)}: ~{tokens:,} tokens"
         self._open(title, LongText.of(text.strip("\n")), f"%tokens shows a whole request. {limit}")
 
-    def _told_of_output(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
-        """The output as the model is told of it, and how much of it that is, in words."""
-        told = [item for item in self._printed(block) if item.recipient != "user"]
-        whole = model_output(told, 0)
-        lines = model_output(told, self._view.workspace.profile.max_output)
+    def _model_view(self, block: CellBlock | OutputBlock) -> tuple[str, str]:
+        """The output as the model gets it, and how much of it that is, in words."""
+        printed = [item for item in self._output_messages(block) if item.recipient != "user"]
+        whole = model_output(printed, 0)
+        lines = model_output(printed, self._view.workspace.profile.max_output)
         cut = f"{len(lines):,} of {len(whole):,} characters" if len(lines) < len(whole) else "all of it"
         return lines, cut
 
-    def _printed(self, block: CellBlock | OutputBlock) -> list[Message]:
+    def _output_messages(self, block: CellBlock | OutputBlock) -> list[Message]:
         ids = set(self._view.conversation.printed_by(block.key))
         messages = self._view.session.messages
         return [message for message in messages if message.id in ids and message.type == "console"]

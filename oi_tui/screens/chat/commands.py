@@ -17,7 +17,7 @@ from oi_tui.engine.export.plain_text import plain_text
 from oi_tui.engine.models.llamafile import is_source
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile, ProfileError
-from oi_tui.runtimes.availability import told
+from oi_tui.runtimes.availability import describe
 from oi_tui.runtimes.tables import TableSource
 from oi_tui.runtimes.variables import TABLES
 from oi_tui.screens.chat.cell_actions import CellActions
@@ -209,7 +209,7 @@ class ChatCommands(ConversationActions):
         self._view.sidebar.forget()
 
     def search_history(self, text: str) -> None:
-        """Offer what was said before, above the prompt."""
+        """Offer earlier requests, above the prompt."""
         self._chat.prompt.focus()
         if text:
             self._chat.prompt.text = text
@@ -287,7 +287,7 @@ class ChatCommands(ConversationActions):
 
     def tell_languages(self) -> None:
         """The languages here; their programs are asked without holding the screen up."""
-        self.aside(lambda: told(self._workspace.computer.standings()), self.tell)
+        self.aside(lambda: describe(self._workspace.computer.standings()), self.tell)
 
     def show_log(self, on: bool) -> None:
         """Show the newest lines of the log above the prompt, or no longer."""

@@ -84,8 +84,8 @@ class Completer:
             self._complete_target(query)
             return
         self.files.refresh()
-        if self._outdated and any(memory.state == "told" for memory in self._memories):
-            # What was told before is better than to wait.
+        if self._outdated and any(memory.state == "known" for memory in self._memories):
+            # What is known from before is better than to wait.
             self._tell(query)
         if self._outdated:
             self._outdated = False
@@ -101,8 +101,8 @@ class Completer:
         if found is not None:
             note = one_line(found.note, 300)
             offers = [
-                CompletionOffer(each.text, each.text, one_line(each.facts, 200), found.typed)
-                for each in found.found
+                CompletionOffer(item.text, item.text, one_line(item.facts, 200), found.typed)
+                for item in found.found
             ]
         if not get_current_worker().is_cancelled:
             self._widget.post_message(self.Found(query, offers, note))
@@ -119,11 +119,11 @@ class Completer:
         if get_current_worker().is_cancelled:
             return
         typed = query.text.lower()
-        found = [each for each in known if typed in each.spelling.lower() and each.spelling.lower() != typed]
-        found.sort(key=lambda each: not each.spelling.lower().startswith(typed))
+        found = [item for item in known if typed in item.spelling.lower() and item.spelling.lower() != typed]
+        found.sort(key=lambda item: not item.spelling.lower().startswith(typed))
         offers = [
-            CompletionOffer(each.spelling, one_line(each.spelling, 200), one_line(each.facts, 200))
-            for each in found[:_MOST]
+            CompletionOffer(item.spelling, one_line(item.spelling, 200), one_line(item.facts, 200))
+            for item in found[:_MOST]
         ]
         self._widget.post_message(self.Found(query, offers, ""))
 
@@ -167,7 +167,7 @@ class Completer:
                 if wanted in variable.name.lower() or full.startswith(wanted):
                     begins = variable.name.lower().startswith(wanted)
                     found.append(((not begins, is_code(variable)), memory.language, variable))
-        found.sort(key=lambda each: each[0])
+        found.sort(key=lambda item: item[0])
         for _, language, variable in found[: _MOST if typed else _UNASKED]:
             name = f"{language}:{variable.name}" if count[variable.name] > 1 else variable.name
             yield (

@@ -53,7 +53,7 @@ def due(workspace: "Workspace") -> bool:
     return True
 
 
-def _imported(store: Store) -> setup.Imported | str:
+def _import_all(store: Store) -> setup.Imported | str:
     """Bring everything in. Returns why that failed, if it did."""
     try:
         imported = setup.bring_in(store)
@@ -90,7 +90,7 @@ class FirstRun:
             self._ask_for_model()
             return
         store = self._view.workspace.store
-        self._ui.aside(lambda: _imported(store), self._take)
+        self._ui.aside(lambda: _import_all(store), self._take)
 
     def _take(self, result: setup.Imported | str) -> None:
         self._ui.tell(str(result), warning=isinstance(result, str))

@@ -164,7 +164,7 @@ class SidebarControl:
         self._view.app.call_later(self._take, memories, steps)
 
     def _take(self, memories: tuple[Memory, ...], steps: tuple[tuple[int, Step], ...]) -> None:
-        """Take what was learnt; of a busy language, keep what it told before."""
+        """Take what was learnt; of a busy language, keep what was known before."""
         busy = any(memory.state == "busy" for memory in memories)
         self._memories = newer(self._memories, memories)
         self._steps = steps

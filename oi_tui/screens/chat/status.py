@@ -19,7 +19,7 @@ def headline(
     session: "Session", tokens: int, *, has_model: bool = True, named: str = ""
 ) -> tuple[Facts, Facts]:
     """The subject of the conversation; and the mode, model and cost, by importance."""
-    said = named or next((m.content for m in session.messages if m.role == "user"), "")
+    first_request = named or next((m.content for m in session.messages if m.role == "user"), "")
     grants = list(session.grants)
     if session.auto_run:
         mode = ("AUTO: runs without asking", "$text-error bold")
@@ -40,7 +40,7 @@ def headline(
         (_size(tokens, session.window), ""),
         (_price(session), ""),
     )
-    return (("oi-tui", "bold"), (one_line(said, 200), "$text-muted")), facts
+    return (("oi-tui", "bold"), (one_line(first_request, 200), "$text-muted")), facts
 
 
 def _size(tokens: int, window: int | None) -> str:
@@ -130,8 +130,8 @@ def home_state(session: "Session", *, has_model: bool, where: str, elsewhere: bo
 
 def title(session: "Session", doing: str, named: str = "") -> str:
     """The current activity in a few words for the window's title, marked if it needs the user."""
-    said = named or next((m.content for m in session.messages if m.role == "user"), "")
+    first_request = named or next((m.content for m in session.messages if m.role == "user"), "")
     waits = "approval" in doing or "input" in doing
     auto = "AUTO" if session.auto_run else ""
-    parts = (f"{'● ' if waits else ''}{one_line(doing, 40)}", auto, one_line(said, 60), "oi-tui")
+    parts = (f"{'● ' if waits else ''}{one_line(doing, 40)}", auto, one_line(first_request, 60), "oi-tui")
     return " · ".join(part for part in parts if part)

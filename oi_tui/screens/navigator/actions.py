@@ -22,7 +22,7 @@ class Place(Protocol):
 
 
 class NavigatorActions:
-    """Names, pins, deletes, copies and exports; what the disk refuses is said, and nothing is changed."""
+    """Names, pins, deletes, copies and exports; what the disk refuses is reported, and nothing is changed."""
 
     def __init__(self, shelf: Library, rows: ConversationList, place: Place) -> None:
         self._shelf = shelf
@@ -53,7 +53,7 @@ class NavigatorActions:
         after = shown[at + 1 : at + 2] or shown[max(0, at - 1) : at]
         if self._attempt("Could not delete", lambda: self._shelf.delete(item)):
             self._place.show(after[0].id if after else None)
-            self._place.tell(f"Deleted {_named(item)}; u restores it.")
+            self._place.tell(f"Deleted {_quote_title(item)}; u restores it.")
 
     def undo(self) -> None:
         """Bring back what was deleted last."""
@@ -63,14 +63,14 @@ class NavigatorActions:
         back: list[Summary] = []
         if self._attempt("Could not restore", lambda: back.append(self._shelf.undo())):
             self._place.show(back[0].id)
-            self._place.tell(f"Restored {_named(back[0])}.")
+            self._place.tell(f"Restored {_quote_title(back[0])}.")
 
     def fork(self, item: Summary) -> None:
         """Copy it; the copy is selected."""
         copy: list[str] = []
         if self._attempt("Could not copy", lambda: copy.append(self._shelf.fork(item))):
             self._place.show(copy[0])
-            self._place.tell(f"Copied {_named(item)}; the copy is selected.")
+            self._place.tell(f"Copied {_quote_title(item)}; the copy is selected.")
 
     def export(self, item: Summary, place: str) -> None:
         """Write it as a document, of the kind that the file's name ends with."""
@@ -90,6 +90,6 @@ class NavigatorActions:
         return True
 
 
-def _named(item: Summary) -> str:
+def _quote_title(item: Summary) -> str:
     title = one_line(item.title, 40)
     return f"“{title}”" if title else UNTITLED

@@ -37,10 +37,10 @@ class Listed(Message):
 class ImportFinished(Message):
     """Conversations of Open Interpreter were copied, or could not be."""
 
-    def __init__(self, told: str, page: str = "") -> None:
+    def __init__(self, text: str, page: str = "") -> None:
         super().__init__()
         #: In a sentence; and on a page what is wrong with some of them, "" where nothing is.
-        self.told, self.page = told, page
+        self.text, self.page = text, page
 
 
 class SearchFinished(Message):

@@ -99,7 +99,7 @@ class NavigatorScreen(Page[str | None]):
         self._opening = False
         self._read = False
         self._excerpts: dict[str, str] = {}
-        self._told = ""
+        self._notice = ""
         self._searching: Worker[None] | None = None
         self._pause: TimerHandle | None = None
         self._preview_pause: TimerHandle | None = None
@@ -176,11 +176,11 @@ class NavigatorScreen(Page[str | None]):
         return words.nothing_saved(self._shelf.waiting)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter the titles at once, and what was said once the typing pauses."""
+        """Filter the titles at once, and the messages when the typing pauses."""
         event.stop()
         if event.input.id != "navigator-search":
             return
-        self._told = ""
+        self._notice = ""
         self._excerpts = {}
         self._opening = False
         if self._searching is not None:
@@ -332,7 +332,7 @@ class NavigatorScreen(Page[str | None]):
         self._show_folder(None if self._folder or item is None else item.cwd)
 
     def _show_folder(self, folder: str | None) -> None:
-        self._told = ""
+        self._notice = ""
         selected = self._list.selected
         self._folder = folder or None
         self.show(select=selected.id if selected else None)
@@ -348,7 +348,7 @@ class NavigatorScreen(Page[str | None]):
     @on(ImportFinished)
     def handle_brought_in(self, event: ImportFinished) -> None:
         """Say what became of it, what went wrong on a page of its own; the new list follows."""
-        self.tell(event.told)
+        self.tell(event.text)
         if event.page:
             where = "The files of Open Interpreter are only read, never changed."
             self.app.push_screen(
@@ -359,7 +359,7 @@ class NavigatorScreen(Page[str | None]):
 
     def tell(self, text: str) -> None:
         """Say something in the last line."""
-        self._told = text
+        self._notice = text
         self._say()
 
     def _say(self) -> None:
@@ -379,7 +379,7 @@ class NavigatorScreen(Page[str | None]):
             find = (("/", "search"),) if self._shelf.listing else ()
             keys = (*undo, *find, ("escape", "back"))
         keys = self._line.keys or keys
-        self._keys.show(keys, self._told)
+        self._keys.show(keys, self._notice)
 
     # ---- The preview
 

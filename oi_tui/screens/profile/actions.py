@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class ProfileActions:
     """Carries out what is chosen in the menu.
 
-    `moved` is told when another file is edited from now on, `switch` when another profile is wanted.
+    `moved` is called when another file is edited from now on, `switch` when another profile is wanted.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class ProfileActions:
         if self._deleted:
             entries.append("restore")
         name = path.stem if path else "without a file"
-        self._editor.app.push_screen(ProfileMenu(name, entries), self._chosen)
+        self._editor.app.push_screen(ProfileMenu(name, entries), self._choose)
 
-    def _chosen(self, entry: str | None) -> None:
+    def _choose(self, entry: str | None) -> None:
         if entry is not None:
             getattr(self, f"_{entry}")()
 
@@ -155,10 +155,10 @@ class ProfileActions:
 
         self._act(act)
 
-    def _go_on(self, path: Path, told: str) -> None:
+    def _go_on(self, path: Path, notice: str) -> None:
         self._editor.path = path
         self._moved(path)
-        self._editor.tell(told)
+        self._editor.tell(notice)
 
     def _act(self, act: Callable[[], None]) -> None:
         try:

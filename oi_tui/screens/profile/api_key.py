@@ -63,11 +63,11 @@ class ApiKeyPanel:
                 return
             found = self._secrets.find(name)
             hidden = found is not None and found.value != key
-            self._call(self._kept, name, kept, hidden)
+            self._call(self._show_kept, name, kept, hidden)
 
         self._work(work)
 
-    def _kept(self, name: str, where: str, hidden: bool) -> None:
+    def _show_kept(self, name: str, where: str, hidden: bool) -> None:
         text = "the system's keyring" if where == "keyring" else "a file that only you can read"
         # Another one that is looked for first would be found at the next start.
         but = (
@@ -79,7 +79,7 @@ class ApiKeyPanel:
         self._editor.key_kept()
 
     def forget(self) -> None:
-        """Forget the key that is kept, once the person said yes."""
+        """Forget the key that is kept, when the person has agreed."""
         place = self.place
         if place is None or place.name is None:
             return

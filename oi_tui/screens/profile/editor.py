@@ -70,7 +70,7 @@ class ProfileEditor(Page[Profile | None]):
     ) -> None:
         """`check` asks a profile's model for a few tokens and yields what it finds; it may take its time.
 
-        With `secrets` a key that is typed is kept there, and not in the file. `moved` is told when another
+        With `secrets` a key that is typed is kept there, and not in the file. `moved` is called when another
         file is edited from now on, and `switch` that another profile is wanted, by its name.
         """
         super().__init__()
@@ -90,7 +90,7 @@ class ProfileEditor(Page[Profile | None]):
         self._sections.append(_CHANGED)
         self._warned = False
         self._unsaved_accepted = False
-        self._told = ""
+        self._notice = ""
         self._fields = {
             setting.name: SettingField(
                 setting, getattr(profile, setting.name), profile.origins.get(setting.name, "default")
@@ -209,7 +209,7 @@ class ProfileEditor(Page[Profile | None]):
     def handle_edited(self, event: SettingField.Edited) -> None:
         """Say what is not saved yet."""
         event.stop()
-        self._warned, self._told = False, ""
+        self._warned, self._notice = False, ""
         self._mark_sections()
         self._say()
         if self.key and event.field.setting.name in ("model", "api_base"):
@@ -420,7 +420,7 @@ class ProfileEditor(Page[Profile | None]):
 
     def tell(self, text: str) -> None:
         """Say something in the last line."""
-        self._told = text
+        self._notice = text
         self._say()
 
     def _say(self) -> None:
@@ -431,7 +431,7 @@ class ProfileEditor(Page[Profile | None]):
         if number:
             head = Content.assemble(head, "   ", (number, "$text-warning"))
         self.query_one("#profile-head", Static).update(head)
-        self.query_one(KeyFooter).show(_KEYS, self._told)
+        self.query_one(KeyFooter).show(_KEYS, self._notice)
 
 
 def _about(setting: Setting) -> str:

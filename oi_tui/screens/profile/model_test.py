@@ -1,4 +1,4 @@
-"""A short test of a profile's model, told step by step."""
+"""A short test of a profile's model, shown step by step."""
 
 import logging
 from collections.abc import Iterator

@@ -35,7 +35,7 @@ AUTO_WORD = "auto"
 _MOST_OFFERS = 5
 #: How many lines with risks are shown from which height of the screen on.
 _RISKS_SHOWN = ((36, 8), (24, 4), (16, 2), (0, 1))
-#: Below this height of the screen not all facts are said.
+#: Below this height of the screen not all facts are shown.
 _LOW = 16
 #: The answers in fewer words, for panels below a width.
 _NARROW = (

@@ -50,7 +50,7 @@ class Question:
 
     @property
     def warnings(self) -> list[str]:
-        """What is to be said above the answers."""
+        """The text above the answers."""
         warnings = [self.request.caution] if self.request.caution else []
         if hidden := self._hidden:
             warnings.append("Hidden characters: " + ", ".join(hidden))

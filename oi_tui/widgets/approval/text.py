@@ -39,8 +39,8 @@ def about(
     facts += where.split(_APART)
     facts += [*findings.fact_sentences, findings.conclusion]
     mark = f"{MARKS[level]}{_RISKY}" if level == "danger" else ""
-    told = [one_line(fact, _LONGEST_FACT if fact is request.note else 200) for fact in facts if fact]
-    return mark + _question(request), told
+    facts_shown = [one_line(fact, _LONGEST_FACT if fact is request.note else 200) for fact in facts if fact]
+    return mark + _question(request), facts_shown
 
 
 def _question(request: ApprovalRequested) -> str:

@@ -6,7 +6,7 @@ from textual.binding import Binding
 
 from oi_tui.widgets.truncate import width_of
 
-#: What they do is told by the transcript's actions.
+#: What they do is in the actions of the conversation.
 KEYS = [
     Binding("up,k,alt+up", "move(-1)", "Previous block", show=False, id="conversation.up"),
     Binding("down,j,alt+down", "move(1)", "Next block", show=False, id="conversation.down"),
@@ -25,7 +25,7 @@ KEYS = [
     Binding("r", "block('run')", "Run the code again", id="conversation.run"),
     Binding("e", "block('edit')", "Edit the code and run it", id="conversation.edit"),
     Binding("p", "block('picture')", "Show the image", id="conversation.picture"),
-    Binding("w", "block('told')", "Show what the model saw, and its tokens", id="conversation.told"),
+    Binding("w", "block('model_view')", "Show what the model saw, and its tokens", id="conversation.told"),
     Binding("m", "block('read')", "Read the whole block", id="conversation.read"),
     Binding("s", "block('save')", "Save the code", id="conversation.save"),
     Binding("u", "block('restore')", "Restore the files that it changed", id="conversation.restore"),

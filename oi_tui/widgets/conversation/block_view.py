@@ -141,7 +141,7 @@ class BlockView(ScrollView):
         return self._following and self._lead is None
 
     def on_mount(self) -> None:
-        """Be told of another theme, and of other means to show pictures."""
+        """Watch the theme, and the ways in which the terminal shows pictures."""
         self.app.theme_changed_signal.subscribe(self, self._change_look)
         if isinstance(self.app, ImageSupportMixin):
             self.app.means_changed.subscribe(self, self._change_look)

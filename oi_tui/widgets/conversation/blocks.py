@@ -24,7 +24,7 @@ _FOLDED_LINES, _FOLDED_CHARACTERS = 60, 8_000
 class Block(ABC):
     """One part of the conversation.
 
-    The transcript asks for its `rows` when they are seen, and again after it was told of a change.
+    The transcript asks for its `rows` when they are seen, and again after a change was reported to it.
     """
 
     #: What a copy of it is called.

@@ -195,7 +195,7 @@ class CellBlock(Block):
     def _header(self, width: int, look: Styles) -> tuple[Row, list[Row]]:
         """The first row, and the reason in rows of its own where it does not fit there."""
         reason = one_line(self.message.reason or "", _LONGEST_REASON)
-        spans, shorter = self._titled(look, reason), self._titled(look, "")
+        spans, shorter = self._render_title(look, reason), self._render_title(look, "")
         if shorter == spans or sum(width_of(text) for text, _ in spans) <= width:
             return Row(clip_spans(spans, width), fill=look.base), []
         style = look.error if self.message.state in ("failed", "lost") else look.warning
@@ -205,7 +205,7 @@ class CellBlock(Block):
         ]
         return Row(clip_spans(shorter, width), fill=look.base), rows
 
-    def _titled(self, look: Styles, reason: str) -> list[Span]:
+    def _render_title(self, look: Styles, reason: str) -> list[Span]:
         spans: list[Span] = [(f"[{self.number}] {one_line(self.message.format or 'text', 30)}", look.accent)]
         for text, style in self._state(look, reason):
             spans.extend([(" · ", look.muted), (text, style)])

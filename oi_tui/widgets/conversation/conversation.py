@@ -73,7 +73,7 @@ class Conversation(Widget):
         """The person wants something done with the block `key`.
 
         Of a cell: "view", "diff", "run", "edit", "save" or "restore" its files. Of one that shows pictures:
-        look at the "picture". Of any block: "read" all of it, see what the model was "told" of it, go "back"
+        look at the "picture". Of any block: "read" all of it, see the "model_view" of it, go "back"
         to it, or "branch" there.
         """
 
@@ -324,7 +324,7 @@ class Conversation(Widget):
         if not self._completions.display:
             return
         height = min(len(offers), MOST_ROWS) + bool(event.note)
-        widest = max((cell_len(each.label) + cell_len(each.facts) for each in offers), default=0)
+        widest = max((cell_len(offer.label) + cell_len(offer.facts) for offer in offers), default=0)
         width = min(max(widest + 8, cell_len(event.note) + 5, 24), self.size.width)
         caret = self._editor.cursor_screen_offset - self.content_region.offset
         is_below = caret.y + 1 + height <= self.size.height
@@ -438,7 +438,7 @@ class Conversation(Widget):
                 self.post_message(self.Wanted(block.key, "picture"))
             case "edit" if isinstance(block, UserBlock):
                 self.post_message(self.Wanted(block.key, "branch"))
-            case "back" | "branch" | "told" | "read":
+            case "back" | "branch" | "model_view" | "read":
                 self.post_message(self.Wanted(block.key, event.what))
             case what:
                 self.notify(_WHY_NOT.get(what, "This works on code only."), timeout=2)

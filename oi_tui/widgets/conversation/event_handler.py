@@ -85,7 +85,7 @@ class EventHandler:
 
     def printed_by(self, key: str) -> list[str]:
         """The ids of the console and image messages that the block `key` shows, in their order."""
-        return [each for each, block in self._outputs.items() if block.key == key]
+        return [output for output, block in self._outputs.items() if block.key == key]
 
     def apply(self, event: Event) -> None:
         """Show what happened."""

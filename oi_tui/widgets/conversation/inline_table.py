@@ -97,7 +97,7 @@ class InlineTable(RowTable):
         wanted = [column.width for column in self.columns]
         usual = [min(width, _USUAL) for width in wanted]
         if len(usual) == self.width and sum(usual) + _GAP * (len(usual) - 1) <= room:
-            return _widened(usual, wanted, room - sum(usual) - _GAP * (len(usual) - 1))
+            return _widen(usual, wanted, room - sum(usual) - _GAP * (len(usual) - 1))
         room -= _GAP + width_of(f"… {self.width:,} more")
         widths: list[int] = []
         for column, width in zip(self.columns, usual, strict=True):
@@ -143,7 +143,7 @@ def _gap_row(count: int, width: int, look: Styles) -> Row:
     return Row([Segment(beginning(f"… {_count(count, 'row')} not shown", width), look.muted)])
 
 
-def _widened(widths: list[int], wanted: list[int], left: int) -> list[int]:
+def _widen(widths: list[int], wanted: list[int], left: int) -> list[int]:
     """Give the room that is left to the columns whose texts are cut, from the first on."""
     found = []
     for width, full in zip(widths, wanted, strict=True):

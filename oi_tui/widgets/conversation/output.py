@@ -181,13 +181,13 @@ class Output:
         """Some kept lines; of many the first and the last."""
         lost = self.text.lines_not_kept if start <= self.text.head_count < end else 0
         if end - start <= FOLDED_HEAD + FOLDED_TAIL + 2 and not lost:
-            return self._folded(start, end, width, look)
+            return self._render_folded(start, end, width, look)
         first, last = min(start + FOLDED_HEAD, end), max(end - FOLDED_TAIL, start)
         last = max(first, last)
         return [
-            *self._folded(start, first, width, look),
+            *self._render_folded(start, first, width, look),
             note(f"… {lines(last - first + lost)} not shown — {_OPENS}", look),
-            *self._folded(last, end, width, look),
+            *self._render_folded(last, end, width, look),
         ]
 
     def _with_tables(self, width: int, look: Styles, *, live: bool) -> list[Row]:
@@ -213,12 +213,12 @@ class Output:
         parts: list[_Shown | tuple[int, int]] = []
         done = 0
         for shown in self._tables:
-            parts += [(self._kept(done), self._kept(shown.start)), shown]
+            parts += [(self._kept_line_number(done), self._kept_line_number(shown.start)), shown]
             done = shown.end
-        parts.append((self._kept(done), self.text.line_count))
+        parts.append((self._kept_line_number(done), self.text.line_count))
         return [part for part in parts if isinstance(part, _Shown) or part[0] < part[1]]
 
-    def _kept(self, number: int) -> int:
+    def _kept_line_number(self, number: int) -> int:
         """The number among the kept lines of a line that is counted in all that was printed."""
         head = self.text.head_count
         return number if number <= head else max(number - self.text.lines_not_kept, head)
@@ -246,7 +246,7 @@ class Output:
                 break
         return [note(f"… more above — {_OPENS}", look), *rows] if left else rows
 
-    def _folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
+    def _render_folded(self, start: int, end: int, width: int, look: Styles) -> list[Row]:
         rows: list[Row] = []
         for index in range(start, end):
             line = self._line(index, width, look)

@@ -9,7 +9,7 @@ from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.conversation.output import Output
 from oi_tui.widgets.conversation.rows import Row
 
-#: No more matches than these are told apart.
+#: No more matches than these are counted.
 MOST = 10_000
 
 
@@ -38,14 +38,14 @@ def matches(blocks: Sequence[Block], text: str) -> list[Match]:
             count = len(sought.findall(block.source()))
             found += [Match(block.key, False, nth) for nth in range(count)]
         if isinstance(block, CellBlock | OutputBlock):
-            count = len(sought.findall(_printed(block.output)))
+            count = len(sought.findall(_output_text(block.output)))
             found += [Match(block.key, True, nth) for nth in range(count)]
         if len(found) >= MOST:
             return found[:MOST]
     return found
 
 
-def _printed(output: Output) -> str:
+def _output_text(output: Output) -> str:
     return "\n".join(output.text.words())
 
 

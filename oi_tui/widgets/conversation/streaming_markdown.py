@@ -195,7 +195,7 @@ class StreamingMarkdown:
             return
         source = "\n".join([*part.lines, *([""] * part.blanks), line] if line else part.lines)
         if not part.closed and not self._finished:
-            source = _mended(source)
+            source = _close_emphasis(source)
         self._rows.extend(markdown_rows(source, width, look))
 
 
@@ -225,7 +225,7 @@ def _starts_something(line: str) -> bool:
     return bool(_FENCE.match(line) or _HEADING.match(line) or _ITEM.match(line) or _RULE.match(line))
 
 
-def _mended(source: str) -> str:
+def _close_emphasis(source: str) -> str:
     """The text with emphasis closed that is still being written, so that its look does not change later."""
     ending = source.rstrip("*_`~")
     if len(source) - len(ending) < 3:

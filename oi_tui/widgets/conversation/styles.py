@@ -144,7 +144,7 @@ def look_of(theme: Theme, *, colourful: bool = True, means: ImageSupport = BLOCK
     key = (theme.name, colours, means)
     look = _LOOKS.get(key)
     if look is None:
-        look = _native(theme.dark, colourful) if theme.ansi else _painted(theme, colourful)
+        look = _native(theme.dark, colourful) if theme.ansi else _build_styles(theme, colourful)
         look = _LOOKS[key] = replace(look, means=means, _tokens={})
     return look
 
@@ -152,7 +152,7 @@ def look_of(theme: Theme, *, colourful: bool = True, means: ImageSupport = BLOCK
 _LOOKS: dict[tuple[object, ...], Styles] = {}
 
 
-def _painted(theme: Theme, colourful: bool) -> Styles:
+def _build_styles(theme: Theme, colourful: bool) -> Styles:
     variables = theme.to_color_system().generate()
     parsed = {
         name: Color.parse(variables[name]) for name in _VARIABLES if variables.get(name, "auto")[:4] != "auto"
@@ -214,13 +214,13 @@ def program_style(look: Styles, style: Style) -> Style:
     ground = look.base.bgcolor
     if ground is None or ground.is_default or not look.colourful:
         return look.base + style
-    behind = _seen(look, style.bgcolor, ground)
-    written = _seen(look, style.color, look.base.color or ground)
+    behind = _resolve(look, style.bgcolor, ground)
+    written = _resolve(look, style.color, look.base.color or ground)
     shown = legible(written, behind, LEGIBLE)
     return look.base + style + Style(color=shown.rich_color, bgcolor=behind.rich_color)
 
 
-def _seen(look: Styles, color: RichColor | None, default: RichColor) -> Color:
+def _resolve(look: Styles, color: RichColor | None, default: RichColor) -> Color:
     """A colour as it is seen: the first sixteen are the theme's."""
     if color is None or color.is_default:
         color = default

@@ -234,4 +234,4 @@ class Transcript(BlockView, can_focus=True):
         found = (
             (self.found(n), selection.get_span(n)) for n in range(max(first, 0), min(last, total - 1) + 1)
         )
-        return copied(((each.row if each else None), span) for each, span in found), "\n"
+        return copied(((item.row if item else None), span) for item, span in found), "\n"

@@ -119,7 +119,7 @@ class CodeEditor(StableTextArea):
         return document.lines if isinstance(document, Document) else document.text.split("\n")
 
     def mark_found(self, found: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> None:
-        """Mark these parts of the text, each from a row and column up to another, until told otherwise."""
+        """Mark these parts of the text, each from a row and column up to another, until the next call."""
         self._found = {}
         for (top, first), (bottom, last) in found:
             for row in range(top, bottom + 1):
@@ -194,7 +194,7 @@ class CodeEditor(StableTextArea):
     def _cells_before(self, row: int, column: int) -> int:
         cells = 0
         for character in self.document.get_line(row)[:column]:
-            cells += width_of(_drawn(character, cells))
+            cells += width_of(_draw(character, cells))
         return cells
 
     def get_target_document_location(self, event: events.MouseEvent) -> tuple[int, int]:
@@ -205,7 +205,7 @@ class CodeEditor(StableTextArea):
         cells = 0
         line = self.document.get_line(row)
         for column, character in enumerate(line):
-            cells += width_of(_drawn(character, cells))
+            cells += width_of(_draw(character, cells))
             if cells > target:
                 return row, column
         return row, len(line)
@@ -358,7 +358,7 @@ class CodeEditor(StableTextArea):
             for character in text:
                 if cells > scroll_x + width:
                     break
-                shown = _drawn(character, cells)
+                shown = _draw(character, cells)
                 style = base if shown == character or character == "\t" else look.hidden
                 if found and any(at <= column and (to is None or column < to) for at, to in found):
                     style += Style(underline=True, bold=True)
@@ -393,7 +393,7 @@ class CodeEditor(StableTextArea):
         )
 
 
-def _drawn(character: str, cells: int) -> str:
+def _draw(character: str, cells: int) -> str:
     """The text drawn for a character at this column."""
     if character == "\t":
         return " " * (TAB - cells % TAB)

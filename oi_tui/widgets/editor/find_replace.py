@@ -57,13 +57,13 @@ async def places_of_pattern(text: str, sought: str, put: str) -> list[Location]:
     """
     if not sought:
         return []
-    told = json.dumps([text, sought, put, MOST]).encode()
+    order = json.dumps([text, sought, put, MOST]).encode()
     try:
         # Waited for in a thread: whoever asks may give up, and the process is put away all the same.
         done = await asyncio.to_thread(
             subprocess.run,
             (sys.executable, "-I", "-S", "-X", "utf8", "-c", _PROGRAM),
-            input=told,
+            input=order,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=PATIENCE,

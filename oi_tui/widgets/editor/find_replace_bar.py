@@ -189,7 +189,7 @@ class FindReplaceBar(Widget):
         self._found, self._at = found, -1
         self._editor.mark_found([(where.of(item.start), where.of(item.end)) for item in found])
         if found:
-            self._show(next((n for n, each in enumerate(found) if each.start >= start), 0))
+            self._show(next((n for n, entry in enumerate(found) if entry.start >= start), 0))
         self._tell()
 
     def _show(self, number: int) -> None:

@@ -197,7 +197,7 @@ class AnsiText:
                 line = "\r".join(versions[1:])
             if "\b" in text:
                 line = re.sub(r"[^\b\r]\b", "", line)
-        self._open = _shortened(line)
+        self._open = _shorten(line)
 
     def _add_lines(self, text: str) -> None:
         """Add many whole lines; of a flood those in the middle are counted and not looked at."""
@@ -219,7 +219,7 @@ class AnsiText:
 
     def _add(self, lines: list[str]) -> None:
         if max(map(len, lines)) > 2 * LONGEST_LINE:
-            lines = [_shortened(line) for line in lines]
+            lines = [_shorten(line) for line in lines]
         if self._head_open:
             taken = 0
             for line in lines:
@@ -244,11 +244,11 @@ class AnsiText:
 
     def spans(self, index: int) -> list[Span]:
         """Kept line `index`, counted from 0, as text in the program's own colours."""
-        return _drawn(self._raw(index), self._colours_before(index))
+        return _draw(self._raw(index), self._colours_before(index))
 
     def words(self) -> list[str]:
         """The kept lines as text without colours."""
-        return ["".join(text for text, _ in _drawn(raw, PLAIN)) for raw in self._raw_lines()]
+        return ["".join(text for text, _ in _draw(raw, PLAIN)) for raw in self._raw_lines()]
 
     def _raw_lines(self) -> list[str]:
         return [*self._head, *self._tail, *self._last]
@@ -287,14 +287,14 @@ def _may_hold_string(text: str) -> bool:
     return text.endswith("\x1b") or any(start in text for start in _STRING_STARTS) or not text.isascii()
 
 
-def _shortened(line: str) -> str:
+def _shorten(line: str) -> str:
     if len(line) <= 2 * LONGEST_LINE:
         return line
     half = LONGEST_LINE // 2
     return f"{line[:half]} … characters not shown … {line[-half:]}"
 
 
-def _drawn(raw: str, style: Style) -> list[Span]:
+def _draw(raw: str, style: Style) -> list[Span]:
     if raw.endswith("\r"):
         raw = raw.rstrip("\r")
     if raw.isascii() and raw.isprintable():
@@ -307,7 +307,7 @@ def _drawn_once(raw: str, style: Style) -> list[Span]:
     column = position = 0
     for found in _CONTROL.finditer(raw):
         if found.start() > position:
-            text = _shown(raw[position : found.start()])
+            text = _render(raw[position : found.start()])
             spans.append((text, style))
             column += width_of(text)
         position = found.end()
@@ -317,7 +317,7 @@ def _drawn_once(raw: str, style: Style) -> list[Span]:
             spans.append((" " * (8 - column % 8), style))
             column += 8 - column % 8
     if position < len(raw):
-        spans.append((_shown(raw[position:]), style))
+        spans.append((_render(raw[position:]), style))
     return spans
 
 
@@ -374,8 +374,8 @@ def _redrawn(raw: str, style: Style) -> list[Span]:
             spans[-1] = (spans[-1][0] + character, ink)
         else:
             spans.append((character, ink))
-    return [(_shown(text), ink) for text, ink in spans]
+    return [(_render(text), ink) for text, ink in spans]
 
 
-def _shown(text: str) -> str:
+def _render(text: str) -> str:
     return text if text.isprintable() else "".join(part for part, _ in spelled(simple_emoji(text)))

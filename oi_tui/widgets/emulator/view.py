@@ -29,7 +29,7 @@ _FRAME, _BUDGET = 1 / 30, 0.012
 _PIECE = 2048
 #: Of what waits to be read only the last is kept when a program writes quicker than anybody could see.
 _MOST_WAITING, _KEPT_WAITING = 256 * 1024, 32 * 1024
-#: Private modes in which a program wants to be told of the mouse, and the form with plain numbers.
+#: Private modes in which a program wants reports of the mouse, and the form with plain numbers.
 _MOUSE, _MOUSE_MOVES, _MOUSE_NUMBERS = {1000, 1002, 1003}, {1002, 1003}, 1006
 _WHEEL_LINES = 3
 #: A program that stopped itself would have no shell to wake it; the key is the application's, as elsewhere.

@@ -41,7 +41,7 @@ def size_of(format: str | None, content: str) -> tuple[int, int]:
     """
     try:
         data = _read(content, _HEAD) if format == "path" else base64.b64decode(content[: _HEAD // 3 * 4])
-        with _opened(data) as picture:
+        with _open(data) as picture:
             return _upright(picture)
     except _FAULTS as error:
         raise _unreadable(error) from error
@@ -57,7 +57,7 @@ def pixels(format: str | None, content: str, size: tuple[int, int], ground: Colo
 
     try:
         data = _read(content, LARGEST_FILE) if format == "path" else base64.b64decode(content)
-        with _opened(data) as picture, warnings.catch_warnings(action="ignore"):
+        with _open(data) as picture, warnings.catch_warnings(action="ignore"):
             turned = _turn(picture)
             wanted = size[::-1] if turned in _SIDEWAYS else size
             picture.draft("RGB", (wanted[0] * 2, wanted[1] * 2))
@@ -93,7 +93,7 @@ def _read(path: str, most: int) -> bytes:
         return file.read(most)
 
 
-def _opened(data: bytes) -> "Image":
+def _open(data: bytes) -> "Image":
     from PIL import Image
 
     try:

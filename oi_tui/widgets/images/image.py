@@ -109,7 +109,7 @@ class ImageRow:
             if result.png and self._look is not None and self._look.means.shelf is not None:
                 self._placed = self._look.means.shelf.show(result.png, *self.shape)
         if self._rows is not None and self._look is not None:
-            self._rows = (self._rows[0], self._look, self._filled(self._look, self._rows[0]))
+            self._rows = (self._rows[0], self._look, self._fill(self._look, self._rows[0]))
         self._changed()
 
     def _make(self, width: int, look: Styles, widest: int) -> list[Row]:
@@ -124,9 +124,9 @@ class ImageRow:
         if self._size is not None and shown:
             room = min(width, widest, MOST)
             self.shape = fitting(self._size, room, min(means.highest, MOST), means.slant)
-        return self._filled(look, width)
+        return self._fill(look, width)
 
-    def _filled(self, look: Styles, width: int) -> list[Row]:
+    def _fill(self, look: Styles, width: int) -> list[Row]:
         columns, lines = self.shape if self._fault is None else (0, 0)
         rows = []
         for line in range(lines):
@@ -142,10 +142,10 @@ class ImageRow:
         size = f"{self._size[0]}x{self._size[1]}" if self._size else ""
         if self._fault is not None:
             size = f"cannot be shown ({self._fault})"
-        said, file = f"image {size}", one_line(self.file)
-        room = width - width_of(f"{said} · ")
-        text = f"{said} · {ending(file, room)}" if file and room > 8 else beginning(said, width)
-        return Row([Segment(text, look.muted)], f"{said} · {file}" if file else said)
+        size_text, file = f"image {size}", one_line(self.file)
+        room = width - width_of(f"{size_text} · ")
+        text = f"{size_text} · {ending(file, room)}" if file and room > 8 else beginning(size_text, width)
+        return Row([Segment(text, look.muted)], f"{size_text} · {file}" if file else size_text)
 
 
 def fitting(size: tuple[int, int], room: int, highest: int, slant: float) -> tuple[int, int]:

@@ -102,7 +102,7 @@ class KittyImages:
         low = (red << 16 | green << 8 | blue) if self._true_colours else index
         placed = PlacedImage(high << 24 | low, colour, NUMBERS[high], columns, lines)
         self._placed[placed.number] = placed
-        self._say(_transmitted(placed, png))
+        self._say(_transmit(placed, png))
         while len(self._placed) > _KEPT:
             number, _ = self._placed.popitem(last=False)
             self._say([_deletion(number)])
@@ -123,19 +123,19 @@ class KittyImages:
     def farewell(self) -> str:
         """The sequence that deletes all images; they have to be sent again after it."""
         gone, self._placed = list(self._placed), OrderedDict()
-        return "".join(self._wrapped(_deletion(number)) for number in gone)
+        return "".join(self._wrap(_deletion(number)) for number in gone)
 
     def _say(self, commands: Iterable[str]) -> None:
         self.doubtful = self.doubtful or (self._tmux and not self._watched())
-        self._write("".join(map(self._wrapped, commands)))
+        self._write("".join(map(self._wrap, commands)))
 
-    def _wrapped(self, command: str) -> str:
+    def _wrap(self, command: str) -> str:
         if not self._tmux:
             return command
         return "\x1bPtmux;" + command.replace("\x1b", "\x1b\x1b") + "\x1b\\"
 
 
-def _transmitted(placed: PlacedImage, png: bytes) -> Iterator[str]:
+def _transmit(placed: PlacedImage, png: bytes) -> Iterator[str]:
     data = base64.b64encode(png).decode()
     for at in range(0, len(data), _CHUNK):
         more = int(at + _CHUNK < len(data))

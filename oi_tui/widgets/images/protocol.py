@@ -145,7 +145,7 @@ class ImageSupportMixin(App[str]):
 
 
 def _cell_of_window() -> tuple[int, int] | None:
-    """Width and height of a cell in pixels, as the terminal told the system; None where it did not."""
+    """Width and height of a cell in pixels, as the terminal gave it to the system; None where it did not."""
     try:
         answer = fcntl.ioctl(sys.__stdout__.fileno() if sys.__stdout__ else 1, termios.TIOCGWINSZ, bytes(8))
     except (OSError, ValueError):

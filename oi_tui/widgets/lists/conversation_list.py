@@ -19,6 +19,7 @@ from textual.strip import Strip
 from oi_tui import paths
 from oi_tui.engine.storage.listing import UNTITLED, Listing, Rows, Summary
 from oi_tui.text import one_line
+from oi_tui.widgets.truncate import fit
 
 #: Each conversation takes two lines.
 _HEIGHT = 2
@@ -67,7 +68,7 @@ def grouped(rows: Rows, now: float) -> Iterator[tuple[str, int]]:
     start = 0
     while start < len(rows):
         name = group_of(rows[start], now)
-        end = bisect_left(rows, True, lo=start, key=lambda each: group_of(each, now) != name)
+        end = bisect_left(rows, True, lo=start, key=lambda row: group_of(row, now) != name)
         yield name, end - start
         start = end
 
@@ -250,7 +251,7 @@ class ConversationList(ScrollView, can_focus=True):
         style = self._style("warning" if item.problem else "title", selected)
         return [
             Segment(mark, style),
-            *self._marked(_fitted(title, room), style, selected),
+            *self._mark_matches(fit(title, room), style, selected),
             Segment(when, self._style("facts", selected)),
         ]
 
@@ -258,12 +259,12 @@ class ConversationList(ScrollView, can_focus=True):
         style = self._style("facts", selected)
         if item.id == self.doomed:
             text = "  delete? d again deletes, any other key cancels"
-            return [Segment(_fitted(text, width), self._style("warning", selected))]
+            return [Segment(fit(text, width), self._style("warning", selected))]
         if item.problem:
-            return [Segment(_fitted(f"  cannot be read: {one_line(item.problem)}", width), style)]
+            return [Segment(fit(f"  cannot be read: {one_line(item.problem)}", width), style)]
         excerpt = self._excerpts.get(item.id)
         if excerpt and not all(word in item.title.lower() for word in self.words):
-            return self._marked(_fitted(f"  {excerpt}", width), style, selected)
+            return self._mark_matches(fit(f"  {excerpt}", width), style, selected)
         count = "1 message" if item.messages == 1 else f"{item.messages:,} messages"
         folder = one_line(paths.short(item.cwd), 200)
         facts = " · ".join(part for part in (count, one_line(item.model, 60)) if part)
@@ -271,9 +272,9 @@ class ConversationList(ScrollView, can_focus=True):
         if folder and room > 8:
             folder = folder if cell_len(folder) <= room else "…" + folder[-(room - 1) :]
             facts = f"{folder} · {facts}"
-        return self._marked(_fitted(f"  {facts}", width), style, selected)
+        return self._mark_matches(fit(f"  {facts}", width), style, selected)
 
-    def _marked(self, text: str, style: Style, selected: bool) -> list[Segment]:
+    def _mark_matches(self, text: str, style: Style, selected: bool) -> list[Segment]:
         """The text with what was searched for standing out."""
         lowered = text.lower()
         if not self.words or len(lowered) != len(text):
@@ -291,10 +292,3 @@ class ConversationList(ScrollView, can_focus=True):
                 segments.append(Segment(text[start:end], match if spots[start] else style))
                 start = end
         return segments
-
-
-def _fitted(text: str, width: int) -> str:
-    """The text in exactly so many cells, with "…" where it was cut."""
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return set_cell_size(set_cell_size(text, max(0, width - 2)).rstrip() + "…", width)

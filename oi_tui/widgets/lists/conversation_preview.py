@@ -40,19 +40,19 @@ def preview(
         parts += [Content(""), Content.styled(f"Could not read it: {one_line(item.problem)}", "$text-error")]
     start = 0
     if words:
-        hits = (i for i, each in enumerate(messages) if any(w in each.content.lower() for w in words))
+        hits = (i for i, entry in enumerate(messages) if any(w in entry.content.lower() for w in words))
         start = next(hits, 0)
     if start:
         parts += [Content(""), Content.styled(f"… {start} earlier", "$text-muted")]
     for message in messages[start : start + _MESSAGES]:
-        parts += [Content(""), *_previewed(message, words, width, look)]
+        parts += [Content(""), *_preview(message, words, width, look)]
     left = len(messages) - start - _MESSAGES
     if left > 0:
         parts += [Content(""), Content.styled(f"… {left:,} more", "$text-muted")]
     return Content("\n").join(parts)
 
 
-def _previewed(message: Message, words: list[str], width: int, look: Styles) -> list[Content]:
+def _preview(message: Message, words: list[str], width: int, look: Styles) -> list[Content]:
     sentence = {"user": "You", "assistant": "Assistant", "computer": "Output"}[message.role]
     style = {"user": "bold $text-primary", "assistant": "bold $text-accent"}.get(
         message.role, "bold $text-muted"
@@ -64,8 +64,8 @@ def _previewed(message: Message, words: list[str], width: int, look: Styles) -> 
         sentence = f"{sentence} · {message.type}"
     if message.type == "image":
         return [Content.styled(f"[{sentence}]", style)]
-    said = plain(message.content) if message.type == "console" else message.content
-    text = said.strip("\n")
+    content = plain(message.content) if message.type == "console" else message.content
+    text = content.strip("\n")
     at = min((text.lower().find(word) for word in words if word in text.lower()), default=0)
     start = text.rfind("\n", 0, at) + 1 if at > _CHARACTERS // 2 else 0
     # As the conversation does: a tab stands for spaces, of which a Static would make its own number.
@@ -73,9 +73,9 @@ def _previewed(message: Message, words: list[str], width: int, look: Styles) -> 
     cut = "…" if start + _CHARACTERS < len(text) else ""
     before = "…\n" if start else ""
     if message.type == "code":
-        shown = _painted(_code(before + body + cut, message.format, width, look), width)
+        shown = _paint(_code(before + body + cut, message.format, width, look), width)
     elif message.role == "assistant" and message.type == "message":
-        shown = _painted(markdown_rows(before + body + cut, width, look), width)
+        shown = _paint(markdown_rows(before + body + cut, width, look), width)
     else:
         shown = Content(before + body + cut)
     if message.role == "computer" or message.type == "reasoning":
@@ -101,7 +101,7 @@ def _code(code: str, language: str | None, width: int, look: Styles) -> list[Row
     ]
 
 
-def _painted(rows: list[Row], width: int) -> Content:
+def _paint(rows: list[Row], width: int) -> Content:
     """Rows as they are in the conversation, each filled to the right where it stands on a colour."""
     lines = []
     for row in rows:

@@ -15,8 +15,9 @@ from textual.strip import Strip
 
 from oi_tui.runtimes.variables import TABLES, Memory, Variable, is_code
 from oi_tui.text import one_line
+from oi_tui.widgets.truncate import fit
 
-#: What is said of a language instead of its variables.
+#: What is shown of a language instead of its variables.
 _WORDS = {
     "unstarted": "not started; no variables yet",
     "starting": "starting; no variables yet",
@@ -45,7 +46,7 @@ def rows(memories: Sequence[Memory], wanted: str) -> list[VariableRow]:
     found: list[VariableRow] = []
     silent: list[VariableRow] = []
     for memory in memories:
-        if memory.state != "told":
+        if memory.state != "known":
             if not words:
                 silent.append(
                     VariableRow(memory.language, f"{memory.language}: {_WORDS[memory.state]}", mute=True)
@@ -190,8 +191,8 @@ class VariableList(ScrollView):
     def _variable(self, variable: Variable, selected: bool, width: int) -> list[Segment]:
         wide = width >= 60
         name_width = max(10, min(30, (width - _TYPE - _SIZE) // 3))
-        name = _fitted(one_line(variable.name, 200), name_width)
-        kind = _fitted(one_line(variable.type, 100), _TYPE) + " " if wide else ""
+        name = fit(one_line(variable.name, 200), name_width)
+        kind = fit(one_line(variable.type, 100), _TYPE) + " " if wide else ""
         size = f"{size_of(variable.size):>{_SIZE}} " if wide else ""
         room = max(0, width - 3 - name_width - cell_len(kind) - cell_len(size))
         facts = self._style("facts", selected)
@@ -199,13 +200,6 @@ class VariableList(ScrollView):
             Segment("> " if selected else "  ", self._style("name", selected)),
             Segment(name, self._style("name", selected)),
             Segment(" " + kind, facts),
-            Segment(_fitted(one_line(variable.summary, 300), room), facts),
+            Segment(fit(one_line(variable.summary, 300), room), facts),
             Segment(size, facts),
         ]
-
-
-def _fitted(text: str, width: int) -> str:
-    """The text in exactly so many cells, with "…" where it was cut."""
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)

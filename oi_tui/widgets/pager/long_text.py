@@ -116,7 +116,7 @@ class LongText:
             if end < 0 and offset + len(data) >= self.size:
                 end = len(data)
             if end >= 0:
-                found.append(_shown(data[at:end], end - at))
+                found.append(_render(data[at:end], end - at))
                 at = end + 1
                 if at > len(data):
                     break
@@ -128,7 +128,7 @@ class LongText:
             else:
                 number = first + len(found) + 1
                 after = self._offset(number) if number <= self._before[-1] else self.size + 1
-                found.append(_shown(data, after - 1 - offset))
+                found.append(_render(data, after - 1 - offset))
                 offset = after
                 data, at = self._read(offset, _BLOCK), 0
         return found
@@ -164,7 +164,7 @@ def _parts(start: int, end: int, *, back: bool) -> Iterator[int]:
     return iter(reversed(parts)) if back else iter(parts)
 
 
-def _shown(line: bytes, length: int) -> str:
+def _render(line: bytes, length: int) -> str:
     text = line[:LONGEST_LINE].decode("utf-8", "replace")
     return (
         text if length <= LONGEST_LINE else f"{text} … {length - LONGEST_LINE:,} bytes of this line not shown"

@@ -117,7 +117,7 @@ class CompletingTextArea(PromptTextArea):
                 case "history":
                     found = self._recall.containing(query.text, 100)
                     offers = [CompletionOffer(entry, one_line(entry)) for entry in found]
-                    note = "enter accepts, escape closes" if found else "nothing like it was said"
+                    note = "enter accepts, escape closes" if found else "no earlier request has this"
                     self._choice.take(query, offers, note)
                     self._tell_offers()
                 case "mention" | "console" | "code" | "target":

@@ -16,7 +16,7 @@ MOST_ROWS = 8
 
 @dataclass(frozen=True, slots=True)
 class CompletionOffer:
-    """A completion: the text that takes the place of what was typed, how it is listed, what is said of it.
+    """A completion: the text that takes the place of what was typed, how it is listed, its description.
 
     Of code, `typed` is how many characters before the caret it takes the place of.
     """
@@ -56,7 +56,7 @@ class Completions(Widget):
         lines = []
         for number, offer in enumerate(rows, first):
             chosen = number == self._chosen
-            label = _fitted(one_line(offer.label, 200), column)
+            label = _fit(one_line(offer.label, 200), column)
             facts = beginning(one_line(offer.facts, 200), max(0, width - column - 4))
             lines.append(
                 Content.assemble(
@@ -67,10 +67,10 @@ class Completions(Widget):
                 )
             )
         if self._note:
-            lines.append(Content.styled(_fitted(f"  {one_line(self._note)}", width), "$text-muted italic"))
+            lines.append(Content.styled(_fit(f"  {one_line(self._note)}", width), "$text-muted italic"))
         return Content("\n").join(lines)
 
 
-def _fitted(text: str, width: int) -> str:
+def _fit(text: str, width: int) -> str:
     """The text in exactly so many cells, the end of a long one rather than its beginning."""
     return set_cell_size(ending(text, width), max(0, width))

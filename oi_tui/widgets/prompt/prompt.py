@@ -91,7 +91,7 @@ class Prompt(CompletingTextArea):
         """`history` is what was sent in earlier sessions; `remember` is given what is sent in this one."""
         super().__init__(history, placeholder=Content("Type a request, or %help"), id=id)
         self._remember = remember
-        #: Where pasted paths are looked for, and what they are told relative to.
+        #: Where pasted paths are looked for, and what they are written relative to.
         self.folder = Path.cwd()
         self._hint = ""
         #: Whether a message that was sent still waits; `up` then gives it back instead of the history.

@@ -10,7 +10,7 @@ MOST_ROWS = 4
 
 
 class PromptQueue(Widget):
-    """Shows what was said while a turn goes on, in the order in which it will be sent."""
+    """Shows the requests that wait while a turn goes on, in the order in which they will be sent."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -34,7 +34,7 @@ class PromptQueue(Widget):
         return text
 
     def take_last(self) -> str:
-        """The message that was said last; it waits no longer."""
+        """Take back the newest message."""
         text = self._texts.pop()
         self._show()
         return text

@@ -53,24 +53,24 @@ class SidebarRow:
 def sidebar_rows(facts: SidebarFacts, height: int) -> list[SidebarRow]:
     """List the rows; the longer sections are cut so that all of them fit, as far as that is possible."""
     context = _context(facts)
-    told = [memory for memory in facts.memories if memory.state == "told" and memory.variables]
+    known = [memory for memory in facts.memories if memory.state == "known" and memory.variables]
     files = sum(len(step.changes) for _, step in facts.steps)
-    fixed = len(context) + 4 + 2 * max(len(told), 1)
+    fixed = len(context) + 4 + 2 * max(len(known), 1)
     room = max(height - fixed, 0)
     for_files = min(files, max(_FEWEST, room // 3))
-    for_each = max(_FEWEST, (room - max(for_files, 1)) // max(len(told), 1))
-    variables = _variables(told, facts.memories, for_each)
+    for_each = max(_FEWEST, (room - max(for_files, 1)) // max(len(known), 1))
+    variables = _variables(known, facts.memories, for_each)
     return [*variables, *_files(facts.steps, for_files), SidebarRow(), *context]
 
 
-def _variables(told: Sequence[Memory], all_: Sequence[Memory], room: int) -> list[SidebarRow]:
-    if not told:
+def _variables(known: Sequence[Memory], all_: Sequence[Memory], room: int) -> list[SidebarRow]:
+    if not known:
         busy = any(memory.state in ("busy", "starting") for memory in all_)
         words = "shown when the code is done" if busy else "none yet"
         return [SidebarRow("Variables", kind="heading"), SidebarRow(words), SidebarRow()]
     rows: list[SidebarRow] = []
-    for memory in told:
-        title = f"Variables · {memory.language}" if len(told) > 1 else "Variables"
+    for memory in known:
+        title = f"Variables · {memory.language}" if len(known) > 1 else "Variables"
         rows += [SidebarRow(title, f"{memory.total:,}", "heading"), *_of_language(memory, room), SidebarRow()]
     return rows
 

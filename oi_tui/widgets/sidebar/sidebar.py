@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -14,6 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from oi_tui.widgets.sidebar.rows import SidebarFacts, SidebarRow, sidebar_rows
+from oi_tui.widgets.truncate import fit
 
 #: The width of the sidebar with its edge, in cells.
 WIDTH = 42
@@ -160,7 +161,7 @@ class Sidebar(ScrollView, can_focus=True):
         left = min(cell_len(row.text), max(room - cell_len(note) - 1, room // 2 if note else room))
         right = max(0, room - left)
         return [
-            Segment(mark + _fitted(row.text, left), self._style(row.kind, selected)),
+            Segment(mark + fit(row.text, left), self._style(row.kind, selected)),
             Segment(_at_right(note, right), self._style("facts", selected)),
         ]
 
@@ -170,14 +171,7 @@ class Sidebar(ScrollView, can_focus=True):
         return paper + Style(color=ink.color, bold=ink.bold)
 
 
-def _fitted(text: str, width: int) -> str:
-    """The text in exactly so many cells, with "…" where it was cut."""
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)
-
-
 def _at_right(text: str, width: int) -> str:
     """The text at the right of so many cells, after at least one blank."""
-    fitted = _fitted(text, min(cell_len(text), max(0, width - 1)))
+    fitted = fit(text, min(cell_len(text), max(0, width - 1)))
     return " " * (width - cell_len(fitted)) + fitted

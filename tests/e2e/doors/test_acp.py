@@ -52,7 +52,7 @@ class Editor:
         outcome = schema.AllowedOutcome(outcome="selected", option_id=self.option)
         return schema.RequestPermissionResponse(outcome=outcome)
 
-    def said(self, kind: str = "agent_message_chunk") -> str:
+    def written(self, kind: str = "agent_message_chunk") -> str:
         return "".join(u.content.text for u in self.updates if u.session_update == kind)
 
     async def until(self, condition: Callable[[], bool]) -> None:
@@ -108,8 +108,8 @@ async def test_an_editor_asks_approves_and_finds_the_conversation_again(workplac
             long = "x" * 300_000
             answer = await connection.prompt(session_id=session, prompt=[*words("print " + long), link])
             assert answer.stop_reason == "end_turn"
-            assert "I will print." in editor.said()
-            assert "It is done." in editor.said()
+            assert "I will print." in editor.written()
+            assert "It is done." in editor.written()
             (question,) = editor.questions
             assert question.title == "python: print('```')"
             assert question.kind == "execute"
@@ -126,8 +126,8 @@ async def test_an_editor_asks_approves_and_finds_the_conversation_again(workplac
             await connection.close_session(session_id=session)
             editor.updates.clear()
             await connection.load_session(cwd=str(workplace), session_id=session)
-            await editor.until(lambda: "It is done." in editor.said())
-            assert "print " + long in editor.said("user_message_chunk")
+            await editor.until(lambda: "It is done." in editor.written())
+            assert "print " + long in editor.written("user_message_chunk")
             assert any("made 42" in str(u.raw_output) for u in editor.updates if hasattr(u, "raw_output"))
 
 
@@ -137,7 +137,7 @@ async def test_code_that_is_not_allowed_does_not_run(workplace: Path) -> None:
         async with agent(editor, server) as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
             await connection.prompt(session_id=session, prompt=words("make"))
-            assert "Then not." in editor.said()
+            assert "Then not." in editor.written()
     assert not (workplace / "made").exists()
 
 
@@ -186,7 +186,9 @@ async def test_the_editor_brings_its_mcp_servers_and_is_asked_for_each_call(work
             assert question.title == 'mcp:my-tools.add: { "a": 1 }'
             ends = [u for u in editor.updates if getattr(u, "status", None) == "completed"]
             assert '"sum": 2' in ends[-1].raw_output["output"]
-            offered = {each["function"]["name"]: each["function"] for each in server.requests[0]["tools"]}
+            offered = {
+                request["function"]["name"]: request["function"] for request in server.requests[0]["tools"]
+            }
             assert offered["mcp__my-tools__add"]["description"] == "Adds it's numbers."
 
 
@@ -253,7 +255,7 @@ async def test_running_code_is_stopped_by_a_cancel(workplace: Path, code: str) -
             assert took < 1  # 0.2 on a machine that does nothing else
             answer = await connection.prompt(session_id=session, prompt=words("again"))
             assert answer.stop_reason == "end_turn"
-            assert "Here again." in editor.said()
+            assert "Here again." in editor.written()
 
 
 async def test_a_fork_goes_on_with_the_content_and_leaves_the_other_as_it_is(workplace: Path) -> None:
@@ -292,7 +294,7 @@ async def test_files_and_images_come_with_a_prompt(workplace: Path) -> None:
     with ModelServer(spoken(Say("Seen."))) as server:
         async with agent(editor, server) as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
-            for wrong, said in (
+            for wrong, written in (
                 (
                     blob(b"\xff\x00", "application/zip", "file:///a.zip"),
                     "/a.zip: the content .* not application/zip",
@@ -300,7 +302,7 @@ async def test_files_and_images_come_with_a_prompt(workplace: Path) -> None:
                 (image.model_copy(update={"mime_type": "image/tiff"}), "image/tiff cannot be sent"),
                 (image.model_copy(update={"data": "no base64!"}), "must be base64"),
             ):
-                with pytest.raises(acp.RequestError, match=said):
+                with pytest.raises(acp.RequestError, match=written):
                     await connection.prompt(session_id=session, prompt=[wrong])
             prompt = [
                 *words("Look"),
@@ -354,7 +356,7 @@ async def test_input_is_refused_where_the_editor_cannot_ask(workplace: Path) -> 
         async with agent(editor, server) as (connection, _):
             session = (await connection.new_session(cwd=str(workplace))).session_id
             await connection.prompt(session_id=session, prompt=words("ask me"))
-            assert "The program asked for input, which this editor cannot give." in editor.said()
+            assert "The program asked for input, which this editor cannot give." in editor.written()
 
 
 def line(method: str, number: int | None = None, **values: Any) -> bytes:
@@ -388,7 +390,7 @@ async def test_garbage_and_half_a_line_end_nothing_but_the_connection(workplace:
     half = b'{"jsonrpc": "2.0", "id": 2, "meth'
     async with asyncio.timeout(_BOUND):
         out, err = await process.communicate(garbage + long + HELLO + half)
-    answers = [json.loads(each) for each in out.splitlines()]  # nothing but the protocol
+    answers = [json.loads(splitline) for splitline in out.splitlines()]  # nothing but the protocol
     assert process.returncode == 0
     assert [item["result"]["agentInfo"]["name"] for item in answers if item.get("id") == 1] == ["oi-tui"]
     refused = [item["error"]["code"] for item in answers if item.get("id") is None]
@@ -403,8 +405,8 @@ async def test_an_editor_may_leave_at_every_step(workplace: Path) -> None:
     async with asyncio.timeout(_BOUND):
         processes = [await started() for _ in ends]
         pairs = zip(processes, ends, strict=True)
-        ended = await asyncio.gather(*(each.communicate(whole[:end]) for each, end in pairs))
-    assert [each.returncode for each in processes] == [0] * len(ends)
+        ended = await asyncio.gather(*(pair.communicate(whole[:end]) for pair, end in pairs))
+    assert [process.returncode for process in processes] == [0] * len(ends)
     assert not any(b"Traceback" in err for _, err in ended)
 
 

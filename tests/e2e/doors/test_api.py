@@ -60,9 +60,9 @@ def test_every_start_has_its_end(interpreter: OpenInterpreter) -> None:
 
 def test_the_messages_are_the_chunks_put_together(interpreter: OpenInterpreter) -> None:
     chunks = list(interpreter.chat("break something", stream=True))
-    said = "".join(c["content"] for c in chunks if c["type"] == "code" and "content" in c)
+    text = "".join(c["content"] for c in chunks if c["type"] == "code" and "content" in c)
     assert interpreter.messages[0] == {"role": "user", "type": "message", "content": "break something"}
-    assert "".join(m["content"] for m in interpreter.messages if m["type"] == "code") == said
+    assert "".join(m["content"] for m in interpreter.messages if m["type"] == "code") == text
     original = {"role", "type", "format", "content", "recipient"}
     ours = {"id", "parent", "state", "decision", "seconds", "reason", "call", "reply"}
     assert all(set(m) <= original | ours for m in interpreter.messages)
@@ -110,8 +110,8 @@ def test_results_have_line_feeds_and_no_colours(interpreter: OpenInterpreter) ->
     code = "print('\\x1b[31mred\\x1b[0m')\nprint('10%', end='\\r')\nprint('20%')"
     [message] = interpreter.computer.run("python", code)
     assert message["content"] == "red\n10%\r20%\n"
-    pieces = [each for each in interpreter.computer.run("python", code, stream=True) if "content" in each]
-    assert "".join(each["content"] for each in pieces if each["format"] == "output") == message["content"]
+    pieces = [item for item in interpreter.computer.run("python", code, stream=True) if "content" in item]
+    assert "".join(piece["content"] for piece in pieces if piece["format"] == "output") == message["content"]
     interpreter.auto_run = True
     for message in interpreter.chat("break something", display=False):
         assert "\r" not in message["content"]
@@ -144,7 +144,7 @@ class Echo:
 
 def test_languages_may_be_listed_added_and_replaced(interpreter: OpenInterpreter) -> None:
     computer = interpreter.computer
-    assert {"python", "shell"} <= {each.name.lower() for each in computer.languages}
+    assert {"python", "shell"} <= {item.name.lower() for item in computer.languages}
     computer.languages.append(Echo)
     assert computer.run("echo", "hello") == [
         {"role": "computer", "type": "console", "format": "output", "content": "hello"}
@@ -167,7 +167,7 @@ def test_running_with_display_prints_what_comes(
     interpreter: OpenInterpreter, capsys: pytest.CaptureFixture[str]
 ) -> None:
     messages = interpreter.computer.run("shell", "echo shown", display=True)
-    assert [each["content"] for each in messages] == ["shown\n"]
+    assert [message["content"] for message in messages] == ["shown\n"]
     assert "shown" in capsys.readouterr().out
     chunks = list(interpreter.computer.run("shell", "echo", stream=True, display=True))
     assert chunks[0] == {"role": "computer", "type": "console", "start": True}
@@ -202,7 +202,7 @@ def test_every_language_runs_by_the_names_that_models_use(
         assert "Install" in why
         return
     assert printed in "".join(
-        each["content"] for each in interpreter.computer.run(language, code) if each["type"] == "console"
+        item["content"] for item in interpreter.computer.run(language, code) if item["type"] == "console"
     )
 
 

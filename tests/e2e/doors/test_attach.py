@@ -128,7 +128,7 @@ def test_an_answer_that_comes_too_late_is_not_sent_as_a_message(serve: Serve, at
     assert running.computer.ran == []
 
 
-def test_a_wrong_token_and_a_missing_server_are_said_in_a_sentence(serve: Serve, attach: Attach) -> None:
+def test_a_wrong_token_and_a_missing_server_are_reported_in_a_sentence(serve: Serve, attach: Attach) -> None:
     running = serve()
     wrong = attach(running, token="A" * 43)
     wrong.wait_for("does not accept this token")

@@ -30,7 +30,7 @@ def test_the_model_calls_a_tool_after_a_yes(start: Start, workplace: Path) -> No
         assert '"sum": 42' in screen
         program.idle()
         first, second = server.requests
-        assert [each["function"]["name"] for each in first["tools"]][:2] == ["execute", "mcp__t__add"]
+        assert [item["function"]["name"] for item in first["tools"]][:2] == ["execute", "mcp__t__add"]
         called = second["messages"][-2]["tool_calls"][0]["function"]
         assert (called["name"], json.loads(called["arguments"])) == ("mcp__t__add", {"a": 40, "b": 2})
         assert '"sum": 42' in second["messages"][-1]["content"]

@@ -27,9 +27,9 @@ def at(server: ModelServer, *more: str) -> list[str]:
     return ["-m", "openai/tester", "-ab", server.base, "-ak", "sk-test-key", *more]
 
 
-def piped(*arguments: str, said: str = "") -> subprocess.CompletedProcess[str]:
+def piped(*arguments: str, words: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*OUR, *arguments], input=said, capture_output=True, text=True, timeout=60, check=False
+        [*OUR, *arguments], input=words, capture_output=True, text=True, timeout=60, check=False
     )
 
 
@@ -235,7 +235,7 @@ def test_a_dumb_terminal_has_plain_lines(start: Start) -> None:
 
 def test_lines_of_a_pipe_are_messages_and_approve_nothing(workplace: Path) -> None:
     with ModelServer(spoken(call("open('made.txt', 'w')")), spoken(Say("Hello."))) as server:
-        done = piped(*at(server), said="make a file\ny\n")
+        done = piped(*at(server), words="make a file\ny\n")
     assert "Nobody could approve it at a terminal" in done.stdout
     assert "Rejected" not in done.stdout
     assert "Hello." in done.stdout
@@ -245,14 +245,14 @@ def test_lines_of_a_pipe_are_messages_and_approve_nothing(workplace: Path) -> No
 
 def test_a_pipe_may_run_code_when_told_so_and_answers_programs(workplace: Path) -> None:
     with ModelServer(spoken(call("print('hello', input('Name? '))")), spoken(Say("Good."))) as server:
-        done = piped(*at(server, "--plain", "-y"), said="go\nGrace\n")
+        done = piped(*at(server, "--plain", "-y"), words="go\nGrace\n")
     assert "hello Grace" in done.stdout
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_request_from_standard_input_shows_code_and_does_not_run_it(workplace: Path) -> None:
     with ModelServer(spoken(Say("I will."), call("open('made.txt', 'w')"))) as server:
-        done = piped(*at(server, "--stdin"), said="make a file\nof two lines\n")
+        done = piped(*at(server, "--stdin"), words="make a file\nof two lines\n")
         assert server.requests[0]["messages"][-1]["content"] == "make a file\nof two lines"
     assert done.stdout == "I will.\n    open('made.txt', 'w')\n"
     assert "-y runs code without asking" in done.stderr
@@ -264,16 +264,16 @@ def test_a_request_from_standard_input_runs_when_told_so(workplace: Path) -> Non
     with ModelServer(
         spoken(call("print('ran'); print(repr(open(0).read()))")), spoken(Say("Fine."))
     ) as server:
-        done = piped(*at(server, "--stdin", "-y", "first", "words"), said="then the input")
+        done = piped(*at(server, "--stdin", "-y", "first", "words"), words="then the input")
         assert server.requests[0]["messages"][-1]["content"] == "first words\n\nthen the input"
     assert re.search(r"\| ran\n(.*\n)*Fine\.\n$", done.stdout)
     assert done.returncode == 0
     assert "\x1b" not in done.stdout + done.stderr
 
 
-def test_a_model_that_cannot_be_reached_is_told_of_and_fails() -> None:
+def test_a_model_that_cannot_be_reached_is_reported_of_and_fails() -> None:
     with ModelServer(error(401, "wrong key")) as server:
-        done = piped(*at(server, "--stdin"), said="hello")
+        done = piped(*at(server, "--stdin"), words="hello")
     assert (done.returncode, done.stdout) == (1, "")
     assert "key" in done.stderr
     assert "Traceback" not in done.stderr
@@ -281,7 +281,7 @@ def test_a_model_that_cannot_be_reached_is_told_of_and_fails() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "reported"),
     [
         (deltas({"content": "Half of"}, finish="length"), "max_tokens"),
         (deltas({"content": "Half of"}, finish="content_filter"), "content filter"),
@@ -289,15 +289,15 @@ def test_a_model_that_cannot_be_reached_is_told_of_and_fails() -> None:
     ],
     ids=["length", "content_filter", "unreadable"],
 )
-def test_what_is_wrong_with_a_reply_is_said_in_plain_lines(answer: Answer, told: str) -> None:
+def test_what_is_wrong_with_a_reply_is_reported_in_plain_lines(answer: Answer, reported: str) -> None:
     with ModelServer(answer, spoken(Say("Well."))) as server:
-        done = piped(*at(server, "--plain"), said="go\n")
-    assert told in done.stdout
+        done = piped(*at(server, "--plain"), words="go\n")
+    assert reported in done.stdout
 
 
 def test_messages_that_are_not_sent_are_spoken_of_in_plain_lines() -> None:
     with ModelServer(spoken(Say("x" * 30_000)), spoken(Say("Well."))) as server:
-        done = piped(*at(server, "--plain", "-cw", "4000"), said="go\nand now?\n")
+        done = piped(*at(server, "--plain", "-cw", "4000"), words="go\nand now?\n")
     assert "2 oldest messages are omitted from the request." in done.stdout
 
 
@@ -319,12 +319,12 @@ def test_a_reader_that_goes_away_ends_it_quietly(workplace: Path) -> None:
         assert running.stderr
         running.stdout.readline()
         running.stdout.close()
-        told = running.stderr.read().decode()
+        reported = running.stderr.read().decode()
         running.stderr.close()
         assert wait_until(lambda: running.poll() is not None, 30)
     assert running.returncode == 128 + signal.SIGPIPE
-    assert "Traceback" not in told
-    assert "Exception" not in told
+    assert "Traceback" not in reported
+    assert "Exception" not in reported
 
 
 def test_what_happened_in_plain_lines_is_saved(start: Start) -> None:

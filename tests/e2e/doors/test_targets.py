@@ -27,7 +27,7 @@ def test_the_screen_and_the_question_say_where_code_runs(start: Start) -> None:
     program.wait_for("Code still runs on this machine.")
 
 
-def test_a_target_that_cannot_be_reached_is_said_instead_of_a_screen(start: Start) -> None:
+def test_a_target_that_cannot_be_reached_is_reported_instead_of_a_screen(start: Start) -> None:
     program = start("--demo", "--target", "command:sh -c 'echo nobody home >&2; exit 1'")
     program.wait_for("oi-tui: target: No connection to sh")
     program.wait_for("nobody home")

@@ -103,10 +103,10 @@ def over(server: ModelServer) -> bool:
 def test_of_odd_replies_nothing_runs_and_the_next_message_works(start: Start, workplace: Path) -> None:
     with ModelServer(spoken(Say("Ready."))) as server:
         program = begun(start, server, rows=40)
-        for number, (name, (answer, told)) in enumerate(NOTHING_RUNS.items()):
+        for number, (name, (answer, reported)) in enumerate(NOTHING_RUNS.items()):
             server.answer(answer, spoken(Say(f"Good {number}.")))
             program.say(f"{number}: {name}")
-            program.wait_for(lambda s, n=name, t=told: t in " ".join(s.partition(n)[2].split()))
+            program.wait_for(lambda s, n=name, t=reported: t in " ".join(s.partition(n)[2].split()))
             if "Good" not in program.screen.partition(name)[2]:
                 program.idle()
             if len(server.requests) < 2:
@@ -205,9 +205,9 @@ def test_a_program_that_attacks_reaches_neither_terminal_nor_keys_and_leaves_no_
         written = beside_our_question(program)
         assert [sequence for sequence in FORBIDDEN if sequence in written] == []
         assert re.findall(rb"\x1b\[\?1049[hl]", written) == [b"\x1b[?1049h"]
-        told = server.requests[1]["messages"][-1]["content"]
-        assert "attacked" in told
-        assert "\x1b" not in told
+        reported = server.requests[1]["messages"][-1]["content"]
+        assert "attacked" in reported
+        assert "\x1b" not in reported
         program.press("ctrl+q")
         assert program.wait_exit() == 0
     mark = os.environ[processes.MARK]
@@ -232,7 +232,7 @@ def test_a_storm_of_keys_and_sizes_during_a_stream_is_survived(start: Start) -> 
         program.wait_for("Next.")
 
 
-def test_a_home_that_cannot_be_written_to_is_said_and_costs_nothing_else(
+def test_a_home_that_cannot_be_written_to_is_reported_and_costs_nothing_else(
     start: Start, tmp_path: Path
 ) -> None:
     # A file where the folder should be stops even those who may write anywhere.
@@ -260,8 +260,8 @@ def test_data_that_vanishes_while_it_runs_is_written_again(start: Start) -> None
         program.idle()
         program.press("ctrl+q")
         assert program.wait_exit() == 0
-    said = [message["content"] for message in messages()]
-    assert said == ["one", "First.", "two", "Second."]
+    text = [message["content"] for message in messages()]
+    assert text == ["one", "First.", "two", "Second."]
 
 
 def test_a_working_directory_that_is_removed_is_no_crash(start: Start, workplace: Path) -> None:

@@ -71,7 +71,7 @@ def left(program: Program) -> None:
     [{"fsync": errno.EIO}, {"write": errno.EIO}, {"write": errno.ENOSPC}, {"write": errno.EDQUOT}],
     ids=["fsync", "write", "full", "quota"],
 )
-def test_a_disk_that_fails_during_a_session_is_said_and_catches_up(
+def test_a_disk_that_fails_during_a_session_is_reported_and_catches_up(
     errors: dict[str, int], program: Program, fail: Fail
 ) -> None:
     ran(program, "one")
@@ -86,7 +86,7 @@ def test_a_disk_that_fails_during_a_session_is_said_and_catches_up(
     assert printed() == ["one 42", "two 42", "three 42"]
 
 
-def test_a_home_that_becomes_read_only_is_said_wherever_something_would_be_written(
+def test_a_home_that_becomes_read_only_is_reported_wherever_something_would_be_written(
     program: Program, fail: Fail
 ) -> None:
     ran(program, "one")
@@ -111,7 +111,7 @@ def test_a_home_that_becomes_read_only_is_said_wherever_something_would_be_writt
     assert printed() == ["one 42", "two 42"]
 
 
-def test_a_data_folder_that_is_removed_is_made_again_with_all_that_was_said(program: Program) -> None:
+def test_a_data_folder_that_is_removed_is_made_again_with_all_that_was_written(program: Program) -> None:
     ran(program, "one")
     shutil.rmtree(paths.data())
     ran(program, "two")

@@ -34,11 +34,11 @@ def ready(start: Start, *arguments: str) -> Program:
     return program
 
 
-def said(role: str) -> list[str]:
+def words(role: str) -> list[str]:
     return [m["content"] for m in messages() if m["role"] == role and m["type"] in ("message", "console")]
 
 
-def test_a_disk_that_is_full_is_said_and_catches_up_once_there_is_room(start: Start) -> None:
+def test_a_disk_that_is_full_is_reported_and_catches_up_once_there_is_room(start: Start) -> None:
     program = ready(start)
     program.say("%run python print('one', 6 * 7)")
     program.wait_for("│ one 42")
@@ -55,7 +55,7 @@ def test_a_disk_that_is_full_is_said_and_catches_up_once_there_is_room(start: St
     program.wait_for("Saving works again.")
     program.press("ctrl+q")
     assert program.wait_exit() == 0
-    assert [text.strip() for text in said("computer")] == ["one 42", "two 42", "three 42"]
+    assert [text.strip() for text in words("computer")] == ["one 42", "two 42", "three 42"]
 
 
 def test_what_cannot_be_saved_to_the_end_is_put_elsewhere_and_told_in_the_terminal(
@@ -101,8 +101,8 @@ def test_without_files_to_open_it_says_so_and_goes_on_when_there_are_some(start:
     program.idle()
     program.press("ctrl+q")
     assert program.wait_exit() == 0
-    assert "hello there" in said("user")
-    assert "two 42" in [text.strip() for text in said("computer")]
+    assert "hello there" in words("user")
+    assert "two 42" in [text.strip() for text in words("computer")]
 
 
 def test_the_second_window_of_a_conversation_is_a_copy_and_both_are_kept(start: Start) -> None:

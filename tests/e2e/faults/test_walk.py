@@ -170,11 +170,11 @@ class Walk:
 
 def whole(program: Program, walk: Walk, seed: int) -> None:
     """Nothing has broken so far."""
-    told = f"seed {seed}: {' '.join(walk.took)}\n{framed(program.screen)}"
+    reported = f"seed {seed}: {' '.join(walk.took)}\n{framed(program.screen)}"
     written = bytes(program.raw)
-    assert b"Traceback" not in written, told
-    assert b"oi-tui failed" not in written, told
-    assert set(decisions()) <= {"rejected"}, told
+    assert b"Traceback" not in written, reported
+    assert b"oi-tui failed" not in written, reported
+    assert set(decisions()) <= {"rejected"}, reported
 
 
 @pytest.mark.soak

@@ -54,7 +54,7 @@ def tail(chat: ChatView) -> str:
 
 async def shows(pilot: Pilot[None], *words: str) -> str:
     chat = bench(pilot)
-    await until(pilot, lambda: all(each in tail(chat) for each in words))
+    await until(pilot, lambda: all(word in tail(chat) for word in words))
     return tail(chat)
 
 
@@ -70,7 +70,7 @@ async def test_it_stands_below_the_request_until_the_answer_takes_its_place() ->
         await ask(pilot)
         line = await shows(pilot, "Thinking", "gpt-4o", "tokens sent")
         await until(pilot, lambda: line[2:10] in "\n".join(lines(pilot)))
-        place = next(y for y, each in enumerate(lines(pilot)) if "Thinking" in each)
+        place = next(y for y, item in enumerate(lines(pilot)) if "Thinking" in item)
         before = lines(pilot)[place]
         await until(pilot, lambda: lines(pilot)[place] != before)
         held.set()
@@ -108,7 +108,7 @@ async def test_a_server_that_does_not_accept_is_named_as_the_reason() -> None:
         await shows(pilot, "Thinking")
         answering.set()
         await until(pilot, lambda: not bench(pilot).busy)
-        assert [each.content for each in bench(pilot).session.messages][-1] == "Here."
+        assert [message.content for message in bench(pilot).session.messages][-1] == "Here."
 
 
 async def test_it_waits_behind_a_question_and_a_run() -> None:
@@ -118,7 +118,7 @@ async def test_it_waits_behind_a_question_and_a_run() -> None:
         await ask(pilot)
         await shows(pilot, "Thinking")
         opened.set()
-        await until(pilot, lambda: any("finished" in each for each in lines(pilot)))
+        await until(pilot, lambda: any("finished" in line for line in lines(pilot)))
         await shows(pilot, "Thinking")
         held.set()
         await until(pilot, lambda: not bench(pilot).busy)
@@ -132,12 +132,12 @@ async def test_scrolling_up_leaves_it_behind_and_going_down_finds_it() -> None:
         bench(pilot).send("More?")
         await shows(pilot, "Thinking")
         transcript = bench(pilot).conversation.transcript
-        await until(pilot, lambda: any("Thinking" in each for each in lines(pilot)))
+        await until(pilot, lambda: any("Thinking" in line for line in lines(pilot)))
         transcript.action_page_up()
-        await until(pilot, lambda: not any("Thinking" in each for each in lines(pilot)))
+        await until(pilot, lambda: not any("Thinking" in line for line in lines(pilot)))
         assert not transcript.following
         transcript.action_page_down()
-        await until(pilot, lambda: any("Thinking" in each for each in lines(pilot)))
+        await until(pilot, lambda: any("Thinking" in line for line in lines(pilot)))
         assert transcript.following
         bench(pilot).stop()
 

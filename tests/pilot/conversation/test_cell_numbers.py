@@ -29,7 +29,7 @@ class Room:
 
     @property
     def chat(self) -> ChatScreen:
-        return next(each for each in self.app.screen_stack if isinstance(each, ChatScreen))
+        return next(item for item in self.app.screen_stack if isinstance(item, ChatScreen))
 
     @property
     def view(self) -> ChatView:
@@ -75,7 +75,7 @@ async def room(
 
 async def test_cells_that_did_not_run_here_are_counted_too(tmp_path: Path) -> None:
     replies = [call(FAILING), [Text("Sorry.")], call("echo hi", "shell"), call(FAILING), [Text("Sorry.")]]
-    async with room(tmp_path, *[each if isinstance(each, list) else [each] for each in replies]) as desk:
+    async with room(tmp_path, *[reply if isinstance(reply, list) else [reply] for reply in replies]) as desk:
         await desk.say("go")
         await desk.say("go on")
         desk.assert_same_numbers(1, 3)

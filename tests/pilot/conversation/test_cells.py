@@ -39,7 +39,7 @@ def marked(desk: Desk) -> str:
     return next((line[2:].rstrip("▁▂▃▄▅▆▇█ ") for line in lines if line.startswith(" >")), "")
 
 
-async def test_a_language_that_is_being_started_says_so_wherever_it_is_told(tmp_path: Path) -> None:
+async def test_a_language_that_is_being_started_says_so_wherever_it_is_reported(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     slow = tmp_path / "slow-python"
     # Each time it waits until somebody opens the gate.
@@ -58,7 +58,7 @@ async def test_a_language_that_is_being_started_says_so_wherever_it_is_told(tmp_
             return [line for line in lines if all(word in line for word in words)]
 
         def memory() -> str:
-            return next(each.state for each in computer.memories() if each.language == "python")
+            return next(item.state for item in computer.memories() if item.language == "python")
 
         async def ask_for(code: str) -> None:
             app.screen.prompt.insert(f"%run python {code}")
@@ -141,7 +141,7 @@ def lines_between(language: str, code: str, number: int | None = None):  # type:
     yield RunEnded("finished", 0.1)
 
 
-async def test_code_and_output_are_told_apart() -> None:
+async def test_code_and_output_are_reported_apart() -> None:
     async with sitting() as desk:
         await run_cell(desk, "pear = 1")
         await desk.type("%find pear")
@@ -169,8 +169,8 @@ async def test_output_that_went_to_a_file_is_read_from_there() -> None:
         await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
         await desk.pilot.press("s")
         await desk.until(lambda: desk.app.screen.query_one(TextView).text.line_count == 300)
-        said = [note.message for note in desk.app._notifications]
-        assert any(str(paths.data() / "outputs") in each for each in said)
+        written = [note.message for note in desk.app._notifications]
+        assert any(str(paths.data() / "outputs") in item for item in written)
         await desk.pilot.press("escape")
         assert desk.app.screen is desk.chat
 
@@ -221,7 +221,7 @@ async def test_e_is_an_answer_while_a_question_is_open() -> None:
         assert desk.prompt == ""
 
 
-async def test_w_shows_what_the_model_was_told() -> None:
+async def test_w_shows_what_the_model_was_reported() -> None:
     async with sitting([call("flood")], max_output=500, auto_run=True) as desk:
         await desk.type("go")
         await desk.until(lambda: desk.bench.session.messages and not desk.bench.busy)
@@ -248,11 +248,11 @@ async def test_s_saves_the_code_under_a_free_name(tmp_path: Path) -> None:
         await desk.pilot.press("s")
         assert (tmp_path / "cell-1.py").read_text() == "mine"
         assert (tmp_path / "cell-1-2.py").read_text() == "a\n"
-        said = desk.bench.conversation.transcript.blocks[-1]
-        assert str(tmp_path / "cell-1-2.py") in said.source()
+        written = desk.bench.conversation.transcript.blocks[-1]
+        assert str(tmp_path / "cell-1-2.py") in written.source()
 
 
-async def test_a_folder_that_cannot_be_written_to_is_said() -> None:
+async def test_a_folder_that_cannot_be_written_to_is_reported() -> None:
     async with sitting() as desk:
         desk.computer.cwd = Path("/nowhere/at/all")
         await run_cell(desk, "a")
@@ -264,7 +264,10 @@ async def test_after_ctrl_up_a_letter_acts_on_the_last_block() -> None:
     async with sitting([Text("Hello **there**.")]) as desk:
         await desk.pilot.press("ctrl+up", "c")
         await desk.until(
-            lambda: any("The conversation is empty" in each.message for each in desk.app._notifications)
+            lambda: any(
+                "The conversation is empty" in notification.message
+                for notification in desk.app._notifications
+            )
         )
         await desk.pilot.press("ctrl+down")
         await desk.type("go")

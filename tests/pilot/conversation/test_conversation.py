@@ -69,7 +69,7 @@ def user(text: str) -> Message:
     return Message(role="user", type="message", content=text)
 
 
-def said(text: str) -> Message:
+def shown(text: str) -> Message:
     return Message(role="assistant", type="message", content=text)
 
 
@@ -113,7 +113,7 @@ async def conversation(size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[
 
 def has(screen: list[str], *wanted: str) -> bool:
     text = "\n".join(screen)
-    return all(each in text for each in wanted)
+    return all(item in text for item in wanted)
 
 
 # What is shown
@@ -129,12 +129,12 @@ async def test_a_reason_that_does_not_fit_has_rows_of_its_own() -> None:
     header = next(row for row, line in enumerate(screen) if "[1] lua" in line)
     assert screen[header].endswith("failed")
     assert "print(1)" in screen[header + 1]
-    told = " ".join(line.strip("│╰ ") for line in screen[header + 2 : header + 4])
-    assert told == why
+    reported = " ".join(line.strip("│╰ ") for line in screen[header + 2 : header + 4])
+    assert reported == why
 
 
 async def test_a_whole_turn_reads_from_top_to_bottom() -> None:
-    asked, answer, cell = user("List the files"), said("I will **list** them."), code()
+    asked, answer, cell = user("List the files"), shown("I will **list** them."), code()
     async with conversation() as (pilot, _):
         screen = await show(
             pilot,
@@ -204,7 +204,7 @@ async def test_a_program_that_waits_for_input_or_is_being_stopped_says_so() -> N
 
 
 async def test_words_stream_into_prose_reasoning_and_code() -> None:
-    thought, words = Message(role="assistant", type="reasoning"), said("")
+    thought, words = Message(role="assistant", type="reasoning"), shown("")
     cell = code("", "writing")
     async with conversation() as (pilot, _):
         screen = await show(pilot, MessageStarted(thought), MessageGrew(thought.id, "one\ntwo"))
@@ -308,13 +308,13 @@ async def test_events_about_unknown_messages_are_let_pass() -> None:
             pilot,
             MessageGrew("nobody", "text"),
             RunReported("nobody", LineReached(1)),
-            MessageRecorded(said("Still here.")),
+            MessageRecorded(shown("Still here.")),
         )
         assert screen[0] == "  Still here."
 
 
 async def test_a_message_that_is_recorded_again_replaces_what_was_there() -> None:
-    first = said("First words.")
+    first = shown("First words.")
     async with conversation() as (pilot, _):
         await show(pilot, MessageRecorded(first), MessageRecorded(user("and?")))
         screen = await show(pilot, MessageRecorded(first.but(content="Second words.")))
@@ -336,7 +336,7 @@ async def test_what_the_model_says_never_reaches_the_margin_where_the_programs_m
     cell = code("print(1)", "finished", decision="approved")
     async with conversation() as (pilot, view):
         screen = await show(
-            pilot, MessageRecorded(user("run it")), MessageRecorded(said(fake)), MessageRecorded(cell)
+            pilot, MessageRecorded(user("run it")), MessageRecorded(shown(fake)), MessageRecorded(cell)
         )
         marks = [line[:2] for line in screen if line[:2].strip() and line[0] != "▊"]
         assert marks == ["┃ ", "╭ ", "╰ "]
@@ -352,14 +352,14 @@ async def test_a_carriage_return_ends_a_line_where_python_ends_it() -> None:
         assert has(screen, "1  print('x')  #", "2  print('hello')")
 
 
-async def test_what_is_said_cannot_control_the_terminal_or_the_markup() -> None:
+async def test_what_is_reported_cannot_control_the_terminal_or_the_markup() -> None:
     evil = "\x1b]52;c;UUFB\x07 [@click=app.quit]x[/] \u202e \x9b31m [/]"
     cell = code(evil, "failed", evil, reason=evil)
     async with conversation((100, 40)) as (pilot, _):
         screen = await show(
             pilot,
             MessageRecorded(user(evil)),
-            MessageRecorded(said(evil)),
+            MessageRecorded(shown(evil)),
             MessageRecorded(Message(role="assistant", type="reasoning", content=evil)),
             MessageRecorded(cell),
             MessageRecorded(printed(evil, cell)),
@@ -376,11 +376,11 @@ async def test_what_is_said_cannot_control_the_terminal_or_the_markup() -> None:
 
 
 def long_story(count: int) -> list[Event]:
-    return [MessageRecorded(said(f"Message {n}.\n\n- one\n- two {'words ' * 30}")) for n in range(count)]
+    return [MessageRecorded(shown(f"Message {n}.\n\n- one\n- two {'words ' * 30}")) for n in range(count)]
 
 
 async def test_the_end_is_followed_until_the_person_scrolls_up_and_then_nothing_moves() -> None:
-    words = said("")
+    words = shown("")
     async with conversation() as (pilot, view):
         screen = await show(pilot, *long_story(30))
         assert has(screen, "Message 29.")
@@ -499,7 +499,7 @@ async def test_a_selection_copies_the_source() -> None:
     async with conversation() as (pilot, view):
         await show(
             pilot,
-            MessageRecorded(said("- one " + "and more " * 12 + "\n- two")),
+            MessageRecorded(shown("- one " + "and more " * 12 + "\n- two")),
             MessageRecorded(cell),
             MessageRecorded(printed("\x1b[31mred\x1b[0m and plain", cell)),
         )
@@ -514,7 +514,7 @@ async def test_a_selection_copies_the_source() -> None:
 
 async def test_selecting_with_the_mouse_leaves_the_focus_with_the_prompt() -> None:
     async with conversation() as (pilot, view):
-        await show(pilot, MessageRecorded(said("Select these words here.")))
+        await show(pilot, MessageRecorded(shown("Select these words here.")))
         await pilot.mouse_down(view, offset=(2, 0))
         await pilot.hover(view, offset=(8, 0))
         await pilot.mouse_up(view, offset=(8, 0))

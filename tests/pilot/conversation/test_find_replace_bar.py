@@ -86,13 +86,13 @@ async def test_a_pattern_replaces_with_its_groups() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "put", "said"),
+    ("pattern", "put", "words"),
     [("(", "", "unterminated"), ("a", r"\9", "invalid group"), ("(a+)+$", "", "takes too long")],
 )
-async def test_what_is_no_pattern_is_said_in_words(pattern: str, put: str, said: str) -> None:
+async def test_what_is_no_pattern_is_reported_in_words(pattern: str, put: str, words: str) -> None:
     async with finding(pattern, code="a" * 40 + "b") as (app, pilot):
         await pilot.press("ctrl+t", "tab", *put)
-        await until(pilot, lambda: said in state(app))
+        await until(pilot, lambda: words in state(app))
         await pilot.press("ctrl+r")
         await pilot.pause()
         assert app.editor.code == "a" * 40 + "b"

@@ -16,9 +16,9 @@ from tests.pilot.conversation.test_conversation import (
     long_story,
     png,
     printed,
-    said,
     screen_lines,
     show,
+    shown,
 )
 from tests.pilot.waiting import until
 
@@ -43,7 +43,7 @@ async def reading(size: tuple[int, int] = (80, 24)) -> AsyncIterator[tuple[Pilot
             cell = code(f"step({number})\n", "finished")
             output = "".join(f"cell {number} line {n}\n" for n in range(40))
             events += [
-                *(MessageRecorded(said(f"Part {number}.{n}.\n\n- one\n- two")) for n in range(2)),
+                *(MessageRecorded(shown(f"Part {number}.{n}.\n\n- one\n- two")) for n in range(2)),
                 MessageRecorded(cell),
                 MessageRecorded(printed(output, cell)),
                 MessageRecorded(picture(cell)),
@@ -61,7 +61,7 @@ async def test_nothing_drifts_over_twenty_thousand_lines() -> None:
         before = screen_lines(pilot.app)[:20]
         cell = code("flood()", "running")
         out = printed("", cell)
-        words = said("")
+        words = shown("")
         await show(pilot, MessageRecorded(cell), MessageStarted(out))
         for batch in range(40):
             text = "".join(f"flood {batch} {n}\n" for n in range(500))
@@ -108,7 +108,7 @@ async def test_another_size_makes_nothing_new() -> None:
     async with app.run_test(size=(110, 30)) as pilot:
         long = "".join(f"step_{n} = prepare({n}, after='{'word ' * 14}')  # and so on\n" for n in range(60))
         cell, view = code(long), app.conversation
-        await show(pilot, *long_story(6), MessageRecorded(said("I do it. " * 60)), MessageRecorded(cell))
+        await show(pilot, *long_story(6), MessageRecorded(shown("I do it. " * 60)), MessageRecorded(cell))
         view.apply(ApprovalRequested(cell))
         await until(pilot, lambda: not view.transcript.following)
         assert view.transcript.new_below == 0
@@ -117,14 +117,14 @@ async def test_another_size_makes_nothing_new() -> None:
             await until(pilot, lambda width=width: view.transcript.size.width == width)
             await show(pilot)
             assert view.transcript.new_below == 0, (width, height)
-        await show(pilot, MessageRecorded(said("One line.")))
+        await show(pilot, MessageRecorded(shown("One line.")))
         assert view.transcript.new_below == 2
 
 
 async def test_what_is_new_stays_new_at_another_size_and_no_fold_above_adds_to_it() -> None:
     async with reading() as (pilot, view):
         transcript = view.transcript
-        await show(pilot, MessageRecorded(said("- one\n- two\n- three")))
+        await show(pilot, MessageRecorded(shown("- one\n- two\n- three")))
         new = transcript.new_below
         assert new == 4
         for width, height in ((60, 24), (120, 40), (80, 24)):
@@ -144,7 +144,7 @@ async def test_the_header_of_a_cell_stays_in_sight_while_the_cell_does() -> None
     async with app.run_test(size=(80, 24)) as pilot:
         cell = code("".join(f"step({n})\n" for n in range(80)), "failed", reason="it broke")
         await show(
-            pilot, MessageRecorded(said("Words.")), MessageRecorded(cell), MessageRecorded(said("End."))
+            pilot, MessageRecorded(shown("Words.")), MessageRecorded(cell), MessageRecorded(shown("End."))
         )
         view = app.conversation.transcript
         view.go(30)

@@ -52,6 +52,6 @@ async def test_keys_are_answered_and_escape_ends_it() -> None:
         await at.pilot.press("escape")
         await at.until(lambda: not at.bench.busy)
         assert torrent.cancelled.is_set()
-        reply = next(each for each in at.bench.session.messages if each.role == "assistant")
+        reply = next(message for message in at.bench.session.messages if message.role == "assistant")
         assert reply.content.startswith("w0 w1 ")
         assert f" w{WORDS - 2} w{WORDS - 1}\n" in reply.content

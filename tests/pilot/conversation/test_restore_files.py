@@ -60,9 +60,9 @@ async def answered(desk: Desk, key: str) -> None:
 async def test_changed_files_stand_below_the_cell_and_u_puts_them_back(tmp_path: Path) -> None:
     (tmp_path / "data.csv").write_text("before")
     async with working(tmp_path, "data.csv after", "plot.png picture") as desk:
-        told = "\n".join(screen_lines(desk))
-        assert "files  ~ data.csv" in told
-        assert "files  + plot.png" in told
+        reported = "\n".join(screen_lines(desk))
+        assert "files  ~ data.csv" in reported
+        assert "files  + plot.png" in reported
         desk.bench.conversation.transcript.focus()
         await desk.pilot.press("home", "up", "up", "up", "up", "down", "u")
         await desk.until(lambda: isinstance(desk.app.screen, ConfirmDialog))
@@ -109,7 +109,7 @@ async def test_an_opened_conversation_knows_its_files(tmp_path: Path) -> None:
         assert f"[1] in {tmp_path}\n  + a.txt" in notes(desk)
 
 
-async def test_what_cannot_be_put_back_is_said(tmp_path: Path) -> None:
+async def test_what_cannot_be_put_back_is_reported(tmp_path: Path) -> None:
     async with working(tmp_path, ".env KEY=1") as desk:
         await desk.type("%restore 1")
         assert "Nothing can be restored:\n  .env: it could not be restored: it is a hidden file" in notes(

@@ -20,7 +20,7 @@ def notes(desk: Desk) -> str:
     return "\n".join(block.text for block in blocks if isinstance(block, NoticeBlock))
 
 
-def said(desk: Desk) -> list[str]:
+def words(desk: Desk) -> list[str]:
     return [m.content for m in desk.bench.session.messages if m.type == "message"]
 
 
@@ -31,9 +31,9 @@ async def talked(desk: Desk) -> None:
     await desk.type("two")
     await desk.asked()
     await desk.pilot.press("y")
-    await desk.until(lambda: "second" in said(desk) and not desk.bench.busy)
+    await desk.until(lambda: "second" in words(desk) and not desk.bench.busy)
     await desk.type("three")
-    await desk.until(lambda: "third" in said(desk) and not desk.bench.busy)
+    await desk.until(lambda: "third" in words(desk) and not desk.bench.busy)
 
 
 def replies() -> list[list[object]]:
@@ -45,7 +45,7 @@ async def test_b_goes_back_to_an_own_message_and_redo_brings_all_of_it_back() ->
         await talked(desk)
         before = desk.bench.session.messages
         await desk.pilot.press("ctrl+up", "shift+up", "shift+up", "b")
-        assert said(desk) == ["one", "first"]
+        assert words(desk) == ["one", "first"]
         assert desk.prompt == "two"
         assert desk.chat.focused is desk.chat.prompt
         assert "The effects of 1 cell outside the conversation stay, and python still remembers it" in notes(
@@ -66,12 +66,12 @@ async def test_what_was_taken_back_before_a_restart_is_brought_back_step_by_step
         desk.chat.prompt.text = ""
         await desk.type("%undo")
         desk.chat.prompt.text = ""
-        assert said(desk) == ["one", "first"]
+        assert words(desk) == ["one", "first"]
         await desk.type("%new")
         desk.chat.commands.open_conversation(id_)  # type: ignore[attr-defined]
-        assert said(desk) == ["one", "first"]
+        assert words(desk) == ["one", "first"]
         await desk.type("%redo")
-        assert said(desk) == ["one", "first", "two", "second"]
+        assert words(desk) == ["one", "first", "two", "second"]
         await desk.type("%redo")
         assert [m.id for m in desk.bench.session.messages] == [m.id for m in before]
         assert [m.content for m in desk.bench.session.messages] == [m.content for m in before]
@@ -85,10 +85,10 @@ async def test_after_the_conversation_went_on_nothing_is_brought_back() -> None:
         await desk.type("%rewind 3")
         desk.chat.prompt.text = ""
         await desk.type("four")
-        await desk.until(lambda: said(desk)[-1] == "Done." and not desk.bench.busy)
+        await desk.until(lambda: words(desk)[-1] == "Done." and not desk.bench.busy)
         await desk.type("%redo")
         assert "the conversation went on since then" in notes(desk)
-        assert said(desk)[-2:] == ["four", "Done."]
+        assert words(desk)[-2:] == ["four", "Done."]
 
 
 async def test_b_on_a_cell_keeps_what_it_printed() -> None:
@@ -111,11 +111,11 @@ async def test_editing_an_earlier_message_leaves_the_conversation_and_what_pytho
         assert desk.workspace.conversation.id != id_
         desk.chat.prompt.text = ""
         await desk.type("two, but otherwise")
-        await desk.until(lambda: said(desk)[-1] == "Done." and not desk.bench.busy)
-        assert said(desk) == ["one", "first", "two, but otherwise", "Done."]
+        await desk.until(lambda: words(desk)[-1] == "Done." and not desk.bench.busy)
+        assert words(desk) == ["one", "first", "two, but otherwise", "Done."]
         store = desk.workspace.store
         assert store.read(id_) == list(whole)
-        assert [each.title for each in store.summaries()] == ["one (copy)", "one"]
+        assert [summary.title for summary in store.summaries()] == ["one (copy)", "one"]
         assert not resets
 
 
@@ -124,7 +124,7 @@ async def test_fork_copies_everything_and_an_unsaved_conversation_too() -> None:
         await desk.type("one")
         await desk.idle()
         await desk.type("%fork")
-        assert said(desk) == ["one", "first"]
+        assert words(desk) == ["one", "first"]
         assert "You are in a copy" in notes(desk)
         assert desk.workspace.conversation.title == "one (copy)"
         assert not desk.workspace.store.summaries()
@@ -150,7 +150,7 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "reported"),
     [
         ("%rewind 2", "you sent 1 message"),
         ("%rewind 0", "Message 0 does not exist"),
@@ -159,13 +159,13 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
         ("%rerun", "nothing to run again"),
     ],
 )
-async def test_what_cannot_be_done_is_said(command: str, told: str) -> None:
+async def test_what_cannot_be_done_is_reported(command: str, reported: str) -> None:
     async with sitting([Text("first")]) as desk:
         await desk.type("one")
         await desk.idle()
         await desk.type(command)
-        assert told in notes(desk)
-        assert said(desk) == ["one", "first"]
+        assert reported in notes(desk)
+        assert words(desk) == ["one", "first"]
 
 
 async def test_nothing_is_taken_back_while_something_runs() -> None:
@@ -177,9 +177,12 @@ async def test_nothing_is_taken_back_while_something_runs() -> None:
         for command in ("%undo", "%rewind 1", "%fork", "%redo"):
             await desk.type(command)
             assert desk.prompt == ""
-        assert any("Stop the current activity first" in each.message for each in desk.app._notifications)
+        assert any(
+            "Stop the current activity first" in notification.message
+            for notification in desk.app._notifications
+        )
         assert notes(desk) == ""
-        assert said(desk) == ["go"]
+        assert words(desk) == ["go"]
         await desk.pilot.press("escape")
         await desk.idle()
 
@@ -223,7 +226,7 @@ async def test_a_conversation_is_listed_with_the_model_that_was_chosen_before_it
         desk.workspace.use(desk.workspace.profile.with_changes(model="openai/chosen"))
         await desk.type("one")
         await desk.idle()
-        assert [each.model for each in desk.workspace.store.summaries()] == ["openai/chosen"]
+        assert [summary.model for summary in desk.workspace.store.summaries()] == ["openai/chosen"]
 
 
 async def test_what_cannot_be_saved_when_a_new_one_begins_is_put_elsewhere_and_told(

@@ -15,7 +15,7 @@ from tests.fakes import Gate, call
 from tests.pilot.test_chat import Desk, sitting
 
 
-async def said(desk: Desk, *texts: str) -> None:
+async def words(desk: Desk, *texts: str) -> None:
     for text in texts:
         await desk.type(text)
         await desk.idle()
@@ -37,7 +37,7 @@ async def test_alt_d_deletes_the_next_word() -> None:
 
 async def test_ctrl_r_searches_messages_for_what_is_typed_and_then_goes_on_to_older_ones() -> None:
     async with sitting([Text("a")], [Text("b")], [Text("c")]) as desk:
-        await said(desk, "plot sales", "plot costs", "hello")
+        await words(desk, "plot sales", "plot costs", "hello")
         await desk.type("plot", "ctrl+r", "enter")
         assert desk.prompt == "plot costs"
         desk.chat.prompt.clear()
@@ -77,7 +77,7 @@ async def test_ctrl_y_copies_the_last_code_and_redoes_what_was_undone(
     copied: list[str] = []
     monkeypatch.setattr("oi_tui.screens.chat.view.copy", lambda text, _: copied.append(text) or "copied")
     async with sitting([call("first")], [Text("ok")], auto_run=True) as desk:
-        await said(desk, "go")
+        await words(desk, "go")
         await desk.type("", "ctrl+y")
         await desk.until(lambda: copied == ["first"])
         await desk.type("word", "ctrl+z")
@@ -88,7 +88,7 @@ async def test_ctrl_y_copies_the_last_code_and_redoes_what_was_undone(
 
 async def test_ctrl_o_opens_the_last_output_where_no_program_runs() -> None:
     async with sitting([call("first")], [Text("ok")], auto_run=True) as desk:
-        await said(desk, "go")
+        await words(desk, "go")
         await desk.pilot.press("ctrl+o")
         await desk.until(lambda: isinstance(desk.app.screen, PagerScreen))
 
@@ -110,7 +110,7 @@ async def test_escape_twice_with_nothing_typed_offers_an_earlier_message(
 ) -> None:
     monkeypatch.setattr(commands, "_TWICE", 60.0)
     async with sitting([Text("a")]) as desk:
-        await said(desk, "hello")
+        await words(desk, "hello")
         await desk.type("", "escape", "escape")
         transcript = desk.bench.conversation.transcript
         await desk.until(lambda: transcript.has_focus)
@@ -197,7 +197,7 @@ async def test_a_stopped_turn_hands_no_message_to_the_shell() -> None:
 
 async def test_a_conversation_that_was_found_leaves_the_keyboard_at_the_prompt() -> None:
     async with sitting([Text("about greenhouses")]) as desk:
-        await said(desk, "tell me")
+        await words(desk, "tell me")
         saved = desk.workspace.conversation.id
         desk.chat.commands._open(saved, "greenhouses")
         await desk.until(lambda: desk.bench.find_line.display)

@@ -37,15 +37,15 @@ async def test_a_command_and_an_answer_have_the_keys_that_the_profile_says() -> 
         assert bench(pilot).session.messages[1].decision == "approved"
 
 
-async def test_what_cannot_be_is_told_in_the_conversation() -> None:
+async def test_what_cannot_be_is_reported_in_the_conversation() -> None:
     async with app("command.nwe: ctrl+t").run_test(size=(80, 24)) as pilot:
         await ready(pilot)
 
-        def told() -> bool:
+        def reported() -> bool:
             blocks = bench(pilot).conversation.transcript.blocks
             return any("Did you mean command.new?" in block.source() for block in blocks)
 
-        await until(pilot, told)
+        await until(pilot, reported)
 
 
 async def test_help_begins_with_the_keys_of_what_has_the_focus() -> None:

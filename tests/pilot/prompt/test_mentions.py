@@ -21,7 +21,7 @@ PNG = base64.b64decode(
 
 def remember(desk: Desk) -> None:
     desk.computer.remembered = (
-        Memory("python", "told", (Variable("df", "DataFrame", "DataFrame 3x2"),), 1),
+        Memory("python", "known", (Variable("df", "DataFrame", "DataFrame 3x2"),), 1),
         Memory("shell", "unstarted"),
     )
     desk.computer.details = {("python", "df"): Detail("DataFrame, 3 rows x 2 columns: a, b", "a b")}
@@ -48,8 +48,8 @@ async def test_files_and_variables_are_offered_and_told_to_the_model(workplace: 
         await desk.pilot.press("enter")
         await desk.idle()
         text = 'see df and "plot one.png"\n\n(`df` is a python variable: DataFrame, 3 rows x 2 columns: a, b)'
-        said = [m for m in desk.bench.session.messages if m.role == "user"]
-        assert [(m.type, m.content) for m in said] == [
+        words = [m for m in desk.bench.session.messages if m.role == "user"]
+        assert [(m.type, m.content) for m in words] == [
             ("message", text),
             ("image", str(workplace / "plot one.png")),
         ]
@@ -60,7 +60,7 @@ async def test_files_and_variables_are_offered_and_told_to_the_model(workplace: 
         assert desk.bench.session.messages == ()
 
 
-async def test_a_model_that_does_not_see_is_told_where_the_image_is(workplace: Path) -> None:
+async def test_a_model_that_does_not_see_is_reported_where_the_image_is(workplace: Path) -> None:
     (workplace / "a.png").write_bytes(PNG)
     async with sitting([Text("I see.")], supports_vision=False) as desk:
         desk.computer.cwd = workplace

@@ -97,7 +97,7 @@ async def test_a_fault_is_silent_and_a_spent_budget_asks_for_nothing(monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
+    ("words", "name"),
     [
         ("**Fit a curve**", "Fit a curve"),
         ("Title: Fit a curve\nand more", "Fit a curve"),
@@ -108,5 +108,5 @@ async def test_a_fault_is_silent_and_a_spent_budget_asks_for_nothing(monkeypatch
         ("", ""),
     ],
 )
-def test_a_title_is_one_clean_line(said: str, name: str) -> None:
-    assert titles.cleaned(said) == name
+def test_a_title_is_one_clean_line(words: str, name: str) -> None:
+    assert titles.cleaned(words) == name

@@ -39,19 +39,19 @@ def test_without_files_requests_fit_any_folder(folder: Path | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said", "not_said"),
+    ("settings", "words", "absent"),
     [
         ({}, "decide whether it runs on this machine", "AUTO"),
         ({"auto_run": True}, "AUTO", "decide whether"),
         ({"model": "demo"}, "not an AI", "openai/test"),
     ],
 )
-async def test_the_state_is_what_it_is(settings: dict[str, object], said: str, not_said: str) -> None:
+async def test_the_state_is_what_it_is(settings: dict[str, object], words: str, absent: str) -> None:
     async with sitting(**settings) as desk:
         await desk.until(lambda: offered(desk.chat))
         state, _ = shown(desk)
-        assert said in state
-        assert not_said not in state
+        assert words in state
+        assert absent not in state
         desk.bench.session.auto_run = True
         await desk.until(lambda: "AUTO" in shown(desk)[0])
 

@@ -56,9 +56,9 @@ async def test_debug_notes_what_goes_to_the_model_and_comes_back() -> None:
         await desk.type("%debug on")
         await desk.type("a question")
         await desk.until(lambda: "turn done after" in "\n".join(log.recent.lines))
-        told = "\n".join(log.recent.lines)
-        assert "a question" in told
-        assert "An answer." in told
+        reported = "\n".join(log.recent.lines)
+        assert "a question" in reported
+        assert "An answer." in reported
         await desk.type("%debug off")
         await desk.until(lambda: not desk.workspace.profile.debug)
 

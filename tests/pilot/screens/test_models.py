@@ -32,9 +32,9 @@ def found(monkeypatch: pytest.MonkeyPatch) -> list[LocalModel]:
 
 def words(screen: ModelsScreen | LlamafileScreen) -> str:
     """All that the screen says."""
-    shown = [str(each.render()) for each in screen.query(Static) if each.display]
-    for each in screen.query(OptionList):
-        shown += [str(option.prompt) for option in each.options]
+    shown = [str(item.render()) for item in screen.query(Static) if item.display]
+    for item in screen.query(OptionList):
+        shown += [str(option.prompt) for option in item.options]
     return "\n".join(shown)
 
 
@@ -43,7 +43,7 @@ async def models_of(at: Desk, screen: type = ModelsScreen) -> ModelsScreen:
     return at.app.screen  # type: ignore[return-value]
 
 
-async def test_how_to_get_a_server_going_is_said_where_none_answers(found: list[LocalModel]) -> None:
+async def test_how_to_get_a_server_going_is_reported_where_none_answers(found: list[LocalModel]) -> None:
     async with sitting([Text("Hm.")]) as at:
         await at.type("%model")
         screen = await models_of(at)
@@ -99,7 +99,7 @@ async def test_the_model_in_use_stands_first_and_enter_keeps_it(
         assert at.workspace.profile == before
 
 
-async def test_a_wrong_address_in_a_providers_variable_is_told_when_it_begins_to_matter(
+async def test_a_wrong_address_in_a_providers_variable_is_reported_when_it_begins_to_matter(
     found: list[LocalModel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_BASE", "localhost:8000")
@@ -107,17 +107,19 @@ async def test_a_wrong_address_in_a_providers_variable_is_told_when_it_begins_to
     monkeypatch.setenv("DEEPSEEK_API_KEY", "sk-canary")
     async with sitting([Text("Hm.")]) as at:
 
-        def told(*sayings: str) -> bool:
+        def reported(*sayings: str) -> bool:
             transcript = at.bench.conversation.transcript
             rows = (row.plain for n in range(len(transcript.blocks)) for row in transcript.rows_of(n))
             text = " ".join(" ".join(rows).split())
-            return all(each in text for each in sayings)
+            return all(saying in text for saying in sayings)
 
-        await at.until(lambda: told("variable OPENAI_API_BASE must be an address that begins with http://"))
+        await at.until(
+            lambda: reported("variable OPENAI_API_BASE must be an address that begins with http://")
+        )
         await at.type("%model deepseek/deepseek-chat")
-        await at.until(lambda: told("DEEPSEEK_API_BASE must be an address with a port"))
+        await at.until(lambda: reported("DEEPSEEK_API_BASE must be an address with a port"))
         await at.type("hello")
-        await at.until(lambda: told("hello", "DEEPSEEK_API_BASE") and not at.bench.busy)
+        await at.until(lambda: reported("hello", "DEEPSEEK_API_BASE") and not at.bench.busy)
         assert not at.llm.requests
 
 
@@ -251,14 +253,14 @@ async def test_a_download_that_is_stopped_says_so_and_goes_on_later(found: list[
 @pytest.mark.parametrize(
     "name", ["http://127.0.0.1:1/x.llamafile", "http://127.0.0.1:1/x", "/nowhere.llamafile"]
 )
-async def test_a_llamafile_that_cannot_be_had_is_told(
+async def test_a_llamafile_that_cannot_be_had_is_reported(
     found: list[LocalModel], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("oi_tui.engine.models.download.ATTEMPTS", 1)
     async with sitting([Text("Hm.")]) as at:
-        told: list[str] = []
-        monkeypatch.setattr(at.chat.commands, "tell", lambda text, **_: told.append(text))
+        reported: list[str] = []
+        monkeypatch.setattr(at.chat.commands, "tell", lambda text, **_: reported.append(text))
         await at.type(f"%model {name}")
-        await at.until(lambda: told)
-        assert "Could not" in told[0] or "not the address" in told[0]
+        await at.until(lambda: reported)
+        assert "Could not" in reported[0] or "not the address" in reported[0]
         assert at.workspace.profile.model == "openai/test"

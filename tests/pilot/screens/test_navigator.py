@@ -54,7 +54,7 @@ class Shell(App[None]):
 
     @property
     def titles(self) -> list[str]:
-        return [each.title for each in self.rows.items]
+        return [entry.title for entry in self.rows.items]
 
     def words(self, name: str) -> str:
         return str(self.navigator.query_one(f"#navigator-{name}", Static).render())
@@ -189,7 +189,7 @@ async def test_where_nothing_is_found_the_arrows_leave_one_where_one_can_type(st
 
 
 async def test_what_was_deleted_in_an_earlier_session_can_be_brought_back(store: Store) -> None:
-    named = {each.title: each.id for each in store.summaries()}
+    named = {summary.title: summary.id for summary in store.summaries()}
     store.delete(named["Fit a curve"])
     store.delete(named["Largest files"])
     async with opened(store) as (app, pilot):
@@ -255,7 +255,7 @@ async def test_what_cannot_be_read_is_listed_and_not_opened(store: Store) -> Non
         assert ": not a regular file" in app.words("keys")
 
 
-async def test_trouble_with_the_disk_is_told(store: Store) -> None:
+async def test_trouble_with_the_disk_is_reported(store: Store) -> None:
     async with opened(store) as (app, pilot):
         path = store.folder / f"{app.rows.items[1].id}.jsonl"
         path.unlink()
@@ -280,7 +280,7 @@ async def test_ten_thousand_conversations_scroll_and_filter(store: Store) -> Non
 
 async def test_every_line_belongs_to_one_conversation_or_to_a_heading(store: Store) -> None:
     many = [Summary(f"{n}", "", NOW - n * 20_000, 1, "", "", pinned=n == 7) for n in range(60)]
-    groups = {group_of(each, NOW) for each in many}
+    groups = {group_of(entry, NOW) for entry in many}
     assert groups == {"Today", "Yesterday", "Pinned", "This week", "Older"}
     async with opened(store) as (app, _):
         rows = app.rows
@@ -399,7 +399,7 @@ async def test_what_is_typed_right_after_a_line_opened_is_text_and_deletes_nothi
         assert len(store.summaries()) == 4
 
 
-async def test_a_conversation_without_a_title_is_named_in_what_is_told(store: Store) -> None:
+async def test_a_conversation_without_a_title_is_named_in_what_is_reported(store: Store) -> None:
     begun = store.create(cwd="/", model="m")
     begun.put(Message(role="computer", type="console", format="output", content="done\r\n50%\r100%\r\n"))
     begun.close()
@@ -460,9 +460,13 @@ async def test_the_line_of_keys_never_overflows_and_always_names_the_way_back(
         await pilot.press("down")
         for keys in ((), ("d", "d"), ("u",)):
             await pilot.press(*keys)
-            told = app.words("keys")
-            assert len(told) <= max(width - 2, len("escape back")) or "Deleted" in told or "Restored" in told
-            assert "escape back" in told or told.startswith(("Deleted", "Restored", "“"))
+            reported = app.words("keys")
+            assert (
+                len(reported) <= max(width - 2, len("escape back"))
+                or "Deleted" in reported
+                or "Restored" in reported
+            )
+            assert "escape back" in reported or reported.startswith(("Deleted", "Restored", "“"))
 
 
 async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(store: Store) -> None:
@@ -491,7 +495,7 @@ async def test_export_asks_for_a_file_and_writes_the_kind_that_its_name_says(sto
 
 async def test_enter_right_after_the_letters_opens_what_is_found(store: Store) -> None:
     async with opened(store) as (app, pilot):
-        wanted = next(each.id for each in app.rows.items if each.title == "Largest files")
+        wanted = next(entry.id for entry in app.rows.items if entry.title == "Largest files")
         await pilot.press(*"zebra", "enter")
         await until(pilot, lambda: bool(app.answers))
         assert app.answers == [wanted]

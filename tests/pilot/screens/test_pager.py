@@ -67,7 +67,7 @@ async def test_a_search_goes_to_the_line_and_n_to_the_next() -> None:
         assert "in line 7,000" in status(reader)
 
 
-async def test_what_is_not_there_is_said_to_be_not_there() -> None:
+async def test_what_is_not_there_is_reported_to_be_not_there() -> None:
     async with reading(LongText.of("a\nb\n")) as (pilot, reader):
         await pilot.press("slash", *"xyz", "enter")
         await until(pilot, lambda: "“xyz” not found" in status(reader))
@@ -121,7 +121,7 @@ async def test_a_hundred_megabytes_open_at_once_and_stay_on_the_disk(tmp_path: P
         tracemalloc.stop()
 
 
-async def test_the_place_is_said() -> None:
+async def test_the_place_is_reported() -> None:
     async with reading(LongText.of("a\n")) as (pilot, reader):
         await pilot.press("s")
         assert [note.message for note in pilot.app._notifications] == ["It is in /tmp/there.txt."]

@@ -48,14 +48,14 @@ class Shell(App[None]):
         self.push_screen(self.editor, self.answers.append)
 
     def field(self, name: str) -> SettingField:
-        return next(each for each in self.editor.query(SettingField) if each.setting.name == name)
+        return next(item for item in self.editor.query(SettingField) if item.setting.name == name)
 
     def words(self, name: str) -> str:
         return str(self.editor.query_one(f"#profile-{name}", Static).render())
 
     @property
     def shown(self) -> list[str]:
-        return [each.setting.name for each in self.editor.query(SettingField) if each.display]
+        return [item.setting.name for item in self.editor.query(SettingField) if item.display]
 
 
 @pytest.fixture
@@ -79,11 +79,11 @@ async def opened(
         yield app, pilot
 
 
-async def go_to(app: Shell, pilot: Pilot[None], each: Setting) -> SettingField:
+async def go_to(app: Shell, pilot: Pilot[None], setting: Setting) -> SettingField:
     """Find the setting by its key, and focus it."""
-    app.editor.query_one("#profile-search", Input).value = each.key
-    await until(pilot, lambda: each.name in app.shown and len(app.shown) < 4)
-    field = app.field(each.name)
+    app.editor.query_one("#profile-search", Input).value = setting.key
+    await until(pilot, lambda: setting.name in app.shown and len(app.shown) < 4)
+    field = app.field(setting.name)
     field.box.focus()
     await pilot.pause()
     return field
@@ -121,18 +121,18 @@ async def test_escape_asks_once_when_something_changed(path: Path) -> None:
 
 
 async def test_a_wrong_value_is_named_as_it_is_typed_and_not_saved(path: Path) -> None:
-    temperature = next(each for each in settings() if each.name == "temperature")
+    temperature = next(setting for setting in settings() if setting.name == "temperature")
     before = path.read_bytes()
     async with opened(path) as (app, pilot):
         field = await go_to(app, pilot, temperature)
         await pilot.press("1")
         assert field.error is None
         await pilot.press("x")
-        said = "llm.temperature: expected a number from 0 to 2, not '1x'"
-        assert str(field.query_one(".field-error", Static).render()) == said
+        written = "llm.temperature: expected a number from 0 to 2, not '1x'"
+        assert str(field.query_one(".field-error", Static).render()) == written
         await pilot.press("ctrl+s")
         assert app.answers == []
-        assert said in app.words("keys")
+        assert written in app.words("keys")
         await pilot.press("backspace", "ctrl+s")
         assert app.answers[0] is not None
         assert app.answers[0].temperature == 1.0
@@ -140,7 +140,7 @@ async def test_a_wrong_value_is_named_as_it_is_typed_and_not_saved(path: Path) -
 
 
 async def test_saving_leads_to_what_is_wrong_from_anywhere(path: Path) -> None:
-    output = next(each for each in settings() if each.name == "max_output")
+    output = next(setting for setting in settings() if setting.name == "max_output")
     async with opened(path) as (app, pilot):
         await go_to(app, pilot, output)
         await pilot.press("x", "ctrl+f", "ctrl+u", *"theme")
@@ -154,11 +154,11 @@ async def test_saving_leads_to_what_is_wrong_from_anywhere(path: Path) -> None:
 
 async def put(pilot: Pilot[None], field: SettingField) -> None:
     """Give the setting another value than its own, as a person would."""
-    each, box = field.setting, field.box
+    setting, box = field.setting, field.box
     if isinstance(box, SettingChoice):
         await pilot.press("right")
         return
-    text = "sk-canary-1" if each.masked else each.show(other_value(each))
+    text = "sk-canary-1" if setting.masked else setting.show(other_value(setting))
     if isinstance(box, Input):
         box.value = text
     else:
@@ -171,18 +171,18 @@ async def put(pilot: Pilot[None], field: SettingField) -> None:
 async def test_every_setting_can_be_found_changed_marked_saved_and_reset(part: int, path: Path) -> None:
     values: dict[str, object] = {}
     async with opened(path) as (app, pilot):
-        for each in settings()[part::PARTS]:
-            field = await go_to(app, pilot, each)
+        for setting in settings()[part::PARTS]:
+            field = await go_to(app, pilot, setting)
             mark = field.query_one(".field-mark", Static)
             await put(pilot, field)
-            assert field.error is None, each.name
-            assert field.value != each.default, each.name
-            assert "● changed" in str(mark.render()), each.name
+            assert field.error is None, setting.name
+            assert field.value != setting.default, setting.name
+            assert "● changed" in str(mark.render()), setting.name
             await pilot.press("f4")
-            assert field.value == each.default, each.name
-            assert str(mark.render()) == "default", each.name
+            assert field.value == setting.default, setting.name
+            assert str(mark.render()) == "default", setting.name
             await put(pilot, field)
-            values[each.name] = field.value
+            values[setting.name] = field.value
         await pilot.press("ctrl+s")
         assert app.answers[0] is not None
         saved = Profile.load(path)
@@ -191,7 +191,7 @@ async def test_every_setting_can_be_found_changed_marked_saved_and_reset(part: i
 
 
 async def test_a_key_is_never_shown_and_kept_unless_replaced(path: Path) -> None:
-    key = next(each for each in settings() if each.name == "api_key")
+    key = next(setting for setting in settings() if setting.name == "api_key")
     path.write_text("llm.api_key: sk-canary\n")
     async with opened(path) as (app, pilot):
         field = await go_to(app, pilot, key)
@@ -221,20 +221,20 @@ async def test_searching_shows_settings_of_all_sections(path: Path) -> None:
         await until(pilot, lambda: len(app.shown) > 3)
 
 
-async def test_keys_that_are_no_settings_are_told_and_kept(path: Path) -> None:
+async def test_keys_that_are_no_settings_are_reported_and_kept(path: Path) -> None:
     path.write_text('modle: x\n"evil\\e]52;c;AA\\a[/]": 1\n')
     async with opened(path) as (app, pilot):
         rows = app.editor.query_one(OptionList)
         rows.highlighted = rows.option_count - 2
         await until(pilot, lambda: app.shown == [])
-        said = str(app.editor.query_one("#profile-nothing", Static).render())
-        assert "line 1: modle is not a setting" in said
-        assert "evil␛]52;c;AA␇[/]" in said
+        written = str(app.editor.query_one("#profile-nothing", Static).render())
+        assert "line 1: modle is not a setting" in written
+        assert "evil␛]52;c;AA␇[/]" in written
         await pilot.press("escape")
         assert app.answers == [None]
 
 
-async def test_where_a_value_comes_from_is_said(path: Path) -> None:
+async def test_where_a_value_comes_from_is_reported(path: Path) -> None:
     profile = Profile.load(path).with_changes("flag", model="from-flag")
     async with opened(path, profile) as (app, _):
         assert "given by a flag" in str(app.field("model").query_one(".field-mark", Static).render())
@@ -286,7 +286,7 @@ async def chosen(app: Shell, pilot: Pilot[None], entry: str) -> None:
 
 
 async def test_a_key_is_kept_outside_of_the_file(path: Path) -> None:
-    key = next(each for each in settings() if each.name == "api_key")
+    key = next(setting for setting in settings() if setting.name == "api_key")
     path.write_text("llm.model: openai/x\nllm.api_key: sk-old-canary\nloop: true\n")
     secrets = Secrets(keyring=lambda: None)
     async with opened(path, secrets=secrets) as (app, pilot):
@@ -300,7 +300,7 @@ async def test_a_key_is_kept_outside_of_the_file(path: Path) -> None:
 
 
 async def test_a_key_that_cannot_be_kept_is_not_lost(path: Path) -> None:
-    key = next(each for each in settings() if each.name == "api_key")
+    key = next(setting for setting in settings() if setting.name == "api_key")
     path.write_text("llm.model: openai/x\n")
     secrets = Secrets(path.parent, keyring=lambda: None)
     async with opened(path, secrets=secrets) as (app, pilot):
@@ -395,8 +395,8 @@ async def test_what_differs_from_the_defaults_is_listed_without_keys(path: Path)
     path.write_text("llm.model: '[/]x'\nllm.api_key: sk-canary\n")
     async with opened(path) as (app, pilot):
         await chosen(app, pilot, "differences")
-        said = str(app.screen.query_one(Static).render())
-        assert "llm.model: [/]x   (default: gpt-4o)" in said
+        written = str(app.screen.query_one(Static).render())
+        assert "llm.model: [/]x   (default: gpt-4o)" in written
         assert "canary" not in app.export_screenshot()
 
 
@@ -415,24 +415,24 @@ async def test_a_setting_without_effect_says_so_in_its_help(
 ) -> None:
     monkeypatch.setattr(speech, "voice", lambda: None)
     async with opened(path) as (app, _):
-        said = str(app.field("speak_messages").query_one(".field-help", Static).render())
-        assert "It has no effect: no speech program found" in said
+        written = str(app.field("speak_messages").query_one(".field-help", Static).render())
+        assert "It has no effect: no speech program found" in written
 
 
 async def test_every_wrong_value_is_named_as_it_is_typed(path: Path) -> None:
     async with opened(path) as (app, pilot):
         tried = 0
-        for each in settings():
-            field = app.field(each.name)
+        for setting in settings():
+            field = app.field(setting.name)
             if isinstance(field.box, SettingChoice):
                 continue
-            for text in wrong_texts(each):
+            for text in wrong_texts(setting):
                 if isinstance(field.box, Input):
                     field.box.value = text
                 else:
                     field.box.text = text
                 await until(pilot, lambda field=field: field.error is not None)  # type: ignore[misc]
-                assert (field.error or "").startswith(f"{each.key}: expected ")
+                assert (field.error or "").startswith(f"{setting.key}: expected ")
                 tried += 1
             field.reset()
         assert tried > 20
@@ -473,7 +473,7 @@ async def test_beside_the_fields_what_is_typed_is_searched_and_tab_goes_to_what_
 
 
 async def test_settings_have_titles_and_their_keys_beside_them(path: Path) -> None:
-    titles = [each.human_title for each in settings()]
+    titles = [setting.human_title for setting in settings()]
     assert len(set(titles)) == len(titles)
     assert not [title for title in titles if "_" in title or "." in title or len(title) > 30]
     async with opened(path) as (app, _):
@@ -509,7 +509,7 @@ async def test_a_key_shows_only_what_was_changed(path: Path) -> None:
         assert app.field("model").value == "a/bx"
 
 
-async def test_nothing_changed_is_said(path: Path) -> None:
+async def test_nothing_changed_is_reported(path: Path) -> None:
     path.write_text("")
     async with opened(path) as (app, pilot):
         await pilot.press("f7")

@@ -13,7 +13,7 @@ from oi_tui.screens.confirm import ConfirmDialog
 from tests.pilot.screens.test_profile_editor import Shell, chosen, go_to, opened
 from tests.pilot.waiting import until
 
-KEY = next(each for each in settings() if each.name == "api_key")
+KEY = next(setting for setting in settings() if setting.name == "api_key")
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def path() -> Path:
     return path
 
 
-def told(app: Shell) -> str:
+def reported(app: Shell) -> str:
     return str(app.field("api_key").query_one(".field-help", Static).render())
 
 
@@ -37,30 +37,33 @@ async def yes(app: Shell, pilot: Pilot[None]) -> None:
     await until(pilot, lambda: app.screen is not question)
 
 
-async def test_where_the_key_is_and_goes_to_is_told_and_follows_the_model(path: Path) -> None:
+async def test_where_the_key_is_and_goes_to_is_reported_and_follows_the_model(path: Path) -> None:
     secrets = Secrets(environment={"MISTRAL_API_KEY": "canary-123"}, keyring=lambda: None)
     secrets.keep("OPENAI_API_KEY", "canary-456")
     async with opened(path, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "OPENAI_API_KEY is saved in" in told(app))
-        assert "keys.json, for you only. f3 deletes it. An API key is looked for in the command line" in told(
-            app
+        await until(pilot, lambda: "OPENAI_API_KEY is saved in" in reported(app))
+        assert (
+            "keys.json, for you only. f3 deletes it. An API key is looked for in the command line"
+            in reported(app)
         )
         app.field("model").put("mistral/y")
-        await until(pilot, lambda: "MISTRAL_API_KEY comes from the environment." in told(app))
+        await until(pilot, lambda: "MISTRAL_API_KEY comes from the environment." in reported(app))
         app.field("model").put("groq/z")
-        await until(pilot, lambda: "GROQ_API_KEY is not set; a key that you type is saved in" in told(app))
+        await until(
+            pilot, lambda: "GROQ_API_KEY is not set; a key that you type is saved in" in reported(app)
+        )
         app.field("model").put("ollama/z")
-        await until(pilot, lambda: "ollama needs no API key" in told(app))
+        await until(pilot, lambda: "ollama needs no API key" in reported(app))
         app.field("model").put("my-own")
-        await until(pilot, lambda: "The provider of my-own is unknown" in told(app))
-        assert "canary" not in told(app)
+        await until(pilot, lambda: "The provider of my-own is unknown" in reported(app))
+        assert "canary" not in reported(app)
 
 
 async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
     secrets = Secrets(keyring=lambda: None)
     secrets.keep("OPENAI_API_KEY", "canary-456")
     async with opened(path, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "is saved" in told(app))
+        await until(pilot, lambda: "is saved" in reported(app))
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await pilot.press("n")
@@ -70,7 +73,7 @@ async def test_a_kept_key_is_forgotten_after_a_question(path: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)
         await until(pilot, lambda: "Deleted OPENAI_API_KEY." in app.words("keys"))
-        await until(pilot, lambda: "OPENAI_API_KEY is not set" in told(app))
+        await until(pilot, lambda: "OPENAI_API_KEY is not set" in reported(app))
         assert secrets.find("OPENAI_API_KEY") is None
         await pilot.press("escape")
         assert app.answers == [None]
@@ -81,7 +84,7 @@ async def test_a_key_that_was_typed_and_then_forgotten_is_used_no_longer(path: P
     secrets.keep("OPENAI_API_KEY", "canary-456")
     profile = Profile.load(path).with_changes("changed", api_key="canary-456")
     async with opened(path, profile, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "OPENAI_API_KEY is saved" in told(app))
+        await until(pilot, lambda: "OPENAI_API_KEY is saved" in reported(app))
         await chosen(app, pilot, "forget_key")
         await until(pilot, lambda: isinstance(app.screen, ConfirmDialog))
         await yes(app, pilot)
@@ -96,7 +99,7 @@ async def test_a_key_in_the_file_is_taken_out_of_it_and_kept(path: Path) -> None
     path.write_text("# mine\nllm:\n  model: openai/x\n  api_key: canary-789  # secret\nloop: true\n")
     secrets = Secrets(keyring=lambda: None)
     async with opened(path, secrets=secrets) as (app, pilot):
-        await until(pilot, lambda: "is in the profile's file" in told(app))
+        await until(pilot, lambda: "is in the profile's file" in reported(app))
         await chosen(app, pilot, "keep_key")
         await until(pilot, lambda: bool(app.answers))
         assert app.answers[0] is not None
@@ -119,12 +122,12 @@ async def test_a_key_without_a_name_is_used_and_written_nowhere(path: Path, mode
     assert not secrets.path.exists()
 
 
-async def test_a_key_behind_another_one_is_told_of(path: Path) -> None:
+async def test_a_key_behind_another_one_is_reported_of(path: Path) -> None:
     secrets = Secrets(environment={"OPENAI_API_KEY": "canary-old"}, keyring=lambda: None)
     async with opened(path, secrets=secrets) as (app, pilot):
         await go_to(app, pilot, KEY)
         await pilot.press(*"canary-new", "ctrl+s")
         await until(pilot, lambda: bool(app.answers))
-        said = " ".join(each.message for each in app._notifications)
-    assert "the one in the environment takes precedence at the next start" in said
-    assert "canary" not in said
+        text = " ".join(notification.message for notification in app._notifications)
+    assert "the one in the environment takes precedence at the next start" in text
+    assert "canary" not in text

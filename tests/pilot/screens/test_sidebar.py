@@ -21,7 +21,7 @@ from tests.pilot.test_chat import Desk, sitting
 
 DATA = Memory(
     "python",
-    "told",
+    "known",
     (
         Variable("total", "float", "12.5"),
         Variable("df", "DataFrame", "DataFrame 1200x8"),
@@ -72,7 +72,7 @@ async def test_another_run_brings_it_up_to_date() -> None:
         await desk.type("go")
         await desk.until(lambda: "df DataFrame 1200x8" in shown(desk))
         await desk.until(lambda: not desk.bench.busy)
-        desk.computer.remembered = (Memory("python", "told", (Variable("new", "int", "3"),), 1),)
+        desk.computer.remembered = (Memory("python", "known", (Variable("new", "int", "3"),), 1),)
         await desk.type("go")
         await desk.until(lambda: "new 3" in shown(desk))
         assert "df DataFrame 1200x8" not in shown(desk)
@@ -84,7 +84,7 @@ async def test_a_busy_language_keeps_what_it_told() -> None:
         await desk.until(lambda: "df DataFrame 1200x8" in shown(desk) and not desk.bench.busy)
         desk.computer.remembered = (
             Memory("python", "busy"),
-            Memory("shell", "told", (Variable("x", "string", "1"),), 1),
+            Memory("shell", "known", (Variable("x", "string", "1"),), 1),
         )
         await desk.type("go")
         await desk.until(lambda: "x 1" in shown(desk))
@@ -210,7 +210,7 @@ def texts(facts: SidebarFacts, height: int = 40) -> list[str]:
 
 
 def test_the_rows_fit_however_many_variables_and_files_there_are() -> None:
-    many = Memory("python", "told", tuple(Variable(f"v{n}", "int", "1") for n in range(900)), 1000)
+    many = Memory("python", "known", tuple(Variable(f"v{n}", "int", "1") for n in range(900)), 1000)
     changes = tuple(Change(f"f{n}", "created") for n in range(80))
     facts = SidebarFacts((many,), ((1, Step("a", "/", changes)),), 900, 1000, 3, "cost unknown")
     for height in (24, 30, 50, 100):
@@ -228,7 +228,7 @@ def test_code_is_counted_and_a_text_about_code_is_data() -> None:
         Variable("note", "string", "class starts at nine"),
         Variable("draw", "function", "function draw"),
     )
-    rows = texts(SidebarFacts((Memory("shell", "told", found, 3),)))
+    rows = texts(SidebarFacts((Memory("shell", "known", found, 3),)))
     assert rows[:3] == ["Variables 3", "note class starts at nine", "… 2 functions and classes f4"]
 
 

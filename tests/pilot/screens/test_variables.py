@@ -21,7 +21,7 @@ from tests.pilot.waiting import until
 
 PYTHON = Memory(
     "python",
-    "told",
+    "known",
     (
         Variable("df", "DataFrame", "DataFrame 1200x8", 76_800),
         Variable("name", "str", "'[bold]x'", 50),
@@ -29,7 +29,7 @@ PYTHON = Memory(
     ),
     3,
 )
-SHELL = Memory("shell", "told", (Variable("name", "string", "x", 1),), 5000)
+SHELL = Memory("shell", "known", (Variable("name", "string", "x", 1),), 5000)
 
 
 class Stage(App[None]):
@@ -74,7 +74,7 @@ async def looking(
 
 async def test_variables_stand_under_their_languages_and_silence_is_explained() -> None:
     others = (Memory("javascript", "unstarted"), Memory("perl", "silent"), Memory("ruby", "busy"))
-    async with looking(PYTHON, SHELL, *others, Memory("r", "told")) as (app, _, _until):
+    async with looking(PYTHON, SHELL, *others, Memory("r", "known")) as (app, _, _until):
         lines = app.shown.split("\n")
         assert lines[0] == "python: 3"
         assert lines[1].split() == [[">", "df"][0], "df", "DataFrame", "DataFrame", "1200x8", "76.8", "kB"]
@@ -122,7 +122,7 @@ async def test_escape_empties_the_field_before_it_closes() -> None:
         await until(lambda: app.chosen == [None])
 
 
-async def test_a_variable_can_be_looked_into_and_one_that_is_gone_is_said_to_be() -> None:
+async def test_a_variable_can_be_looked_into_and_one_that_is_gone_is_reported_to_be() -> None:
     async with looking(PYTHON) as (app, pilot, until):
         app.computer.details[("python", "name")] = Detail("str", "x")
         await pilot.press("down", "ctrl+o")
@@ -130,7 +130,11 @@ async def test_a_variable_can_be_looked_into_and_one_that_is_gone_is_said_to_be(
         await pilot.press("escape")
         await until(lambda: isinstance(app.screen, VariablesScreen))
         await pilot.press("down", "ctrl+o")
-        await until(lambda: any("cannot be shown now" in str(each.message) for each in app._notifications))
+        await until(
+            lambda: any(
+                "cannot be shown now" in str(notification.message) for notification in app._notifications
+            )
+        )
 
 
 async def test_what_a_busy_language_told_before_stays_and_is_asked_for_again_when_it_is_done() -> None:
@@ -149,7 +153,7 @@ async def test_what_a_busy_language_told_before_stays_and_is_asked_for_again_whe
 
 async def test_thousands_of_variables_are_moved_through_and_resized_with_the_selection_in_sight() -> None:
     many = tuple(Variable(f"v{number}", "int", str(number), 28) for number in range(2000))
-    async with looking(Memory("python", "told", many, 2000)) as (app, pilot, until):
+    async with looking(Memory("python", "known", many, 2000)) as (app, pilot, until):
         await pilot.press(*["pagedown"] * 20)
         await until(lambda: "> v" in app.shown)
         for size in ((20, 6), (200, 50), (1, 1), (80, 24)):
@@ -162,7 +166,7 @@ async def test_thousands_of_variables_are_moved_through_and_resized_with_the_sel
     ("size", "words"),
     [(None, ""), (0, "0 B"), (999, "999 B"), (1200, "1.2 kB"), (3_400_000, "3.4 MB"), (5e12, "5000.0 GB")],
 )
-def test_sizes_are_told_in_a_word(size: int | None, words: str) -> None:
+def test_sizes_are_reported_in_a_word(size: int | None, words: str) -> None:
     assert size_of(size) == words
 
 
@@ -197,5 +201,5 @@ def test_tables_come_first_and_code_last() -> None:
         Variable("Sale", "type", "class Sale"),
         Variable("df", "DataFrame", "DataFrame 3x2"),
     )
-    listed = rows([Memory("python", "told", found, 4)], "")
+    listed = rows([Memory("python", "known", found, 4)], "")
     assert [row.variable.name for row in listed if row.variable] == ["df", "total", "load", "Sale"]

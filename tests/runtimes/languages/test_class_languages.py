@@ -179,8 +179,8 @@ def test_what_run_gives_is_understood(make: Make, given: object, reports: list[o
     played = run_odd(make, lambda *_: given)
     assert played.state == "finished", played.text
     # Before it the object is made, and behind it no line runs any more and the run ends.
-    told = [report for _, report in played.reports]
-    assert told[:-2] == [Starting(), Started(), *reports]
+    reported = [report for _, report in played.reports]
+    assert reported[:-2] == [Starting(), Started(), *reports]
 
 
 @pytest.mark.parametrize("given", [3, {"type": "smell", "content": "x"}, {}, [object()]])

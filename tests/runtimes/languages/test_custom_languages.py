@@ -122,7 +122,7 @@ def test_it_remembers_and_its_line_is_marked(computer: Computer) -> None:
     first = play(computer, "shout", "a")
     assert (first.text, first.lines, first.state) == ("printed 1\nA\n", [1, None], "finished")
     assert play(computer, "loud", "b").text == "printed 2\nB\n"
-    assert [each.format for each in play(computer, "shout", "picture").shown] == ["base64.png"]
+    assert [item.format for item in play(computer, "shout", "picture").shown] == ["base64.png"]
 
 
 def test_it_may_ask_a_person(computer: Computer) -> None:
@@ -170,7 +170,7 @@ def test_a_module_is_found_beside_the_profile_and_where_python_looks(folder: Pat
     (folder / "package").mkdir()
     (folder / "package" / "loud.py").write_text(SHOUT)
     found = own(folder, "package.loud:Shout")
-    assert (found.problems, [each.name for each in found.languages]) == ([], ["shout"])
+    assert (found.problems, [language.name for language in found.languages]) == ([], ["shout"])
     assert "class Nothing not found" in own(folder, "json.decoder:Nothing").problems[0]
 
 
@@ -187,12 +187,12 @@ def test_a_module_is_found_beside_the_profile_and_where_python_looks(folder: Pat
         ("bad.py:Half", "class Half:\n    name = 3\n    run = stop = terminate = None", "lacks name and run"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_had_is_said_and_costs_nothing_else(
+def test_what_cannot_be_had_is_reported_and_costs_nothing_else(
     folder: Path, entry: str, text: str, problem: str
 ) -> None:
     (folder / "bad.py").write_text(text)
     found = own(folder, entry, "shout.py")
-    assert [each.name for each in found.languages] == ["shout"]
+    assert [language.name for language in found.languages] == ["shout"]
     assert len(found.problems) == 1
     assert entry in found.problems[0]
     assert problem in found.problems[0]
@@ -205,6 +205,9 @@ def test_a_profile_brings_its_languages(folder: Path) -> None:
     try:
         assert workspace.computer.resolve("shout") == "shout"
         assert any("gone.py" in remark for remark in workspace.remarks)
-        assert any(each.name == "shout" and each.program is None for each in workspace.computer.standings())
+        assert any(
+            standing.name == "shout" and standing.program is None
+            for standing in workspace.computer.standings()
+        )
     finally:
         workspace.close()

@@ -166,7 +166,7 @@ def test_an_interrupted_question_shows_the_lines_of_the_cell_only(chosen: Comput
     assert "python_driver" not in played.text
 
 
-def test_the_lines_that_run_are_told(chosen: Computer) -> None:
+def test_the_lines_that_run_are_reported(chosen: Computer) -> None:
     code = "import time\ndef f():\n    time.sleep(0.15)\n\nf()\ntime.sleep(0.15)"
     lines = play(chosen, "python", code).lines
     assert [line for line in lines if line in (3, 6)] == [3, 6]

@@ -82,7 +82,7 @@ def test_an_interrupt_reaches_what_swallows_its_exception(java: Computer) -> Non
     assert play(java, "java", "kept").text == "7\n"
 
 
-def test_variables_are_told_with_types_and_shapes(computer: Computer) -> None:
+def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> None:
     play(
         computer,
         "java",
@@ -102,7 +102,7 @@ def test_variables_are_told_with_types_and_shapes(computer: Computer) -> None:
         "p": ("P", "P"),
     }
     play(computer, "java", 'double n = 0.5; pairs.put("a", 1);')
-    assert ("double", "0.5") in {(each.type, each.summary) for each in computer.variables("java")}
+    assert ("double", "0.5") in {(item.type, item.summary) for item in computer.variables("java")}
     assert computer.look_at("java", "pairs") == Detail("HashMap of 1", '"a": 1')
     assert computer.look_at("java", "numbers") == Detail("int[] of 2", "0: 1\n1: 2")
     assert computer.look_at("java", "p") == Detail("P", "x: 1")

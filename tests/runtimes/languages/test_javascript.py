@@ -267,12 +267,12 @@ def test_what_fills_the_memory_is_ended_and_the_variables_stay(
         ),
     ],
 )
-def test_where_the_output_goes_is_said_until_it_is_back(
+def test_where_the_output_goes_is_reported_until_it_is_back(
     computer: Computer, redirect: str, place: str, way_back: str
 ) -> None:
-    told = f"(JavaScript's output goes to {place} since cell 1; {way_back} brings it back.)\n"
-    assert play(computer, "javascript", redirect).text.endswith(told)
-    assert play(computer, "javascript", "process.stdout.write('unseen\\n')").text == told
+    reported = f"(JavaScript's output goes to {place} since cell 1; {way_back} brings it back.)\n"
+    assert play(computer, "javascript", redirect).text.endswith(reported)
+    assert play(computer, "javascript", "process.stdout.write('unseen\\n')").text == reported
     assert play(computer, "javascript", f"{way_back}; process.stdout.write('seen\\n')").text.startswith(
         "seen\n"
     )

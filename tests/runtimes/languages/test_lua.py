@@ -158,9 +158,9 @@ def test_the_globals_are_those_of_the_cells_alone(lua: Computer) -> None:
     assert play(lua, "lua", code).text == "nil\ttrue\ttrue\n"
 
 
-def test_where_the_output_goes_is_said_until_it_is_back(computer: Computer) -> None:
-    told = "(What io.write writes goes to a file since cell 1; io.output(io.stdout) brings it back.)\n"
-    assert play(computer, "lua", "io.output('written')").text == told
-    assert play(computer, "lua", "io.write('unseen')").text == told
+def test_where_the_output_goes_is_reported_until_it_is_back(computer: Computer) -> None:
+    reported = "(What io.write writes goes to a file since cell 1; io.output(io.stdout) brings it back.)\n"
+    assert play(computer, "lua", "io.output('written')").text == reported
+    assert play(computer, "lua", "io.write('unseen')").text == reported
     assert play(computer, "lua", "io.output(io.stdout) io.write('seen')").text == "seen"
     assert play(computer, "lua", "io.output(io.stderr)").text == ""

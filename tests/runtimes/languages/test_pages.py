@@ -63,7 +63,7 @@ def test_a_picture_is_taken_without_the_network(make: Make, browser: Path) -> No
         "<style>body { background: url(https://example.invalid/x.png) }</style>",
     ],
 )
-def test_what_the_picture_lacks_is_said(make: Make, browser: Path, page: str) -> None:
+def test_what_the_picture_lacks_is_reported(make: Make, browser: Path, page: str) -> None:
     assert "what the page loads from there is not in it" in play(make(), "html", page).text
 
 

@@ -127,13 +127,13 @@ def test_a_cell_that_closes_all_that_is_open_leaves_the_memory(perl: Computer) -
         ("open my $text, '>', \\$written; select $text", "memory", "select(STDOUT)"),
     ],
 )
-def test_where_the_output_goes_is_said_until_it_is_back(
+def test_where_the_output_goes_is_reported_until_it_is_back(
     computer: Computer, redirect: str, place: str, way_back: str
 ) -> None:
     place = place.format(computer.cwd)
-    told = f"(Perl's output goes to {place} since cell 1; {way_back} brings it back.)\n"
-    assert play(computer, "perl", redirect).text == told
-    assert play(computer, "perl", "print 'unseen'").text == told
+    reported = f"(Perl's output goes to {place} since cell 1; {way_back} brings it back.)\n"
+    assert play(computer, "perl", redirect).text == reported
+    assert play(computer, "perl", "print 'unseen'").text == reported
     assert play(computer, "perl", f"{way_back}; print 'seen'").text == "seen"
 
 

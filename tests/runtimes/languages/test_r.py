@@ -174,7 +174,7 @@ def test_width_and_help_follow_the_screen(r: Computer) -> None:
     assert "Sum of Vector Elements" in play(r, "r", "?sum").text
 
 
-def test_variables_are_told_with_types_and_shapes(computer: Computer) -> None:
+def test_variables_are_reported_with_types_and_shapes(computer: Computer) -> None:
     play(computer, "r", "n <- 3; b <- 'text'; v <- 1:1000 + 0; d <- data.frame(x = 1:4, y = 0)")
     assert len(computer.variables("r")) == 4
     play(
@@ -279,20 +279,20 @@ def test_warnings_at_once_name_nothing_of_the_driver(computer: Computer) -> None
         ("sink('shown', split = TRUE); sink('two')", "two", "while (sink.number() > 0) sink()"),
     ],
 )
-def test_where_the_output_goes_is_said_until_it_is_back(
+def test_where_the_output_goes_is_reported_until_it_is_back(
     r: Computer, redirect: str, place: str, way_back: str
 ) -> None:
-    told = play(r, "r", redirect).text
-    assert told.startswith(f"(R's output goes to {place} since cell ")
-    assert told.endswith(f"; {way_back} brings it back.)\n")
-    assert play(r, "r", "cat('unseen\\n')").text == told
+    reported = play(r, "r", redirect).text
+    assert reported.startswith(f"(R's output goes to {place} since cell ")
+    assert reported.endswith(f"; {way_back} brings it back.)\n")
+    assert play(r, "r", "cat('unseen\\n')").text == reported
     assert play(r, "r", f"{way_back}; cat('seen\\n')").text == "seen\n"
     assert play(r, "r", "cat('seen\\n')").text == "seen\n"
 
 
-def test_messages_that_go_elsewhere_are_said_too(r: Computer) -> None:
-    told = play(r, "r", "notes <- file('notes', 'w'); sink(notes, type = 'message')").text
-    assert told.startswith("(R's messages and errors go to notes since cell ")
+def test_messages_that_go_elsewhere_are_reported_too(r: Computer) -> None:
+    reported = play(r, "r", "notes <- file('notes', 'w'); sink(notes, type = 'message')").text
+    assert reported.startswith("(R's messages and errors go to notes since cell ")
     assert play(r, "r", "sink(type = 'message'); message('seen')").text == "seen\n"
 
 

@@ -43,7 +43,7 @@ def test_cells_print_what_they_should(computer: Computer) -> None:
     check_cells(computer, "ruby", CELLS)
 
 
-def test_the_causes_of_an_error_are_told_with_the_places_of_the_program(ruby: Computer) -> None:
+def test_the_causes_of_an_error_are_reported_with_the_places_of_the_program(ruby: Computer) -> None:
     code = "def inner = raise('first')\nbegin\n  inner\nrescue => error\n  raise TypeError, 'second'\nend"
     played = play(ruby, "ruby", code)
     assert played.reason == "TypeError: second"
@@ -139,10 +139,10 @@ def test_a_cell_that_spoils_ruby_itself_loses_nothing(computer: Computer) -> Non
         assert after.text.splitlines()[-1] == "=> 42", code
 
 
-def test_what_had_to_be_put_back_is_said(ruby: Computer) -> None:
-    told = "(No cell can run without these, so they are Ruby's own again: String#chomp)\n=> 1\n"
+def test_what_had_to_be_put_back_is_reported(ruby: Computer) -> None:
+    reported = "(No cell can run without these, so they are Ruby's own again: String#chomp)\n=> 1\n"
     assert play(ruby, "ruby", "class String; undef chomp; undef center; end").text == ""
-    assert play(ruby, "ruby", "1").text == told
+    assert play(ruby, "ruby", "1").text == reported
     assert "undefined method" in play(ruby, "ruby", "'x'.center(3)").text
 
 
@@ -155,12 +155,12 @@ def test_what_had_to_be_put_back_is_said(ruby: Computer) -> None:
         ("$stdout = File.open(File::NULL, 'w'); nil", "/dev/null", "$stdout = STDOUT"),
     ],
 )
-def test_where_the_output_goes_is_said_until_it_is_back(
+def test_where_the_output_goes_is_reported_until_it_is_back(
     computer: Computer, redirect: str, place: str, way_back: str
 ) -> None:
     place = place.format(computer.cwd)
-    told = f"(Ruby's output goes to {place} since cell 1; {way_back} brings it back.)\n"
-    assert play(computer, "ruby", redirect).text == told
-    assert play(computer, "ruby", "puts 'unseen'").text == told
+    reported = f"(Ruby's output goes to {place} since cell 1; {way_back} brings it back.)\n"
+    assert play(computer, "ruby", redirect).text == reported
+    assert play(computer, "ruby", "puts 'unseen'").text == reported
     assert play(computer, "ruby", f"{way_back}; puts 'seen'").text.startswith("seen\n")
     assert play(computer, "ruby", "puts 'seen'").text == "seen\n"

@@ -249,7 +249,7 @@ def test_a_plain_shell_lists_its_functions_too(make: Make) -> None:
     computer = make(shell="dash")
     play(computer, "shell", "greet() { echo hi; }\n  other () (ls)\necho 'fake() {'")
     play(computer, "shell", "unset -f other; word=1")
-    found = {each.name: each.type for each in computer.variables("shell")}
+    found = {variable.name: variable.type for variable in computer.variables("shell")}
     assert found == {"greet": "function", "word": "string"}
 
 
@@ -290,7 +290,7 @@ def test_a_trap_sees_no_line_of_ours_after_a_failure_an_interrupt_or_an_exit(com
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
-def test_where_the_output_of_a_shell_goes_is_said(make: Make, tmp_path: Path, shell: str) -> None:
+def test_where_the_output_of_a_shell_goes_is_reported(make: Make, tmp_path: Path, shell: str) -> None:
     computer = make(shell=shell)
     words = f"the output of Shell goes to {tmp_path}/written, not here"
     assert play(computer, "shell", f"exec >{tmp_path}/written").reason == words

@@ -45,7 +45,7 @@ def test_what_is_more_than_a_type_keeps_its_lines(make: Make) -> None:
     assert "cell-1.ts:7:" in played.text
 
 
-def test_what_is_no_typescript_is_told_with_its_line(make: Make) -> None:
+def test_what_is_no_typescript_is_reported_with_its_line(make: Make) -> None:
     played = play(make(), "ts", "\nconst n: number = ;")
     assert played.reason == "SyntaxError: Expression expected"
     assert played.text == "Uncaught SyntaxError: Expression expected\n    at cell-1.ts:2\n"

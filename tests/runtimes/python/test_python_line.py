@@ -39,7 +39,7 @@ LOOPS = {
     "library": loop("while True:", LIBRARY),
     "function": "def work():\n"
     + "\n".join(
-        f"        {line}" for line in ["for i in range(10**9):", *(f"    {each}" for each in ARITHMETIC)]
+        f"        {line}" for line in ["for i in range(10**9):", *(f"    {item}" for item in ARITHMETIC)]
     )
     + "\nwork()",
 }
@@ -127,7 +127,7 @@ def test_the_table_of_lines_is_read_as_python_reads_it(module: ModuleType) -> No
     following = [compile(inspect.getsource(module), "<module>", "exec")]
     while following:
         code = following.pop()
-        following += [each for each in code.co_consts if isinstance(each, CodeType)]
+        following += [const for const in code.co_consts if isinstance(const, CodeType)]
         lines = [line or 0 for begin, end, line in code.co_lines() for _ in range(begin, end, 2)]
         assert list(python_line._lines(code.co_linetable, code.co_firstlineno)) == lines
 

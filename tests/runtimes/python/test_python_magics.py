@@ -87,7 +87,7 @@ def test_what_notebooks_understand_is_understood(shared: Computer, code: str, te
         ("!true\nx = = 1", "SyntaxError: invalid syntax (<cell"),
     ],
 )  # fmt: skip
-def test_what_goes_wrong_in_them_is_said(shared: Computer, code: str, reason: str) -> None:
+def test_what_goes_wrong_in_them_is_reported(shared: Computer, code: str, reason: str) -> None:
     played = play(shared, "python", code)
     assert played.reason.startswith(reason)
     assert "/drivers/" not in played.text

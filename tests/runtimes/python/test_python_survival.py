@@ -126,7 +126,9 @@ def test_a_timer_that_a_program_hears_goes_on_between_the_cells_and_in_later_one
     assert play(computer, "python", code).text == "True\n"
 
 
-def test_a_handler_that_raises_between_the_cells_ends_nothing_and_is_told_of_once(computer: Computer) -> None:
+def test_a_handler_that_raises_between_the_cells_ends_nothing_and_is_reported_of_once(
+    computer: Computer,
+) -> None:
     code = (
         RAISING
         + "kept = 41\n_ = signal.signal(signal.SIGALRM, heard)\n_ = signal.setitimer(signal.ITIMER_REAL, 0.05, 0.001)"
@@ -165,15 +167,15 @@ def test_a_trace_function_sees_the_cells_and_little_of_what_runs_them(computer: 
         ("sys.stdout = open(os.devnull, 'w')", "/dev/null", "sys.stdout = sys.__stdout__"),
     ],
 )
-def test_output_that_was_sent_elsewhere_for_good_is_told_of(
+def test_output_that_was_sent_elsewhere_for_good_is_reported_of(
     computer: Computer, redirect: str, place: str, way_back: str
 ) -> None:
     play(computer, "python", "import sys, os, io")
-    told = (
+    reported = (
         f"(Python's output goes to {place.format(computer.cwd)} since cell 2; {way_back} brings it back.)\n"
     )
-    assert play(computer, "python", f"_ = {redirect}" if "dup2" in redirect else redirect).text == told
-    assert play(computer, "python", "print('unseen')").text == told
+    assert play(computer, "python", f"_ = {redirect}" if "dup2" in redirect else redirect).text == reported
+    assert play(computer, "python", "print('unseen')").text == reported
     assert play(computer, "python", f"_ = {way_back}" if "dup2" in way_back else way_back).text == ""
     assert play(computer, "python", "print('seen')").text.endswith("seen\n")
 
@@ -188,6 +190,6 @@ def test_output_that_was_sent_elsewhere_for_good_is_told_of(
         "import sys; del sys.stdout",
     ],
 )
-def test_nothing_is_told_of_output_that_still_arrives(computer: Computer, code: str) -> None:
+def test_nothing_is_reported_of_output_that_still_arrives(computer: Computer, code: str) -> None:
     assert "goes to" not in play(computer, "python", code).text
     assert play(computer, "python", "print('seen')").text == "seen\n"

@@ -132,7 +132,7 @@ def test_a_task_that_keeps_a_cell_from_beginning_can_be_stopped(computer: Comput
     thread.join()
     assert isinstance(reports[-1], RunEnded)
     assert reports[-1].state == "interrupted"
-    assert "ran\n" not in "".join(each.text for each in reports if isinstance(each, Printed))
+    assert "ran\n" not in "".join(item.text for item in reports if isinstance(item, Printed))
     assert run(computer, "kept") == "1\n"
 
 

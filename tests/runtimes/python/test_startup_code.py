@@ -38,10 +38,10 @@ def test_it_runs_again_after_a_reset_and_after_a_loss(computer: Computer) -> Non
 def test_what_fails_is_shown_with_its_output(computer: Computer) -> None:
     computer.use_startup((("python", "print('before')\n1 / 0"), ("python", "input()")))
     reports = list(computer.run("python", "print('mine')"))
-    said = "".join(report.text for report in reports if isinstance(report, Printed))
-    assert said.startswith("oi-tui: the startup code of the profile failed")
-    assert "before" in said
-    assert "ZeroDivisionError" in said
-    assert "EOFError" in said
-    assert said.rstrip().endswith("mine")
+    words = "".join(report.text for report in reports if isinstance(report, Printed))
+    assert words.startswith("oi-tui: the startup code of the profile failed")
+    assert "before" in words
+    assert "ZeroDivisionError" in words
+    assert "EOFError" in words
+    assert words.rstrip().endswith("mine")
     assert isinstance(reports[0], Starting)

@@ -68,8 +68,8 @@ def far_folder(pid: int) -> Path:
 
 def everything_below(pid: int) -> list[int]:
     found = [pid]
-    for each in found:
-        found += children(each)
+    for item in found:
+        found += children(item)
     return found
 
 
@@ -322,7 +322,7 @@ def test_what_is_no_place_is_refused_by_name(make: Make, spelling: str, words: s
         ("printf '\\noi-tui-far-1 ready 3.9\\nxxxxxxxxxxxxxxxx'; cat >/dev/null", "a message of"),
     ],
 )
-def test_why_there_is_no_connection_is_said(make: Make, tmp_path: Path, program: str, words: str) -> None:
+def test_why_there_is_no_connection_is_reported(make: Make, tmp_path: Path, program: str, words: str) -> None:
     script = tmp_path / "there"
     script.write_text(f"#!/bin/sh\n{program}\n")
     script.chmod(0o755)
@@ -331,7 +331,7 @@ def test_why_there_is_no_connection_is_said(make: Make, tmp_path: Path, program:
 
 
 @pytest.mark.needs("ssh", "sshd")
-def test_a_host_that_is_not_known_and_a_folder_that_is_missing_are_said(make: Make) -> None:
+def test_a_host_that_is_not_known_and_a_folder_that_is_missing_are_reported(make: Make) -> None:
     with pytest.raises(TargetError, match=r"/no/such/folder: No such file"):
         make(target=f"ssh:{HOST}/no/such/folder", cwd=Path("/"))
     with pytest.raises(TargetError, match=r"No connection to 127\.0\.0\.1:1: .*refused"):
@@ -506,7 +506,7 @@ def test_reports_survive_the_way(value: Report) -> None:
     pieces = wire.frame({"reports": [wire.pack(value)]})
     reader = wire.FrameReader()
     found = [message for byte in pieces for message, _ in reader.read(bytes([byte]))]
-    assert [wire.unpack_report(each) for each in found[0]["reports"]] == [value]
+    assert [wire.unpack_report(item) for item in found[0]["reports"]] == [value]
 
 
 @pytest.mark.parametrize(
@@ -522,7 +522,7 @@ def test_reports_survive_the_way(value: Report) -> None:
         ["RunEnded", "finished", True, None],
         ["InputRequested", "x", 1],
         ["Loss", "python", "x"],
-        ["Memory", "python", "told", [["Printed", "x", None]], 1],
+        ["Memory", "python", "known", [["Printed", "x", None]], 1],
         ["Displayed", "page", "/tmp/x.html", None],
     ],
 )
@@ -677,7 +677,7 @@ def test_what_is_sent_stands_alone_and_is_python_3_8() -> None:
         used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         assert "/sandbox/" in name or not used & newer, name
         for node in ast.walk(tree):
-            keywords = {each.arg for each in node.keywords} if isinstance(node, ast.Call) else set()
+            keywords = {keyword.arg for keyword in node.keywords} if isinstance(node, ast.Call) else set()
             called = getattr(getattr(node, "func", None), "id", "")
             assert not (called == "zip" and "strict" in keywords), f"{name}:{node.lineno}"  # type: ignore[attr-defined]
 
@@ -696,10 +696,10 @@ def test_no_type_that_is_sent_is_evaluated_with_brackets_that_python_3_8_does_no
         tree = ast.parse(text)
         unevaluated = {id(node) for node in annotations_of(tree)}
         names = newer | {
-            each.name
+            item.name
             for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom) and node.module == "collections.abc"
-            for each in node.names
+            for item in node.names
         }
         found = [
             f"{name}:{node.lineno}"
@@ -748,7 +748,7 @@ def container_program(folder: Path, lines: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_running_containers_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     container_program(tmp_path, '[ "$1" = ps ] && printf "web\\tnginx:1\\ndb\\tpostgres\\n"', monkeypatch)
-    assert [(each.spelling, each.facts) for each in known_targets.containers()] == [
+    assert [(container.spelling, container.facts) for container in known_targets.containers()] == [
         ("container:web", "nginx:1"),
         ("container:db", "postgres"),
     ]
@@ -767,7 +767,7 @@ def test_kernels_of_this_machine_are_listed(tmp_path: Path, monkeypatch: pytest.
     pytest.importorskip("jupyter_core", reason="jupyter_core is not installed")
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
     (tmp_path / "kernel-1.json").write_text("{}")
-    spellings = [each.spelling for each in known_targets.at_once()]
+    spellings = [item.spelling for item in known_targets.at_once()]
     assert spellings[0] == "local"
     assert "kernel:kernel-1.json" in spellings
 

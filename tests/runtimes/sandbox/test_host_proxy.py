@@ -55,8 +55,8 @@ def ask(tmp_path: Path) -> Iterator[Ask]:
 
     def asked(request: str, *hosts: str, refused: list[str] | None = None) -> bytes:
         path = tmp_path / f"gateway{len(made)}"
-        told = [] if refused is None else refused
-        made.append(HostProxy(path, hosts, told.append, lambda host, _: NAMES.get(host, [host])))
+        reported = [] if refused is None else refused
+        made.append(HostProxy(path, hosts, reported.append, lambda host, _: NAMES.get(host, [host])))
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(20)
             client.connect(str(path))
@@ -67,8 +67,8 @@ def ask(tmp_path: Path) -> Iterator[Ask]:
             return answer
 
     yield asked
-    for each in made:
-        each.close()
+    for item in made:
+        item.close()
 
 
 def get(host: str, more: str = "") -> str:

@@ -84,7 +84,7 @@ def test_a_run_ends_in_time(make: Make, project: Path) -> None:
     assert "limit of 0.01 minutes and was stopped; the setting sandbox_time" in played.text
 
 
-def test_limits_are_said_in_words() -> None:
+def test_limits_are_reported_in_words() -> None:
     words = str(Limits(memory_gb=4, processes=50, disk_gb=2, minutes=1.5))
     assert (
         words == "memory 4 GB, 50 processes, 2 GB written to the working directory, 1.5 minutes for each run"

@@ -33,7 +33,7 @@ def checked(result):
     return result
 
 def call(number, *arguments):
-    return checked(LIBC.syscall(ctypes.c_long(number), *[ctypes.c_long(each) for each in arguments]))
+    return checked(LIBC.syscall(ctypes.c_long(number), *[ctypes.c_long(item) for item in arguments]))
 
 ARM = os.uname().machine == "aarch64"
 
@@ -54,11 +54,11 @@ def connected(path):
 
 def some(paths, act):
     """One of those that are there is enough."""
-    there = [each for each in paths if os.path.exists(each)]
+    there = [item for item in paths if os.path.exists(item)]
     if not there:
         raise OSError("none is there")
-    for each in there:
-        act(each)
+    for item in there:
+        act(item)
 
 # -- files
 def a_file_of_the_person(): read(SECRET)
@@ -127,7 +127,7 @@ def a_program_with_more_rights():
 def a_capability():
     told = open("/proc/self/status").read()
     sets = [line.split()[1] for line in told.splitlines() if line.startswith(("CapEff", "CapBnd"))]
-    assert any(each.strip("0") for each in sets)
+    assert any(item.strip("0") for item in sets)
 
 # -- processes
 def the_process_outside(): os.kill(OUTSIDE_PID, 0)
@@ -165,7 +165,7 @@ def the_terminal_outside():
     assert os.stat("/dev/console").st_rdev != os.fstat(0).st_rdev
     os.open("/dev/console", os.O_RDWR)
 def terminals_of_others():
-    some([f"/dev/pts/{each}" for each in range(1, 64)], lambda path: os.open(path, os.O_RDWR | os.O_NOCTTY))
+    some([f"/dev/pts/{item}" for item in range(1, 64)], lambda path: os.open(path, os.O_RDWR | os.O_NOCTTY))
 
 def try_all(known):
     found, names = [], []

@@ -19,9 +19,9 @@ Make = Callable[..., Computer]
 def project(tmp_path: Path) -> Path:
     """A repository with one below it, and files that tools run by themselves."""
     folder = tmp_path / "project"
-    for each in (folder, folder / "sub"):
-        each.mkdir()
-        subprocess.run(["git", "init", "-q", each], check=True)
+    for item in (folder, folder / "sub"):
+        item.mkdir()
+        subprocess.run(["git", "init", "-q", item], check=True)
     (folder / ".envrc").write_text("export X=1\n")
     (folder / ".vscode").mkdir()
     (folder / "Makefile").write_text("all:\n")
@@ -102,7 +102,7 @@ def test_what_a_process_does_after_its_run_is_reported_in_the_next(make: Make, p
 
 
 @walls
-def test_what_is_too_much_to_protect_is_said_once(
+def test_what_is_too_much_to_protect_is_reported_once(
     make: Make, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protected_files, "MOST_ENTRIES", 3)
@@ -154,7 +154,9 @@ def test_many_hard_links_make_their_folder_read_only(tmp_path: Path) -> None:
     assert protected_files.find(cwd).linked == (cwd / "packages",)
 
 
-def test_a_folder_that_is_too_large_is_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_too_large_is_reported_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(protected_files, "MOST_ENTRIES", 3)
     for number in range(5):
         (tmp_path / str(number)).write_text("x")
@@ -164,7 +166,7 @@ def test_a_folder_that_is_too_large_is_said_to_be(tmp_path: Path, monkeypatch: p
 
 def test_a_bare_repository_is_one(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", "--bare", tmp_path / "bare"], check=True)
-    assert {each.name for each in protected_files.find(tmp_path).read_only} == {"hooks", "config"}
+    assert {item.name for item in protected_files.find(tmp_path).read_only} == {"hooks", "config"}
 
 
 @pytest.mark.parametrize("name", [".ENVRC", ".Vscode", ".g\u200cit", "SiteCustomize.py", ".GITCONFIG"])

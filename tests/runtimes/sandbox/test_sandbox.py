@@ -65,7 +65,7 @@ def walled(make: Make, project: Path) -> Computer:
     return make(cwd=project, sandbox=True)
 
 
-def said(computer: Computer, language: str, code: str) -> str:
+def words(computer: Computer, language: str, code: str) -> str:
     """The last word that the code prints; it may come coloured."""
     played = play(computer, language, code)
     assert played.state == "finished", (played.reason, played.text)
@@ -73,7 +73,7 @@ def said(computer: Computer, language: str, code: str) -> str:
 
 
 def python(computer: Computer, code: str) -> str:
-    return said(computer, "python", code)
+    return words(computer, "python", code)
 
 
 # -- files
@@ -88,7 +88,7 @@ def test_files_outside_can_neither_be_read_nor_written(
     home = Path.home() / "notes"
     home.write_text("mine")
     for path in (secret, home, Path("/etc/shadow"), Path("/etc/hostname"), paths.data() / "x"):
-        assert said(walled, language, READ[language].format(path=str(path))) == "no", path
+        assert words(walled, language, READ[language].format(path=str(path))) == "no", path
     for path in (secret, home, tmp_path / "new", Path.home() / "new", Path("/usr/new"), Path("/new")):
         play(walled, language, WRITE[language].format(path=str(path)))
         assert path in (secret, home) or not path.exists(), path
@@ -98,8 +98,8 @@ def test_files_outside_can_neither_be_read_nor_written(
 @every_language
 def test_the_working_directory_is_as_anywhere(walled: Computer, project: Path, language: str) -> None:
     (project / "in").write_text("x")
-    assert said(walled, language, READ[language].format(path=str(project / "in"))) == "yes"
-    assert said(walled, language, WRITE[language].format(path=str(project / "out"))) == "yes"
+    assert words(walled, language, READ[language].format(path=str(project / "in"))) == "yes"
+    assert words(walled, language, WRITE[language].format(path=str(project / "out"))) == "yes"
     assert (project / "out").read_text() == "x"
 
 
@@ -134,7 +134,7 @@ def test_what_is_ours_is_out_of_reach_also_where_it_lies_in_the_working_director
     later.parent.mkdir(parents=True, exist_ok=True)
     later.write_text("x: 1\n")
     assert python(walled, READ["python"].format(path=str(later))) == "no"
-    assert said(walled, "shell", READ["shell"].format(path=str(later))) == "no"
+    assert words(walled, "shell", READ["shell"].format(path=str(later))) == "no"
 
 
 def test_the_folders_above_what_is_ours_stay_where_they_are(
@@ -148,7 +148,7 @@ def test_the_folders_above_what_is_ours_stay_where_they_are(
         "mv .config .moved; mkdir -p .config/oi-tui/profiles; "
         "echo 'auto_run: true' >.config/oi-tui/profiles/default.yaml; echo over"
     )
-    assert said(walled, "shell", code) == "over"
+    assert words(walled, "shell", code) == "over"
     assert not (paths.profiles() / "default.yaml").exists()
     assert not (home / ".moved").exists()
 
@@ -179,10 +179,10 @@ def test_a_home_folder_is_refused_with_a_way_out(make: Make, tmp_path: Path) -> 
     assert "is your home folder" in played.reason
     assert "mkdir -p ~/oi-tui-work && cd ~/oi-tui-work" in played.reason
     # Not switched on yet, the same is known before anything ends.
-    told = make(cwd=Path.home()).why_no_sandbox()
-    assert told
-    assert "is your home folder" in told
-    assert "nothing runs" not in told
+    reported = make(cwd=Path.home()).why_no_sandbox()
+    assert reported
+    assert "is your home folder" in reported
+    assert "nothing runs" not in reported
     assert make(cwd=tmp_path).why_no_sandbox() is None
 
 
@@ -282,7 +282,7 @@ def test_nobody_else_is_in_the_list_of_users(walled: Computer) -> None:
 @every_language
 def test_no_server_is_reached(walled: Computer, language: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        assert said(walled, language, CONNECT[language].format(port=server.getsockname()[1])) == "no"
+        assert words(walled, language, CONNECT[language].format(port=server.getsockname()[1])) == "no"
 
 
 def test_its_own_servers_are_reached(walled: Computer) -> None:
@@ -344,9 +344,9 @@ def test_a_link_in_the_channels_folder_changes_and_shows_no_file(walled: Compute
         f"cd /dev/shm/oi-tui-*; for n in 2 3 4 5 6 7 8 9; do ln -sf {victim} cell-$n; done; "
         f"ln -sf {victim} size; rm -f state; ln -sf {secret} state; echo planted"
     )
-    assert said(walled, "shell", plant) == "planted"
+    assert words(walled, "shell", plant) == "planted"
     walled.resize(70, 20)
-    assert said(walled, "shell", "echo next") == "next"
+    assert words(walled, "shell", "echo next") == "next"
     assert victim.read_text() == "as it was"
     play(walled, "shell", "kill -9 $$")
     assert "s3cret" not in play(walled, "shell", "echo got:$memory").text
@@ -377,9 +377,9 @@ def test_programs_that_run_outside_cannot_be_changed(
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", project / ".venv"], check=True)
     walled = make(cwd=project, sandbox=True, python=str(project / ".venv" / "bin" / "python"))
     for path in (tools / "git", missing / "wl-copy", project / ".venv" / "bin" / "python"):
-        assert said(walled, "shell", WRITE["shell"].format(path=str(path))) == "no"
+        assert words(walled, "shell", WRITE["shell"].format(path=str(path))) == "no"
     assert (
-        said(walled, "shell", "mv tools moved 2>/dev/null; mv not moved 2>/dev/null; ls -d moved || echo no")
+        words(walled, "shell", "mv tools moved 2>/dev/null; mv not moved 2>/dev/null; ls -d moved || echo no")
         == "no"
     )
     assert python(walled, "import sys; print(sys.prefix)") == str(project / ".venv")
@@ -408,7 +408,7 @@ def test_a_link_in_place_of_an_interpreter_shows_no_folder(make: Make, project: 
     (project / "python").symlink_to(private / "run")
     walled = make(cwd=project, sandbox=True, python=str(project / "python"))
     assert play(walled, "python", "print(1)").state != "finished"
-    assert said(walled, "shell", READ["shell"].format(path=str(private.parent / "diary"))) == "no"
+    assert words(walled, "shell", READ["shell"].format(path=str(private.parent / "diary"))) == "no"
 
 
 # -- switching
@@ -479,7 +479,7 @@ def test_a_bubblewrap_that_does_not_hold_is_not_believed(
     """It is tried: one that only starts the program, and one that the kernel does not let work."""
     monkeypatch.setattr(bubblewrap, "FOLDERS", (str(tmp_path),))
     program = tmp_path / "bwrap"
-    for script, said in (
+    for script, words in (
         ('while [ "$1" != -- ]; do shift; done; shift; exec "$@"', "it can see files outside"),
         ("echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1", "uid map"),
         ("exit 0", "exit status 0"),
@@ -488,7 +488,7 @@ def test_a_bubblewrap_that_does_not_hold_is_not_believed(
         program.chmod(0o755)
         played = play(make(cwd=project, sandbox=True), "python", "open('ran', 'w')")
         assert played.state == "failed"
-        assert said in played.reason, played.reason
+        assert words in played.reason, played.reason
         assert not (project / "ran").exists()
 
 
@@ -511,7 +511,7 @@ def test_a_language_that_would_run_outside_is_refused(make: Make, project: Path)
         assert language not in computer.languages
 
 
-def test_a_working_directory_that_is_gone_is_said(make: Make, project: Path) -> None:
+def test_a_working_directory_that_is_gone_is_reported(make: Make, project: Path) -> None:
     computer = make(cwd=project, sandbox=True)
     project.rmdir()
     played = play(computer, "shell", "echo ran")

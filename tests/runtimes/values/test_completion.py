@@ -84,7 +84,7 @@ def complete(python: Computer, before: str) -> Completions:
 
 
 def texts(python: Computer, before: str) -> list[str]:
-    return [each.text for each in complete(python, before).found]
+    return [item.text for item in complete(python, before).found]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_no_code_of_the_program_runs_for_a_completion(python: Computer) -> None:
         complete(python, before)
     assert texts(python, "nosy['") == ["key"]
     played = play(python, "python", "print(calls)")
-    assert "".join(each.text for _, each in played.reports if isinstance(each, Printed)).strip() == "[]"
+    assert "".join(item.text for _, item in played.reports if isinstance(item, Printed)).strip() == "[]"
 
 
 def test_nothing_is_printed_for_a_completion(python: Computer) -> None:
@@ -166,7 +166,7 @@ def test_nothing_is_printed_for_a_completion(python: Computer) -> None:
 def test_a_call_is_described_with_its_signature_and_documentation(python: Computer) -> None:
     found = complete(python, "account.deposit(")
     assert found.note == "deposit(amount, note='none', times=...): Add an amount."
-    assert [(each.text, each.facts) for each in found.found] == [
+    assert [(item.text, item.facts) for item in found.found] == [
         ("amount=", "argument"),
         ("note=", "'none'"),
         ("times=", "..."),
@@ -224,7 +224,7 @@ def test_texts_that_would_change_the_screen_are_left_out() -> None:
     offers: list[object] = [["a\x1b[2J", "x"], ["b\n", "x"], [1, "x"], "c", ["d", "x"]]
     found = read_completions({"typed": 0, "offers": offers, "note": 3})
     assert found is not None
-    assert [each.text for each in found.found] == ["d"]
+    assert [item.text for item in found.found] == ["d"]
     assert found.note == ""
 
 
@@ -243,7 +243,7 @@ def test_values_of_secrets_are_not_shown(python: Computer) -> None:
     code = SECRETS + "import getpass\ntyped_answer = getpass.getpass('Key: ')"
     assert play(python, "python", code, answers=("s3cret-words\n",)).state == "finished"
     found = [complete(python, before) for before in ("db_pass", "log_in(", "login['", "typed_ans")]
-    assert [each.found[0].text for each in found] == ["db_password", "user=", "password", "typed_answer"]
+    assert [item.found[0].text for item in found] == ["db_password", "user=", "password", "typed_answer"]
     assert found[1].note == "log_in(user, api_key=..., retries=3)"
     assert "hunter2" not in str(found)
     assert "s3cret" not in str(found)
@@ -266,6 +266,6 @@ def test_other_languages_offer_their_variables(
     assert computer.completes(language)
     found = computer.complete(language, before)
     assert found is not None
-    assert (found.typed, [each.text for each in found.found]) == (5, ["remembered"])
+    assert (found.typed, [item.text for item in found.found]) == (5, ["remembered"])
     for other in ("x.remem", "", "remembered", "df$remem", "(df)$remem"):
         assert computer.complete(language, other).found == ()  # type: ignore[union-attr]

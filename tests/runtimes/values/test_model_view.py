@@ -52,7 +52,7 @@ def test_the_view_of_a_table_names_all_columns_at_any_width(python: Computer, co
     assert rows.splitlines()[1].endswith('1.5,"Anna, the 1"')
 
 
-def test_of_a_long_table_the_first_and_the_last_rows_are_told(python: Computer) -> None:
+def test_of_a_long_table_the_first_and_the_last_rows_are_reported(python: Computer) -> None:
     (view,) = views(python, "df")
     assert view is not None
     assert "500 rows by 31 columns" in view
@@ -88,7 +88,7 @@ def test_a_printed_table_leaves_no_column_out(python: Computer) -> None:
         ("pandas.DataFrame()", "DataFrame: 0 rows by 0 columns", ""),
     ],
 )  # fmt: skip
-def test_values_of_many_kinds_are_told_compactly(
+def test_values_of_many_kinds_are_reported_compactly(
     python: Computer, code: str, begins: str, holds: str
 ) -> None:
     (view,) = views(python, code)
@@ -99,11 +99,11 @@ def test_values_of_many_kinds_are_told_compactly(
 
 
 @pytest.mark.parametrize("code", ["5", "[1, 2]", "'text'", "{'a': 1}", "numpy.arange(3)", "print('x')"])
-def test_what_is_short_is_told_as_it_is_shown(python: Computer, code: str) -> None:
+def test_what_is_short_is_reported_as_it_is_shown(python: Computer, code: str) -> None:
     assert views(python, code) == [None]
 
 
-def test_a_page_is_told_in_its_own_words(python: Computer) -> None:
+def test_a_page_is_reported_in_its_own_words(python: Computer) -> None:
     page = "class Page:\n def _repr_html_(self): return '<style>p {}</style><h1>Sum</h1><p>of <b>all</b></p>'\nPage()"
     assert views(python, page) == ["Sum\nof all"]
     markdown = "class Both(Page):\n def _repr_markdown_(self): return '# Sum'\nBoth()"
@@ -118,7 +118,7 @@ def test_a_value_that_breaks_when_it_is_described_is_shown_all_the_same(python: 
     assert (played.state, played.text) == ("finished", "strange\n")
 
 
-def test_what_follows_a_table_is_told_as_it_is(python: Computer) -> None:
+def test_what_follows_a_table_is_reported_as_it_is(python: Computer) -> None:
     first, second = views(python, "display(df.head(1)); print('after')")
     assert first is not None
     assert second is None

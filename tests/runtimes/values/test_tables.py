@@ -178,7 +178,7 @@ def tables(computer: Computer, code: str) -> list[dict[str, Any]]:
     for _, report in play(computer, "python", code).reports:
         if isinstance(report, Printed) and report.table and report.table not in found:
             found.append(report.table)
-    return [json.loads(each) for each in found]
+    return [json.loads(item) for item in found]
 
 
 def test_a_shown_frame_comes_with_its_first_and_last_rows_and_can_be_opened(python: Computer) -> None:

@@ -61,7 +61,7 @@ SHELLS = {
 def test_a_language_tells_what_the_code_made_and_nothing_else(computer: Computer, language: str) -> None:
     code, expected = REMEMBERED[language]
     assert play(computer, language, code).state == "finished"
-    found = [(each.name, each.type, each.summary) for each in computer.variables(language)]
+    found = [(variable.name, variable.type, variable.summary) for variable in computer.variables(language)]
     assert sorted(found) == sorted(expected)
 
 
@@ -76,7 +76,7 @@ def test_a_shell_tells_what_the_code_made_whatever_its_options(
     )
     play(computer, "shell", "printf() { echo OURS; }; read() { echo OURS; }")
     assert play(computer, "shell", code).text == ""
-    found = {each.name: (each.type, each.summary) for each in computer.variables("shell")}
+    found = {variable.name: (variable.type, variable.summary) for variable in computer.variables("shell")}
     expected = {
         "given": ("string", "hi"),
         "empty": ("string", "empty"),
@@ -101,7 +101,7 @@ def test_a_shell_tells_what_the_code_made_whatever_its_options(
     assert play(computer, "shell", "unset printf read given nothing; echo ${given-gone}").text.endswith(
         "gone\n"
     )
-    assert "given" not in {each.name for each in computer.variables("shell")}
+    assert "given" not in {variable.name for variable in computer.variables("shell")}
 
 
 def test_python_tells_names_types_and_sizes_in_the_order_of_definition(computer: Computer) -> None:
@@ -128,7 +128,7 @@ def test_what_is_named_like_a_secret_is_not_listed_with_its_value(computer: Comp
     play(computer, "python", "db_password = 'hunter2'; token_count = 3")
     play(computer, "shell", "API_KEY=hunter2")
     found = [*computer.variables("python"), *computer.variables("shell")]
-    assert [each.summary for each in found] == ["str, not shown", "3", "string, not shown"]
+    assert [item.summary for item in found] == ["str, not shown", "3", "string, not shown"]
     assert "hunter2" not in str(found)
 
 
@@ -172,7 +172,7 @@ def test_other_languages_run_no_code_of_the_program_either(
     computer: Computer, language: str, code: str, calls: str
 ) -> None:
     assert play(computer, language, code).state == "finished"
-    names = {each.name for each in computer.variables(language)}
+    names = {variable.name for variable in computer.variables(language)}
     assert {"nosy", "list"} <= names
     for name in ("nosy", "list", "sly", "open"):
         assert computer.look_at(language, name) is not None or name not in names
@@ -220,7 +220,7 @@ def test_one_variable_is_described_by_its_shape_and_shown_by_its_beginning(
         ("shell", "for i in $(seq 3000); do eval v$i=$i; done"),
     ],
 )
-def test_of_thousands_of_variables_a_bounded_number_is_told(
+def test_of_thousands_of_variables_a_bounded_number_is_reported(
     computer: Computer, language: str, code: str
 ) -> None:
     assert play(computer, language, code).state == "finished"
@@ -228,29 +228,29 @@ def test_of_thousands_of_variables_a_bounded_number_is_told(
     assert play(computer, language, "1" if language != "shell" else "echo 1").state == "finished"
 
 
-def test_nothing_is_told_and_nothing_started_where_there_is_nothing(computer: Computer) -> None:
+def test_nothing_is_reported_and_nothing_started_where_there_is_nothing(computer: Computer) -> None:
     assert computer.variables("python") == computer.variables("shell") == computer.variables("klingon") == ()
     assert {memory.state for memory in computer.memories()} <= {"unstarted", "silent"}
     assert computer.look_at("python", "x") is None
     play(computer, "shell", "x=1")
     states = {memory.language: memory.state for memory in computer.memories()}
-    assert (states["shell"], states["python"]) == ("told", "unstarted")
+    assert (states["shell"], states["python"]) == ("known", "unstarted")
     if "perl" in states:
         assert states["perl"] == "silent"
 
 
 def test_a_language_that_runs_tells_nothing_and_the_run_goes_on(computer: Computer) -> None:
-    told = []
+    reported = []
     play(computer, "python", "kept = 1")
     played = play(
         computer,
         "python",
         "print(input('? '))",
         answers=("yes\n",),
-        on=lambda report, text: told.append(computer.variables("python")),
+        on=lambda report, text: reported.append(computer.variables("python")),
     )
     assert played.state == "finished"
-    assert set(told[:-1]) == {()}
+    assert set(reported[:-1]) == {()}
     assert [variable.name for variable in computer.variables("python")] == ["kept"]
 
 
@@ -275,7 +275,7 @@ def test_questions_from_another_thread_neither_delay_nor_break_runs(
     finally:
         over.set()
         asking.join(20)
-    assert [(each.state, each.text) for each in played] == [("finished", "out\n")] * 25
+    assert [(item.state, item.text) for item in played] == [("finished", "out\n")] * 25
 
 
 def test_arrays_and_tables_of_libraries_have_their_shape_and_type(make: Callable[..., Computer]) -> None:
@@ -288,7 +288,7 @@ def test_arrays_and_tables_of_libraries_have_their_shape_and_type(make: Callable
         "calls = []\nsly = np.zeros(2).view(Sly)"
     )
     assert play(computer, "python", code).state == "finished"
-    found = {each.name: (each.summary, each.size) for each in computer.variables("python")}
+    found = {variable.name: (variable.summary, variable.size) for variable in computer.variables("python")}
     assert found["grid"] == ("ndarray (35, 3) float64", 840)
     assert found["number"] == ("float64 2.5", 8)
     assert found["column"] == ("Series (2,) int64", 16)
@@ -309,7 +309,7 @@ def test_an_old_bash_tells_what_it_remembers(make: Callable[..., Computer]) -> N
         "f() { echo hi; }; alias ll='ls -l' q=\"it's\""
     )
     assert play(computer, "shell", code).state == "finished"
-    found = {each.name: (each.type, each.summary) for each in computer.variables("shell")}
+    found = {variable.name: (variable.type, variable.summary) for variable in computer.variables("shell")}
     assert found == {
         "list": ("array", "array of 3"),
         "number": ("integer", "5"),
@@ -337,5 +337,5 @@ def test_a_plain_shell_without_proc_tells_only_what_the_code_made(tmp_path: Path
         check=True,
         stdin=subprocess.DEVNULL,
     )
-    assert (tmp_path / "told-1").read_bytes().split(b"\0")[:3] == [b"mine", b"string", b"5"]
-    assert b"THEIRS" not in (tmp_path / "told-1").read_bytes()
+    assert (tmp_path / "answer-1").read_bytes().split(b"\0")[:3] == [b"mine", b"string", b"5"]
+    assert b"THEIRS" not in (tmp_path / "answer-1").read_bytes()

@@ -134,14 +134,14 @@ def test_single_variables_are_let_through_by_name_or_beginning() -> None:
 
 def test_what_is_held_back_is_taken_out_of_texts() -> None:
     environment = {"DATABASE_URL": "postgres://me:hunter22@db/x", "DB_PASS": "correct-horse"}
-    said = without_secrets("it is hunter22, or correct-horse", environment)
-    assert said == "it is [key], or [key]"
+    words = without_secrets("it is hunter22, or correct-horse", environment)
+    assert words == "it is [key], or [key]"
 
 
-def test_the_model_is_told_the_names_and_not_the_values() -> None:
+def test_the_model_is_reported_the_names_and_not_the_values() -> None:
     computer = Computer(hidden=("HF_TOKEN", "DATABASE_URL"))
     try:
-        (note,) = [each for each in computer.notes if "HF_TOKEN" in each]
+        (note,) = [item for item in computer.notes if "HF_TOKEN" in item]
         assert "DATABASE_URL, HF_TOKEN" in note
         assert "pass_environment" in note
     finally:

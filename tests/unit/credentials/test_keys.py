@@ -113,11 +113,11 @@ def test_the_environment_comes_first_then_the_keyring_then_the_file() -> None:
     without_ring().keep("X_API_KEY", "from-file")
     ring.set_password("oi-tui", "X_API_KEY", "from-ring")
     variables = {"X_API_KEY": "from-environment"}
-    told = []
-    for each in (with_ring(ring, variables), with_ring(ring), without_ring()):
-        found = each.find("X_API_KEY")
-        told.append(found and (found.origin, found.value))
-    assert told == [("environment", "from-environment"), ("keyring", "from-ring"), ("file", "from-file")]
+    reported = []
+    for item in (with_ring(ring, variables), with_ring(ring), without_ring()):
+        found = item.find("X_API_KEY")
+        reported.append(found and (found.origin, found.value))
+    assert reported == [("environment", "from-environment"), ("keyring", "from-ring"), ("file", "from-file")]
 
 
 def test_other_names_of_a_variable_count_too() -> None:
@@ -232,7 +232,7 @@ def test_keys_kept_at_the_same_time_are_all_kept() -> None:
         "for n in range(10): Secrets(keyring=lambda: None).keep(f'K{sys.argv[1]}_{n}', 'value-123')"
     )
     running = [subprocess.Popen([sys.executable, "-c", code, str(number)]) for number in range(3)]
-    assert [each.wait(60) for each in running] == [0, 0, 0]
+    assert [item.wait(60) for item in running] == [0, 0, 0]
     kept = without_ring()
     assert all(kept.find(f"K{number}_{n}") for number in range(3) for n in range(10))
 

@@ -123,8 +123,8 @@ def test_a_secret_is_found_in_disguise(cut: Callable[..., str], disguise: str) -
 
 def test_the_pieces_of_a_secret_that_errors_show_are_taken_out() -> None:
     learn("my0wnverylongcanary4711")
-    said = redact("Incorrect key: my0wnverylo*****nary4711. Then my0wnver / canary4711.", environment={})
-    assert said == "Incorrect key: [key]*****[key]. Then [key] / [key]."
+    words = redact("Incorrect key: my0wnverylo*****nary4711. Then my0wnver / canary4711.", environment={})
+    assert words == "Incorrect key: [key]*****[key]. Then [key] / [key]."
 
 
 def test_the_parts_of_a_path_are_no_pieces_of_a_key() -> None:
@@ -173,5 +173,5 @@ def test_the_secrets_in_the_address_of_a_server_are_learned() -> None:
     learn_address("https://only-canary@host")
     learn_address("http://[broken")
     learn_address(None)
-    said = "pass-canary query-canary only-canary harmless-words host"
-    assert without_secrets(said, {}) == "[key] [key] [key] harmless-words host"
+    words = "pass-canary query-canary only-canary harmless-words host"
+    assert without_secrets(words, {}) == "[key] [key] [key] harmless-words host"

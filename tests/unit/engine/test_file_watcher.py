@@ -75,7 +75,7 @@ def test_what_was_created_changed_and_deleted_is_listed_and_put_back(
     assert (place / "new" / "plot.png").read_bytes() == b"\x89PNG"
 
 
-def test_nothing_is_told_where_nothing_changed(watching: FileWatcher, place: Path) -> None:
+def test_nothing_is_reported_where_nothing_changed(watching: FileWatcher, place: Path) -> None:
     (place / "a").write_text("a")
     assert step(watching, lambda: None) is None
     assert step(watching, lambda: os.utime(place / "a")) is None
@@ -113,9 +113,9 @@ def test_hidden_and_large_files_are_listed_and_nothing_of_them_is_kept(
     found = step(watching, act)
     assert seen(found) == {".env": "changed", "big.bin": "changed"}
     assert found is not None
-    told = {action.change.path: action.obstacle for action in restore.plan(kept, found)}
-    assert "secrets" in told[".env"]
-    assert "larger than" in told["big.bin"]
+    reported = {action.change.path: action.obstacle for action in restore.plan(kept, found)}
+    assert "secrets" in reported[".env"]
+    assert "larger than" in reported["big.bin"]
     assert not undo(kept, found)[0].changes
     assert (place / ".env").read_text() == "TOKEN=22"
     private = paths.data() / "snapshots" / "contents"
@@ -189,7 +189,7 @@ def test_no_remembered_name_leads_outside(path: str, kept: Snapshots, place: Pat
     assert [action.obstacle for action in restore.plan(kept, found)] == ["a link stands in its way"]
 
 
-def test_a_file_that_changed_again_is_said_and_can_be_had_back(
+def test_a_file_that_changed_again_is_reported_and_can_be_had_back(
     watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / "a").write_text("1")
@@ -203,7 +203,7 @@ def test_a_file_that_changed_again_is_said_and_can_be_had_back(
     assert (place / "a").read_text() == "3"
 
 
-def test_what_is_no_longer_kept_or_was_tampered_with_is_said(
+def test_what_is_no_longer_kept_or_was_tampered_with_is_reported(
     watching: FileWatcher, place: Path, kept: Snapshots
 ) -> None:
     (place / "a").write_text("1")
@@ -223,14 +223,14 @@ def test_several_steps_go_back_to_before_the_first(
         step(watching, lambda: [(place / "a").unlink(), (place / "t").unlink()], "two"),
         step(watching, lambda: [(place / "a").write_text("4"), (place / "b").write_text("b")], "three"),
     ]
-    whole = restore.merged([each for each in steps if each])
+    whole = restore.merged([item for item in steps if item])
     assert seen(whole) == {"a": "changed", "b": "created"}
     undo(kept, whole)
     assert sorted(path.name for path in place.iterdir()) == ["a"]
     assert (place / "a").read_text() == "1"
 
 
-def test_trouble_with_the_disk_is_said_and_stops_nothing(
+def test_trouble_with_the_disk_is_reported_and_stops_nothing(
     watching: FileWatcher, place: Path, kept: Snapshots, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> str:

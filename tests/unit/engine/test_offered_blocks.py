@@ -60,8 +60,8 @@ def test_a_block_that_is_rejected_does_not_run() -> None:
 
 def test_a_reply_that_is_only_a_block_stays_on_the_screen() -> None:
     at = session("```python\n1\n```\n```bash\nls\n```", "Done.")
-    [told] = notices(work(at))
-    assert told == "The reply contains 2 code blocks that did not run. %offer asks to run them."
+    [reported] = notices(work(at))
+    assert reported == "The reply contains 2 code blocks that did not run. %offer asks to run them."
     offered(at)
     assert [language for language, _ in at.computer.ran] == ["python", "shell"]
     [shown] = [m for m in at.messages if m.type == "message" and m.recipient == "user"]

@@ -53,8 +53,8 @@ def test_each_is_asked_for_with_its_place_and_the_time_it_took() -> None:
     assert notes == ["1 of 2, took 2.0 s before", "2 of 2, took 1 min 15 s before"]
     assert computer.ran == [("python", "a"), ("shell", "b")]
     assert events[-1] == TurnEnded("done")
-    told = [event.text for event in events if isinstance(event, Noticed)]
-    assert told == ["2 cells ran again in 0.2 s; before, all took 1 min 17 s."]
+    reported = [event.text for event in events if isinstance(event, Noticed)]
+    assert reported == ["2 cells ran again in 0.2 s; before, all took 1 min 17 s."]
 
 
 def test_it_stops_at_the_first_that_fails() -> None:
@@ -78,7 +78,7 @@ def test_an_edited_one_runs_as_edited() -> None:
     assert session.messages[1].proposed == "a"
 
 
-def test_the_model_is_told_nothing_and_running_again_doubles_nothing() -> None:
+def test_the_model_is_reported_nothing_and_running_again_doubles_nothing() -> None:
     session, computer, _ = sitting(cell("a"))
     answered(session)
     answered(session)
@@ -87,8 +87,8 @@ def test_the_model_is_told_nothing_and_running_again_doubles_nothing() -> None:
     assert len(rerun.ran(session.messages)) == 1
 
 
-def test_what_is_lost_is_told_by_language() -> None:
-    told = rerun.lost([cell("a"), cell("b"), cell("c", format="shell", seconds=0.2)])
-    assert "gone: python (2 cells, 4.0 s); shell (1 cell, 0.2 s). %rerun" in told
+def test_what_is_lost_is_reported_by_language() -> None:
+    reported = rerun.lost([cell("a"), cell("b"), cell("c", format="shell", seconds=0.2)])
+    assert "gone: python (2 cells, 4.0 s); shell (1 cell, 0.2 s). %rerun" in reported
     assert rerun.lost([cell("a", state="failed")]).endswith("variables are gone.")
     assert rerun.lost([Message(role="user", type="message", content="hello")]) == ""

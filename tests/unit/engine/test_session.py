@@ -68,7 +68,7 @@ def work(session: Session, prompt: str | None = "go", *answers: Run | Reject | N
 
 
 def of(events: Sequence[Event], kind: type) -> list:
-    return [each for each in events if isinstance(each, kind)]
+    return [item for item in events if isinstance(item, kind)]
 
 
 def codes(session: Session) -> list[Message]:
@@ -123,9 +123,9 @@ def test_what_runs_is_what_was_approved_and_the_model_hears_of_the_edit() -> Non
     assert session.computer.ran == [("python", "b")]
     (code,) = codes(session)
     assert (code.content, code.proposed, code.decision) == ("b", "a", "edited")
-    said = session.llm.requests[1].messages[-1]["content"]
-    assert "edited" in said
-    assert "b" in said
+    written = session.llm.requests[1].messages[-1]["content"]
+    assert "edited" in written
+    assert "b" in written
 
 
 def test_a_rejection_with_a_reason_lets_the_model_go_on() -> None:
@@ -177,7 +177,7 @@ def test_a_grant_covers_what_it_says_and_no_more(grant: Permission, asked: list[
     assert [q.message.content for q in of(events, ApprovalRequested)] == asked
 
 
-def test_a_grant_is_told_of_and_named_at_what_it_let_through() -> None:
+def test_a_grant_is_reported_of_and_named_at_what_it_let_through() -> None:
     session = make([call("a")], [call("b")])
     events = work(session, "go", Run("a", Permission("language", "python")))
     assert "all python" in of(events, Noticed)[0].text
@@ -190,7 +190,7 @@ def test_a_grant_can_be_revoked_and_everything_with_it() -> None:
     for grant in (narrow, wide):
         session.grants.give(grant)
     session.auto_run = True
-    assert [each.scope for each in session.permissions] == ["everything", "code", "language"]
+    assert [permission.scope for permission in session.permissions] == ["everything", "code", "language"]
     session.revoke(wide)
     session.revoke(session.permissions[0])
     assert session.permissions == (narrow,)
@@ -216,7 +216,7 @@ def test_fenced_code_runs_where_the_model_calls_no_tools() -> None:
     assert not session.llm.requests[0].tools
 
 
-def test_an_unknown_language_is_told_to_the_model_and_not_asked_for() -> None:
+def test_an_unknown_language_is_reported_to_the_model_and_not_asked_for() -> None:
     session = make([call("a", "cobol")])
     events = work(session)
     assert of(events, ApprovalRequested) == []
@@ -257,11 +257,11 @@ def test_a_reply_that_was_cut_at_its_greatest_length_says_so() -> None:
     assert ["max_tokens" in e.text for e in of(events, Noticed)] == [True]
 
 
-def test_saving_that_works_again_is_told_once() -> None:
+def test_saving_that_works_again_is_reported_once() -> None:
     session = make([Text("one")])
     session.journal.trouble = "Not saved: the disk is full."
-    told = of(work(session), Noticed)
-    assert [each.text for each in told] == ["Not saved: the disk is full."]
+    reported = of(work(session), Noticed)
+    assert [item.text for item in reported] == ["Not saved: the disk is full."]
     assert not session.saves_again()
     session.journal.trouble = None
     assert session.saves_again()
@@ -334,7 +334,7 @@ def test_after_an_interrupt_the_next_request_answers_every_call() -> None:
     work(session)
     work(session, "and now?")
     messages = session.llm.requests[-1].messages
-    wanted = [each["id"] for m in messages for each in m.get("tool_calls", ())]
+    wanted = [item["id"] for m in messages for item in m.get("tool_calls", ())]
     assert wanted == [m["tool_call_id"] for m in messages if m["role"] == "tool"]
     assert len(wanted) == 2
 
@@ -432,8 +432,10 @@ def test_code_in_a_language_that_is_missing_is_refused_and_the_model_told_how_to
     events = work(session)
     assert not any(isinstance(event, ApprovalRequested) for event in events)
     assert session.computer.ran == []
-    told = [message["content"] for message in session.llm.requests[1].messages if message["role"] == "tool"]
-    assert told == ["Ruby is not installed. Install it with: x"]
+    reported = [
+        message["content"] for message in session.llm.requests[1].messages if message["role"] == "tool"
+    ]
+    assert reported == ["Ruby is not installed. Install it with: x"]
 
 
 def test_what_a_language_notes_stands_in_the_system_message() -> None:
@@ -446,19 +448,19 @@ def test_what_a_language_notes_stands_in_the_system_message() -> None:
 LOSS = Loss("python", "Python ended between runs (killed by SIGKILL); its variables are lost: df")
 
 
-def test_a_language_that_ended_between_runs_is_told_to_the_person_and_to_the_model() -> None:
+def test_a_language_that_ended_between_runs_is_reported_to_the_person_and_to_the_model() -> None:
     session = make([call("df = 1")], [Text("Made.")], [Text("So.")])
     work(session)
     session.computer.losses = [LOSS]
     events = list(session.tell_losses())
-    assert [each.text for each in of(events, Noticed)] == [f"{LOSS.reason}."]
+    assert [item.text for item in of(events, Noticed)] == [f"{LOSS.reason}."]
     assert list(session.tell_losses()) == []
     assert (codes(session)[0].state, codes(session)[0].reason) == ("finished", LOSS.reason)
     work(session, "and now?")
     assert LOSS.reason in str(session.llm.requests[-1].messages)
 
 
-def test_a_loss_that_comes_during_a_turn_is_told_before_the_model_is_asked() -> None:
+def test_a_loss_that_comes_during_a_turn_is_reported_before_the_model_is_asked() -> None:
     session = make([call("df = 1")], [Text("Made.")])
     events: list[Event] = []
     for event in session.turn("go"):
@@ -467,11 +469,11 @@ def test_a_loss_that_comes_during_a_turn_is_told_before_the_model_is_asked() -> 
             event.reply(Run("df = 1"))
         if isinstance(event, MessageRecorded) and event.message.state == "finished":
             session.computer.losses = [] if of(events, Noticed) else [LOSS]
-    assert [each.text for each in of(events, Noticed)] == [f"{LOSS.reason}."]
+    assert [item.text for item in of(events, Noticed)] == [f"{LOSS.reason}."]
     assert LOSS.reason in str(session.llm.requests[-1].messages)
 
 
-def test_a_loss_is_told_to_the_model_where_the_person_ran_code_last() -> None:
+def test_a_loss_is_reported_to_the_model_where_the_person_ran_code_last() -> None:
     session = make([call("df = 1")], [Text("Made.")])
     work(session)
     list(session.run("python", "own = 1"))
@@ -480,7 +482,7 @@ def test_a_loss_is_told_to_the_model_where_the_person_ran_code_last() -> None:
     assert [code.reason for code in codes(session)] == [LOSS.reason, LOSS.reason]
 
 
-def test_a_loss_is_told_with_code_that_ran_and_not_with_code_that_was_rejected() -> None:
+def test_a_loss_is_reported_with_code_that_ran_and_not_with_code_that_was_rejected() -> None:
     session = make([call("df = 1")], [call("df")], [Text("Then not.")])
     work(session, "go", None, Reject("no"))
     session.computer.losses = [LOSS]
@@ -501,7 +503,7 @@ def test_rounds_in_which_a_person_rejects_code_do_not_pause_the_turn() -> None:
     assert session.computer.ran == []
 
 
-def test_auto_run_that_is_switched_on_with_an_answer_is_told_of_with_the_way_back() -> None:
+def test_auto_run_that_is_switched_on_with_an_answer_is_reported_of_with_the_way_back() -> None:
     session = make([call("a")], [call("b")])
     events = work(session, "go", Run("a", Permission("everything", "python")))
     [noticed] = of(events, Noticed)
@@ -576,7 +578,7 @@ def test_files_of_another_machine_are_not_taken_for_looked_at() -> None:
     assert [finding.what for finding in findings.unchecked] == ["the files on ssh:gpu1 as ana, /scratch"]
 
 
-def test_the_model_is_told_of_the_place_and_not_of_this_machine() -> None:
+def test_the_model_is_reported_of_the_place_and_not_of_this_machine() -> None:
     session = make([Text("ok")], [Text("ok")])
     work(session)
     session.computer.use_target("ssh:gpu1")

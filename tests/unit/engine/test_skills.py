@@ -21,11 +21,11 @@ class Place:
 
     def __init__(self, answer: bool = True) -> None:
         self.answer = answer
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.asked: list[str] = []
 
     def tell(self, text: str, *, warning: bool = False) -> None:
-        self.told.append(text)
+        self.reported.append(text)
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         self.asked.append("\n".join([question, *details]))
@@ -45,9 +45,9 @@ def test_the_model_gets_a_line_for_each_skill_of_the_person(tmp_path: Path) -> N
     llm = Llm()
     workspace = Workspace(Profile(), llm=llm, computer=Computer())
     list(workspace.session.turn("hello"))
-    told = str(llm.requests[0].messages[0]["content"])
-    assert f"- clean-csv: Clean a CSV file ({place})" in told
-    assert "Drop empty rows" not in told
+    reported = str(llm.requests[0].messages[0]["content"])
+    assert f"- clean-csv: Clean a CSV file ({place})" in reported
+    assert "Drop empty rows" not in reported
     workspace.close()
 
 
@@ -56,7 +56,7 @@ def test_a_project_s_skill_is_used_once_exactly_its_text_is_trusted(tmp_path: Pa
     found, place = Skills(tmp_path), Place()
     assert (found.notes(), found.untrusted()) == ((), ["clean-csv"])
     manage_skills.tell_skills(place, found)
-    assert "not used; %skills trust clean-csv" in place.told[-1]
+    assert "not used; %skills trust clean-csv" in place.reported[-1]
     manage_skills.trust_skill(Place(answer=False), found, "clean-csv")
     assert found.notes() == ()
     manage_skills.trust_skill(place, found, "clean-csv")
@@ -67,7 +67,7 @@ def test_a_project_s_skill_is_used_once_exactly_its_text_is_trusted(tmp_path: Pa
     assert (found.notes(), found.untrusted()) == ((), ["clean-csv"])
 
 
-def test_in_the_sandbox_only_skills_of_the_folder_are_told(tmp_path: Path) -> None:
+def test_in_the_sandbox_only_skills_of_the_folder_are_reported(tmp_path: Path) -> None:
     skills.save("clean-csv", CSV)
     assert Skills(tmp_path).notes()
     assert Skills(tmp_path).notes(sandboxed=True) == ()
@@ -111,10 +111,10 @@ def test_what_ran_is_saved_as_a_skill() -> None:
     workspace = Workspace(Profile(auto_run=True), llm=llm, computer=Computer())
     place = Place()
     manage_skills.save_skill(place, workspace, "tidy")
-    assert place.told == ["No code has run to its end in this conversation."]
+    assert place.reported == ["No code has run to its end in this conversation."]
     list(workspace.session.turn("Tidy my rows: now"))
     manage_skills.save_skill(place, workspace, "a name")
-    assert "letters, digits" in place.told[-1]
+    assert "letters, digits" in place.reported[-1]
     manage_skills.save_skill(place, workspace, "tidy")
     [skill] = Skills(Path("/")).listed()
     assert (skill.name, skill.description, skill.trusted) == ("tidy", "Tidy my rows: now", True)
@@ -122,7 +122,7 @@ def test_what_ran_is_saved_as_a_skill() -> None:
     assert "```shell\nls\n```" in skill.text
     assert "Save this as the skill tidy?" in place.asked[-1]
     manage_skills.save_skill(place, workspace, "tidy")
-    assert "There is a skill tidy already" in place.told[-1]
+    assert "There is a skill tidy already" in place.reported[-1]
     workspace.close()
 
 

@@ -20,13 +20,13 @@ class Place:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.said: list[str] = []
+        self.shown: list[str] = []
         self.asked: list[str] = []
         self.answer = True
         self.before_yes: Callable[[], object] = lambda: None
 
     def tell(self, text: str, *, warning: bool = False) -> None:
-        self.said.append(("! " if warning else "") + text)
+        self.shown.append(("! " if warning else "") + text)
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         self.asked.append("\n".join([question, *details]))
@@ -71,7 +71,7 @@ def test_the_conversation_goes_on_with_the_profile_named_and_flags_still_win(
     assert place.workspace.session is session
     assert session.profile is profile
     assert place.workspace.profile_path == folder / "work.yaml"
-    assert place.said == [
+    assert place.shown == [
         "Switched to profile work; the model is a/b.",
         "! In your profile: line 4: foo is not a setting",
     ]
@@ -94,8 +94,8 @@ def test_what_cannot_be_used_leaves_all_as_it_is(place: Place, folder: Path, nam
     before = place.workspace.profile
     assert switched(place, name) is before
     assert place.workspace.profile_path == folder / "default.yaml"
-    assert place.said[-1].startswith("! The profile was not changed: ")
-    assert words in place.said[-1]
+    assert place.shown[-1].startswith("! The profile was not changed: ")
+    assert words in place.shown[-1]
 
 
 def test_a_program_is_shown_whole_and_trusted_by_its_exact_text(place: Place, folder: Path) -> None:

@@ -26,23 +26,23 @@ def seconds() -> Iterator[float]:
         time += 0.5
 
 
-def told(*events: object) -> list[str]:
+def reported(*events: object) -> list[str]:
     clock = seconds()
     account = TurnLog(lambda: next(clock))
     return [line for event in events if (line := account.take(event))]
 
 
-def test_a_turn_is_told_with_its_times_and_without_its_words() -> None:
-    said = Message(role="assistant", type="message", content="secret words")
+def test_a_turn_is_reported_with_its_times_and_without_its_words() -> None:
+    text = Message(role="assistant", type="message", content="secret words")
     code = Message(
         role="assistant", type="code", format="python", content="secret = 1\nprint(secret)", state="queued"
     )
-    lines = told(
+    lines = reported(
         TurnStarted(),
         MessageRecorded(Message(role="user", type="message", content="secret question")),
         ModelCalled("openai/x"),
-        MessageStarted(said),
-        MessageGrew(said.id, "secret words"),
+        MessageStarted(text),
+        MessageGrew(text.id, "secret words"),
         UsageReported(1200, 30, 0.0123),
         ApprovalRequested(code),
         MessageRecorded(code.but(state="running", decision="approved")),
@@ -69,8 +69,8 @@ def test_a_turn_is_told_with_its_times_and_without_its_words() -> None:
     ]
 
 
-def test_faults_and_waits_are_told_and_plain_remarks_are_not() -> None:
-    lines = told(
+def test_faults_and_waits_are_reported_and_plain_remarks_are_not() -> None:
+    lines = reported(
         RetryScheduled("The server is busy.", 3.0),
         Noticed("Nothing special."),
         Noticed("It cannot be saved.\x1b[2J", "warning"),

@@ -13,9 +13,9 @@ def computer() -> Computer:
     computer = Computer()
     computer.remembered = (
         Memory(
-            "python", "told", (Variable("df", "DataFrame", "DataFrame 3x2"), Variable("both", "int", "1"))
+            "python", "known", (Variable("df", "DataFrame", "DataFrame 3x2"), Variable("both", "int", "1"))
         ),
-        Memory("ruby", "told", (Variable("both", "Integer", "2"), Variable("@field", "Integer", "2"))),
+        Memory("ruby", "known", (Variable("both", "Integer", "2"), Variable("@field", "Integer", "2"))),
     )
     computer.details = {
         ("python", "df"): Detail("DataFrame, 3 rows x 2 columns: a (int64), b (object)", "a b\n1 secret"),
@@ -30,7 +30,7 @@ def words(text: str, root: Path) -> str:
     return expand(text, root, computer())
 
 
-def test_a_variable_becomes_its_name_and_the_model_is_told_its_shape_but_not_its_contents(
+def test_a_variable_becomes_its_name_and_the_model_is_reported_its_shape_but_not_its_contents(
     tmp_path: Path,
 ) -> None:
     message = words("plot @df, then (@df) again", tmp_path)
@@ -40,7 +40,7 @@ def test_a_variable_becomes_its_name_and_the_model_is_told_its_shape_but_not_its
     )
 
 
-def test_a_name_of_two_languages_is_told_of_both_unless_one_is_said(tmp_path: Path) -> None:
+def test_a_name_of_two_languages_is_reported_of_both_unless_one_is_reported(tmp_path: Path) -> None:
     assert (
         words("@both", tmp_path)
         == "both\n\n(`both` is a python variable: int 1)\n(`both` is a ruby variable: Integer 2)"

@@ -37,7 +37,7 @@ def sent(text: str, *, multi_line: bool = True) -> tuple[list[str], str]:
         story = PlainEventHandler(notes.append, notes.append, lambda _: "", echoes=False)
         keyboard = Interrupting(alarm, reading)
         PlainConversation(space, story, keyboard, alarm, seen=False).converse()
-        messages = [each.content for each in space.session.messages if each.role == "user"]
+        messages = [message.content for message in space.session.messages if message.role == "user"]
     os.close(reading)
     return messages, "".join(notes)
 

@@ -117,8 +117,8 @@ def test_odd_characters_come_through(models: ModelProcess, served: ModelServer) 
 
 def test_replies_at_the_same_time_are_not_mixed_up(models: ModelProcess, served: ModelServer) -> None:
     def echo(exchange: server.Exchange) -> None:
-        said = exchange.request["messages"][0]["content"]
-        server.spoken(Say(f"{said}:" + said * 50))(exchange)
+        words = exchange.request["messages"][0]["content"]
+        server.spoken(Say(f"{words}:" + words * 50))(exchange)
 
     served.answer(echo)
     replies = {
@@ -214,7 +214,7 @@ def test_the_demo_model_answers_through_the_same_way(models: ModelProcess) -> No
     assert [d.cost for d in deltas if isinstance(d, Usage)] == [0.0]
 
 
-def test_what_is_known_of_a_model_is_told_and_nothing_is_made_up(models: ModelProcess) -> None:
+def test_what_is_known_of_a_model_is_reported_and_nothing_is_made_up(models: ModelProcess) -> None:
     known = models.facts("gpt-4o", timeout=20)
     assert (known.context_window, known.max_output) == (128_000, 16_384)
     assert known.supports_functions is True

@@ -26,7 +26,7 @@ from tests.unit.engine.test_session import Tried, make, of, work
 PRICED = ModelInfo(context_window=128_000, prompt_price=1e-4, completion_price=2e-4)
 
 
-def said(text: str) -> Message:
+def words(text: str) -> Message:
     return Message(role="user", type="message", content=text)
 
 
@@ -41,7 +41,7 @@ def ran(code: str, output: str) -> list[Message]:
 
 
 def notices(events: Sequence[Event]) -> list[str]:
-    return [each.text for each in of(events, Noticed)]
+    return [item.text for item in of(events, Noticed)]
 
 
 # -- cost -------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def test_every_request_is_in_the_books_with_all_that_it_sent_again() -> None:
     assert ledger.price == "$0.0300"
 
 
-def test_a_price_that_is_not_known_is_said_to_be_unknown() -> None:
+def test_a_price_that_is_not_known_is_reported_to_be_unknown() -> None:
     assert UsageTotals().sent(Usage(1, 1, None)).price == "cost unknown"
     assert UsageTotals().sent(Usage(1, 1, None)).sent(Usage(1, 1, 1.5)).price == "at least $1.50"
     assert UsageTotals().sent(None).unreported == 1
@@ -133,15 +133,15 @@ def test_a_model_whose_facts_came_too_late_is_asked_about_again() -> None:
 # -- the window -------------------------------------------------------------------------------------
 
 
-def test_leaving_messages_out_is_told_when_it_begins_and_not_every_time() -> None:
-    old = [message for n in range(40) for message in (said(f"{n} " + "x" * 400), replied("y" * 400))]
+def test_leaving_messages_out_is_reported_when_it_begins_and_not_every_time() -> None:
+    old = [message for n in range(40) for message in (words(f"{n} " + "x" * 400), replied("y" * 400))]
     session = make(
         [call("a")], [call("b")], [Text("Done.")], messages=old, context_window=4000, auto_run=True
     )
-    told = [text for text in notices(work(session)) if "no longer fits" in text]
-    assert len(told) == 1
-    assert "4,000 tokens" in told[0]
-    assert "%compact" in told[0]
+    reported = [text for text in notices(work(session)) if "no longer fits" in text]
+    assert len(reported) == 1
+    assert "4,000 tokens" in reported[0]
+    assert "%compact" in reported[0]
     assert session.window == 4000
 
 
@@ -150,7 +150,7 @@ def test_letters_outside_of_ascii_take_more_room() -> None:
     assert weight("漢字") == 6
     window = 1000
     thousand = request.write(
-        [said("漢" * 2000), replied("ok"), said("now")],
+        [words("漢" * 2000), replied("ok"), words("now")],
         Profile(model="openai/m"),
         ["python"],
         tools=True,
@@ -159,23 +159,23 @@ def test_letters_outside_of_ascii_take_more_room() -> None:
     assert thousand.left_out == 2
 
 
-def test_ollama_that_read_less_than_it_was_sent_is_told_once() -> None:
-    old = [said("x" * 30_000), replied("ok")]
+def test_ollama_that_read_less_than_it_was_sent_is_reported_once() -> None:
+    old = [words("x" * 30_000), replied("ok")]
     session = make(
         [Text("Hm."), Usage(2048, 3, 0.0)],
         [Text("Hm."), Usage(2048, 3, 0.0)],
         messages=old,
         model="ollama/m",
     )
-    told = notices(work(session)) + notices(work(session))
-    [cut] = [text for text in told if text.startswith("Ollama read 2,048 of the ~")]
+    reported = notices(work(session)) + notices(work(session))
+    [cut] = [text for text in reported if text.startswith("Ollama read 2,048 of the ~")]
     assert "context_window" in cut
 
 
 @pytest.mark.parametrize(("model", "read"), [("ollama/m", 7000), ("openai/m", 2048), ("ollama/m", 0)])
-def test_nothing_is_told_of_a_request_that_was_read(model: str, read: int) -> None:
+def test_nothing_is_reported_of_a_request_that_was_read(model: str, read: int) -> None:
     session = make(
-        [Text("Hm."), Usage(read, 3, 0.0)], messages=[said("x" * 30_000), replied("ok")], model=model
+        [Text("Hm."), Usage(read, 3, 0.0)], messages=[words("x" * 30_000), replied("ok")], model=model
     )
     assert notices(work(session)) == []
 
@@ -246,7 +246,7 @@ def test_local_mode_has_a_window_where_nobody_knows_one() -> None:
     table = ModelInfo(context_window=128_000)
     assert known(Profile(model="gpt-4o", local=True), table) == table
     written = request.write(
-        [said("hi")], Profile(model="m"), [], tools=False, window=3000, longest_reply=1000
+        [words("hi")], Profile(model="m"), [], tools=False, window=3000, longest_reply=1000
     )
     assert written.request.max_tokens == 1000
 
@@ -256,13 +256,13 @@ def test_local_mode_has_a_window_where_nobody_knows_one() -> None:
 
 def long_talk() -> list[Message]:
     return [
-        said("Load the data " + "x" * 2000),
+        words("Load the data " + "x" * 2000),
         *ran("load()", "rows " * 500),
         replied("Loaded."),
-        said("Plot it " + "x" * 2000),
+        words("Plot it " + "x" * 2000),
         *ran("plot()", "ok"),
         replied("Plotted."),
-        said("And now?"),
+        words("And now?"),
         replied("Now we wait."),
     ]
 
@@ -321,7 +321,7 @@ def test_a_second_summary_takes_the_first_one_in() -> None:
     )
     compact(session)
     work(session, "more " * 900)
-    session.bring_back([said("last"), replied("ok")])
+    session.bring_back([words("last"), replied("ok")])
     compact(session)
     assert "First summary." in str(session.llm.requests[2].messages)
     assert "Load the data" not in str(session.llm.requests[2].messages)
@@ -334,17 +334,17 @@ def test_a_second_summary_takes_the_first_one_in() -> None:
 @pytest.mark.parametrize("window", [1000, 2000, 4000, 16_000])
 def test_code_and_what_came_of_it_stay_together(window: int) -> None:
     rounds = [m for n in range(30) for m in ran(f"step({n})", f"{n} " + "out " * 60)]
-    messages = [said("Do thirty steps"), *rounds, replied("Done.")]
+    messages = [words("Do thirty steps"), *rounds, replied("Done.")]
     session = make([Text("Thirty steps.")], messages=messages, context_window=window)
     compact(session)
-    written = request.write([*session.messages, said("Thanks")], session.profile, ["python"], tools=True)
+    written = request.write([*session.messages, words("Thanks")], session.profile, ["python"], tools=True)
     asked = {"messages": list(written.request.messages)}
     assert OpenAi().problem(asked) is None
     assert "Thirty steps." in str(asked) or window == 16_000
 
 
 def test_a_short_conversation_has_nothing_to_shorten() -> None:
-    for messages in ([], [said("Hi")], [said("Hi"), replied("Hello")]):
+    for messages in ([], [words("Hi")], [words("Hi"), replied("Hello")]):
         session = make(messages=messages)
         events = compact(session)
         assert session.llm.requests == []
@@ -362,7 +362,7 @@ def test_a_summary_that_fails_changes_nothing(reply: list) -> None:
 
 
 def test_the_record_that_is_summarised_fits_the_window() -> None:
-    messages = [m for n in range(200) for m in (said(f"{n}" + "x" * 3000), replied("y" * 3000))]
+    messages = [m for n in range(200) for m in (words(f"{n}" + "x" * 3000), replied("y" * 3000))]
     plan = compaction.plan(messages, Profile(model="m"), 4000)
     assert plan is not None
     assert tokens(plan.request) < 4000
@@ -371,41 +371,41 @@ def test_the_record_that_is_summarised_fits_the_window() -> None:
 # -- what is told -----------------------------------------------------------------------------------
 
 
-def told(session: Tried) -> str:
+def reported(session: Tried) -> str:
     [notice] = of(list(session.count_tokens(lambda _model, texts: [len(text) for text in texts])), Noticed)
     return notice.text
 
 
 def test_the_report_names_the_parts_the_window_and_its_origin() -> None:
     session = make(messages=long_talk(), facts=ModelInfo(context_window=128_000))
-    text = told(session)
+    text = reported(session)
     for part in ("system message", "the tool", "you", "replies and code", "output"):
         assert part in text
     assert "128,000 tokens (LiteLLM's table)" in text
     assert "No request was sent yet" in text
     session.profile = session.profile.with_changes(context_window=9000, max_budget=2)
-    assert "9,000 tokens (from the profile (context_window))" in told(session)
+    assert "9,000 tokens (from the profile (context_window))" in reported(session)
 
 
 def test_the_report_tells_what_a_prompt_would_add() -> None:
     session = make(messages=long_talk(), facts=ModelInfo(context_window=128_000))
     without = session.token_report(lambda _model, texts: [len(text) for text in texts])
-    [told] = of(
+    [reported] = of(
         list(session.count_tokens(lambda _model, texts: [len(text) for text in texts], "x" * 321)), Noticed
     )
     total, more = (
-        int(re.search(r"~([\d,]+) tokens", text)[1].replace(",", "")) for text in (without, told.text)
+        int(re.search(r"~([\d,]+) tokens", text)[1].replace(",", "")) for text in (without, reported.text)
     )
     assert more == total + 321
     assert "before your next message" in without
-    assert "of which 321 for this message" in told.text
+    assert "of which 321 for this message" in reported.text
     assert "of which 80 for this message" in session.token_report(None, "x" * 320)
 
 
 def test_the_report_tells_what_was_spent_and_what_nobody_knows() -> None:
     session = make([Text("Hm."), Usage(120, 8, None, 100)], facts=ModelInfo(free=True), max_budget=2)
     work(session)
-    text = told(session)
+    text = reported(session)
     assert "120 tokens in (100 of them from the provider's cache), 8 out" in text
     assert "cost unknown" in text
     assert "Budget: $2.00" in text

@@ -187,7 +187,7 @@ def refusal(limit: int, used: int) -> ErrorInfo:
 
 
 def notices(events: Any) -> list[str]:
-    return [each.text for each in of(events, Noticed)]
+    return [item.text for item in of(events, Noticed)]
 
 
 def sizes(session: Tried) -> list[int]:
@@ -196,8 +196,8 @@ def sizes(session: Tried) -> list[int]:
 
 def test_a_window_that_nobody_knows_is_assumed_and_said_once() -> None:
     session = make([Text("one")], [Text("two")], messages=long_talk())
-    told = notices(work(session)) + notices(work(session))
-    [note] = [text for text in told if "is unknown" in text]
+    reported = notices(work(session)) + notices(work(session))
+    [note] = [text for text in reported if "is unknown" in text]
     assert "openai/test" in note
     assert "32,000 tokens are assumed (context_window sets it)" in note
     assert all(size < 32_000 for size in sizes(session))
@@ -291,7 +291,7 @@ def test_a_real_refusal_over_http_is_learned_from(models: ModelProcess, served: 
     journal = Store.unsaved(cwd="/", model="m")
     session = Session(profile, models, Computer(), journal, long_talk())
     assert list(session.turn("hi"))[-1] == TurnEnded("done")
-    first, second = (len(json.dumps(each.request)) for each in served.exchanges)
+    first, second = (len(json.dumps(exchange.request)) for exchange in served.exchanges)
     assert second < 4096 * 4 < first
 
 
@@ -312,5 +312,5 @@ def test_loading_is_called_loading() -> None:
         if isinstance(event, LibraryLoading):
             assert llm.requests == []
             loaded.set()
-    steps = [each for each, _ in itertools.groupby(doing) if each]
+    steps = [item for item, _ in itertools.groupby(doing) if item]
     assert steps == ["loading LiteLLM", "thinking", "writing"]

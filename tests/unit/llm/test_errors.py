@@ -231,7 +231,7 @@ def fails(models: ModelProcess, **changes: Any) -> tuple[str, ErrorInfo]:
 
 
 @pytest.mark.parametrize("name", TROUBLES)
-def test_trouble_is_told_in_a_sentence_with_the_setting_that_helps(
+def test_trouble_is_reported_in_a_sentence_with_the_setting_that_helps(
     models: ModelProcess, served: ModelServer, name: str
 ) -> None:
     trouble = TROUBLES[name]
@@ -403,7 +403,7 @@ def test_a_missing_package_is_named(words: str, package: str) -> None:
         (TypeError("'int' object is not subscriptable"), "server", False),
     ],
 )
-def test_a_failure_of_the_network_is_told_from_one_of_litellm(
+def test_a_failure_of_the_network_is_reported_from_one_of_litellm(
     cause: Exception, kind: str, retryable: bool
 ) -> None:
     class APIConnectionError(Exception):

@@ -68,7 +68,7 @@ def test_nothing_but_the_model_is_talked_to_from_import_to_end(tmp_path: Path, s
     noted = [json.loads(line) for line in log.read_text().splitlines()]
     assert ["started"] in noted, "the spy was there"
     assert any(what == "connect" for what, *_ in noted), "and saw what there was to see"
-    strange = [each for each in noted if each[0] != "started" and not any(name in each[1] for name in LOCAL)]
+    strange = [item for item in noted if item[0] != "started" and not any(name in item[1] for name in LOCAL)]
     assert strange == []
 
 
@@ -80,7 +80,7 @@ def test_nothing_is_printed_and_no_environment_file_is_read(tmp_path: Path, serv
             list(models.reply(Request(model="openai/m", messages=[], api_base=served.base)))
         assert models.pid
         streams = [Path(f"/proc/{models.pid}/fd/{number}").readlink() for number in (0, 1, 2)]
-        assert {str(each) for each in streams} == {"/dev/null"}
+        assert {str(stream) for stream in streams} == {"/dev/null"}
         assert "sk-planted" not in served.exchange().headers.get("authorization", "")
 
 

@@ -134,7 +134,7 @@ def test_a_model_that_refuses_tools_goes_on_in_text_through_every_wire(
     session = Session(profile, models, computer, Store.unsaved(cwd="/", model=model))
     events = work(session, "go")
     assert ended(events) == "done"
-    assert any("does not support tool calls" in each.text for each in of(events, Noticed))
+    assert any("does not support tool calls" in item.text for item in of(events, Noticed))
     assert [code.strip() for _, code in computer.ran] == ["x"]
 
 
@@ -231,7 +231,7 @@ def test_a_wait_that_was_asked_for_is_kept_and_told(
 ) -> None:
     served.answer(fault, fault, server.spoken(Say("Here.")))
     events = work(through(models, served), "go")
-    assert [each.seconds for each in of(events, RetryScheduled)] == [0.02, 0.02]
+    assert [item.seconds for item in of(events, RetryScheduled)] == [0.02, 0.02]
     assert ended(events) == "done"
 
 

@@ -28,8 +28,8 @@ def sent(*data: bytes) -> Answer:
     """These bytes, and the end of the connection."""
 
     def answer(exchange: Exchange) -> None:
-        for each in data:
-            exchange.connection.sendall(each)
+        for item in data:
+            exchange.connection.sendall(item)
         exchange.connection.shutdown(socket.SHUT_WR)
 
     return answer
@@ -51,7 +51,7 @@ def refused(status: int, body: Any, media: str = "application/json", **headers: 
     return server.refused(status, body, media, **headers)
 
 
-def told(status: int, message: str, **more: Any) -> Answer:
+def reported(status: int, message: str, **more: Any) -> Answer:
     return refused(status, {"error": {"message": message, **more}})
 
 
@@ -119,7 +119,7 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
     ),
     "an error that is a string": (refused(400, {"error": "plain"}), "request", "model", "(400): plain"),
     "an error within an error": (
-        told(400, json.dumps({"error": {"message": "inner"}})),
+        reported(400, json.dumps({"error": {"message": "inner"}})),
         "request",
         "model",
         "(400): inner",
@@ -156,7 +156,7 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
     ),
     "half a head": (sent(b"HTTP/1.1 200 OK\r\nContent-"), "network", "api_base", "without an answer"),
     "loading, llama.cpp": (
-        told(503, "Loading model", code=503, type="unavailable_error"),
+        reported(503, "Loading model", code=503, type="unavailable_error"),
         "server",
         None,
         "still loading the model",
@@ -168,31 +168,31 @@ FAULTS: dict[str, tuple[Answer, str, str | None, str]] = {
         "too large for the machine",
     ),
     "no model loaded, LM Studio": (
-        told(404, "No models loaded. Please load a model in the developer page."),
+        reported(404, "No models loaded. Please load a model in the developer page."),
         "model",
         "model",
         "has no model loaded",
     ),
     "no organisation": (
-        told(401, "You must be a member of an organization to use the API"),
+        reported(401, "You must be a member of an organization to use the API"),
         "key",
         "api_key",
         "organisation",
     ),
     "country": (
-        told(403, "Country, region, or territory not supported"),
+        reported(403, "Country, region, or territory not supported"),
         "key",
         "model",
         "where you are",
     ),
     "content": (
-        told(400, "Your request was rejected as a result of our safety system."),
+        reported(400, "Your request was rejected as a result of our safety system."),
         "request",
         "model",
         "refused the request for its content",
     ),
     "images": (
-        told(400, "Invalid content type. image_url is only supported by certain models."),
+        reported(400, "Invalid content type. image_url is only supported by certain models."),
         "request",
         "supports_vision",
         "takes no images",
@@ -270,9 +270,9 @@ def test_an_odd_answer_ends_in_a_sentence(models: ModelProcess, served: ModelSer
 #: Streams and bodies that are odd but hold a reply, with its words.
 REPLIES: dict[str, tuple[Answer, str]] = {
     "comments": (events(b": hi\n\n", b": OPENROUTER PROCESSING\n\n", BEGUN, b": x\n", END, DONE), "begun "),
-    "no blank after data": (events(*(each.replace(b": ", b":", 1) for each in (BEGUN, END, DONE))), "begun "),
-    "CRLF": (events(*(each.replace(b"\n", b"\r\n") for each in (BEGUN, END, DONE))), "begun "),
-    "CR": (events(*(each.replace(b"\n", b"\r") for each in (BEGUN, END, DONE))), "begun "),
+    "no blank after data": (events(*(item.replace(b": ", b":", 1) for item in (BEGUN, END, DONE))), "begun "),
+    "CRLF": (events(*(item.replace(b"\n", b"\r\n") for item in (BEGUN, END, DONE))), "begun "),
+    "CR": (events(*(item.replace(b"\n", b"\r") for item in (BEGUN, END, DONE))), "begun "),
     "a byte order mark": (events(b"\xef\xbb\xbf" + BEGUN, END, DONE), "begun "),
     "data on several lines": (
         events(b'data: {"id":"1","object":"chat.completion.chunk",\ndata: "choices":[{"index":0,"delta":'
@@ -280,7 +280,7 @@ REPLIES: dict[str, tuple[Answer, str]] = {
         "begun ",
     ),
     "no blank lines": (
-        events(*(each.replace(b"\n\n", b"\n") for each in (BEGUN, CHUNK({"content": "b"}), END, DONE))),
+        events(*(item.replace(b"\n\n", b"\n") for item in (BEGUN, CHUNK({"content": "b"}), END, DONE))),
         "begun b",
     ),
     "lines of JSON": (events(BEGUN[6:-1], CHUNK({"content": "b"})[6:-1], END[6:-1]), "begun b"),
@@ -328,11 +328,11 @@ REPLIES: dict[str, tuple[Answer, str]] = {
 def test_an_odd_stream_is_read_for_what_it_means(
     models: ModelProcess, served: ModelServer, name: str
 ) -> None:
-    answer, said = REPLIES[name]
+    answer, shown = REPLIES[name]
     served.answer(answer)
     heard, fault = ask(models, served)
     assert fault is None
-    assert words(heard) == said
+    assert words(heard) == shown
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,7 @@ def test_a_thought_is_a_thought_wherever_it_stands(
     assert words(heard) == "z"
 
 
-def test_a_stream_that_just_ends_is_told_from_one_that_is_complete(
+def test_a_stream_that_just_ends_is_reported_from_one_that_is_complete(
     models: ModelProcess, served: ModelServer
 ) -> None:
     served.answer(events(BEGUN))
@@ -409,7 +409,7 @@ def test_a_page_of_megabytes_is_a_sentence(models: ModelProcess, served: ModelSe
 def test_a_parameter_that_is_not_known_is_left_out(
     models: ModelProcess, served: ModelServer, message: str, without: str
 ) -> None:
-    served.answer(told(400, message), server.spoken(server.Say("fine")))
+    served.answer(reported(400, message), server.spoken(server.Say("fine")))
     heard, fault = ask(models, served)
     assert (words(heard), fault) == ("fine", None)
     first, second = served.requests
@@ -418,7 +418,7 @@ def test_a_parameter_that_is_not_known_is_left_out(
     assert ("max_completion_tokens" in second) == ("max_completion_tokens" in message)
 
 
-def test_an_error_in_a_stream_of_ollamas_is_told_in_its_own_words(
+def test_an_error_in_a_stream_of_ollamas_is_reported_in_its_own_words(
     models: ModelProcess, served: ModelServer
 ) -> None:
     def answer(exchange: Exchange) -> None:

@@ -30,12 +30,12 @@ def text(deltas: list[Delta]) -> str:
     return "".join(delta.text for delta in deltas if isinstance(delta, Text))
 
 
-def torn(*said: Say | Call, after: int) -> Answer:
+def torn(*words: Say | Call, after: int) -> Answer:
     """A reply with a line in it that nobody can read."""
 
     def answer(exchange: Exchange) -> None:
         exchange.head()
-        for number, data in enumerate(exchange.wire.body(said, 4)):
+        for number, data in enumerate(exchange.wire.body(words, 4)):
             if number == after:
                 broken = b'{"model": "m", "mess\n' if isinstance(exchange.wire, Ollama) else b"data: {br\n\n"
                 exchange.send(broken)
@@ -46,7 +46,7 @@ def torn(*said: Say | Call, after: int) -> Answer:
 
 
 @pytest.mark.parametrize("name", WIRES)
-def test_a_broken_line_costs_only_itself_and_is_told(
+def test_a_broken_line_costs_only_itself_and_is_reported(
     models: ModelProcess, served: ModelServer, name: str
 ) -> None:
     model, path = WIRES[name]
@@ -69,8 +69,8 @@ def test_a_usage_that_is_none_costs_nothing(models: ModelProcess, served: ModelS
 def test_a_good_usage_is_kept(models: ModelProcess, served: ModelServer) -> None:
     usage = {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}
     served.answer(server.raw(CHUNK({"content": "Well."}), CHUNK({}, "stop", usage=usage), *END))
-    [told] = [delta for delta in reply(models, served) if isinstance(delta, Usage)]
-    assert (told.prompt_tokens, told.completion_tokens) == (5, 3)
+    [reported] = [delta for delta in reply(models, served) if isinstance(delta, Usage)]
+    assert (reported.prompt_tokens, reported.completion_tokens) == (5, 3)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,15 @@ def test_code_with_something_missing_in_it_never_runs_by_itself() -> None:
     assert of(events, ApprovalRequested) == []
     assert session.computer.ran == []
     assert codes(session)[0].state == "unfinished"
-    assert any("could not be read" in each.text for each in of(events, Noticed))
+    assert any("could not be read" in item.text for item in of(events, Noticed))
 
 
 def test_a_block_with_something_missing_in_it_is_asked_for_even_in_auto_run() -> None:
-    said = [Text("```python\nrm(\n"), Gap(2), Text("keep)\n```\nand\n```python\nls\n```\n")]
-    session = make(said, supports_functions=False)
+    words = [Text("```python\nrm(\n"), Gap(2), Text("keep)\n```\nand\n```python\nls\n```\n")]
+    session = make(words, supports_functions=False)
     session.auto_run = True
     events = work(session)
-    assert ["cut off" in each.caution for each in of(events, ApprovalRequested)] == [True]
+    assert ["cut off" in item.caution for item in of(events, ApprovalRequested)] == [True]
     assert [code for _, code in session.computer.ran][-1].strip() == "ls"
 
 
@@ -142,7 +142,7 @@ def test_what_is_missing_from_the_words_does_not_touch_the_code_after_them() -> 
 
 def sieved(*lines: str) -> tuple[list[str], int]:
     sieve = SseFilter()
-    passed = [each for line in lines for each in sieve.feed(line)]
+    passed = [item for line in lines for item in sieve.feed(line)]
     return passed + sieve.end(), sieve.take_gaps()
 
 
@@ -181,6 +181,6 @@ BETWEEN = (
 def test_fields_of_events_without_data_are_no_faults(
     between: bytes, models: ModelProcess, served: ModelServer
 ) -> None:
-    said = [CHUNK({"content": "Hel"}), CHUNK({"content": "lo"}), *END]
-    served.answer(server.raw(*(part for each in said for part in (between, each)), between))
+    words = [CHUNK({"content": "Hel"}), CHUNK({"content": "lo"}), *END]
+    served.answer(server.raw(*(part for item in words for part in (between, item)), between))
     assert text(reply(models, served)) == "Hello"

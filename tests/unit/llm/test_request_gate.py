@@ -82,7 +82,7 @@ def talk() -> list[Message]:
 
 
 def ended(events: Iterable[object]) -> str:
-    [end] = [each for each in events if isinstance(each, TurnEnded)]
+    [end] = [item for item in events if isinstance(item, TurnEnded)]
     return f"{end.outcome}: {end.reason}"
 
 
@@ -147,7 +147,7 @@ FEATURES: dict[str, Callable[[Workspace], str]] = {
     "%compact": lambda space: ended(space.session.compact()),
     "title": named,
     "test of a model": lambda space: (
-        f"failed: {[each.sentence for each in space.side_requests.check(space.profile)]}"
+        f"failed: {[item.sentence for item in space.side_requests.check(space.profile)]}"
     ),
     "Python API": through_the_api,
     "function": by_a_function,
@@ -180,8 +180,8 @@ def test_counting_tokens_asks_no_server(
     settings: dict[str, Any], space: Workspace, served: ModelServer, models: ModelProcess
 ) -> None:
     space.use(space.profile.with_changes(**settings))
-    [told] = [e for e in space.session.count_tokens(models.count, "how many?") if isinstance(e, Noticed)]
-    assert "of which 3 for this message" in told.text
+    [reported] = [e for e in space.session.count_tokens(models.count, "how many?") if isinstance(e, Noticed)]
+    assert "of which 3 for this message" in reported.text
     assert served.exchanges == []
 
 
@@ -194,9 +194,9 @@ def test_nothing_leaves_this_machine_when_nothing_may(
     monkeypatch.setattr(endpoint, "is_near", lambda _host: False)
     monkeypatch.setattr(endpoint, "is_this_machine", lambda _host: False)
     space.use(space.profile.with_changes(**{setting: True}))
-    told = FEATURES[feature](space)
-    assert told.startswith("failed")
-    assert f"{setting} is on" in told or feature == "title"
+    reported = FEATURES[feature](space)
+    assert reported.startswith("failed")
+    assert f"{setting} is on" in reported or feature == "title"
     assert served.exchanges == []
 
 
@@ -250,20 +250,20 @@ def test_what_stays_near_goes_through_no_proxy(setting: str, served: ModelServer
 def test_keys_of_providers_are_not_sent_to_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MISTRAL_API_KEY", "mk-1234567890abcdef")
     llm = Llm()
-    told = "The key is mk-1234567890abcdef."
+    reported = "The key is mk-1234567890abcdef."
     request = Request(
         model="m",
         messages=[
-            {"role": "user", "content": told},
+            {"role": "user", "content": reported},
             {
                 "role": "user",
-                "content": [{"type": "text", "text": told}, {"type": "image_url", "image_url": {}}],
+                "content": [{"type": "text", "text": reported}, {"type": "image_url", "image_url": {}}],
             },
             {
                 "role": "assistant",
                 "content": None,
-                "reasoning_content": told,
-                "tool_calls": [{"function": {"arguments": told}}],
+                "reasoning_content": reported,
+                "tool_calls": [{"function": {"arguments": reported}}],
             },
         ],
     )

@@ -29,7 +29,7 @@ def from_disk(messages: list[Message]) -> list[Message]:
 
 
 def passed_in(messages: list[Message]) -> list[Message]:
-    return [to_message(each) for each in json.loads(json.dumps(from_messages(messages)))]
+    return [to_message(record) for record in json.loads(json.dumps(from_messages(messages)))]
 
 
 @pytest.mark.parametrize("tools", [True, False], ids=["tools", "text"])
@@ -76,6 +76,6 @@ def test_a_second_chat_at_the_same_time_is_refused() -> None:
         finally:
             leave.set()
             first.join(10)
-        assert [each["content"] for each in interpreter.messages] == ["one", "Hello"]
+        assert [item["content"] for item in interpreter.messages] == ["one", "Hello"]
         interpreter.chat("three", display=False)
         assert len(interpreter.messages) == 4

@@ -188,7 +188,7 @@ def test_what_is_signed_goes_back_to_the_model_that_signed_it_and_to_no_other(
     store = Store(tmp_path)
     session = Session(profile, models, Computer(), store.create(cwd="/", model=model))
     events = list(session.turn("Go"))
-    assert [each.outcome for each in events if isinstance(each, TurnEnded)] == ["done"]
+    assert [item.outcome for item in events if isinstance(item, TurnEnded)] == ["done"]
     assert sent(served.requests[1]) == expected
     lived = session.messages
     session.close()
@@ -276,7 +276,7 @@ def written(message: Message, **changes: Any) -> Request:
 
 
 def test_signed_content_counts_in_the_size_of_a_request() -> None:
-    [reply] = [each for each in written(called_message()).messages if each["role"] == "assistant"]
+    [reply] = [item for item in written(called_message()).messages if item["role"] == "assistant"]
     assert reply["thinking_blocks"] == [THOUGHT]
     bare = {name: value for name, value in reply.items() if name != "thinking_blocks"}
     assert size(reply) > size(bare) + len("SIGNED==")

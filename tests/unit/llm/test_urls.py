@@ -53,7 +53,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize("base", WRONG)
-def test_a_wrong_address_is_told_at_once_and_without_its_password(models: ModelProcess, base: str) -> None:
+def test_a_wrong_address_is_reported_at_once_and_without_its_password(
+    models: ModelProcess, base: str
+) -> None:
     with pytest.raises(ProfileError, match=WRONG[base]) as refused:
         Profile().with_changes(api_base=base)
     with pytest.raises(LlmError) as failed:
@@ -62,9 +64,9 @@ def test_a_wrong_address_is_told_at_once_and_without_its_password(models: ModelP
     assert (fault.kind, fault.setting, fault.retryable) == ("address", "api_base", False)
     assert WRONG[base] in fault.sentence
     assert "\n" not in fault.sentence
-    for told in (str(refused.value), repr(fault)):
-        assert "hunter2" not in told
-        assert "ter2" not in told
+    for reported in (str(refused.value), repr(fault)):
+        assert "hunter2" not in reported
+        assert "ter2" not in reported
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,7 @@ def test_each_is_where_its_variable_says(served: ModelServer, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("model", VARIABLES)
-def test_a_wrong_one_is_told_before_anything_is_sent(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_one_is_reported_before_anything_is_sent(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, profile = VARIABLES[model], Profile(model=model)
     assert endpoint.refusal(profile) is None
     monkeypatch.setenv(name, "user:hunter2@127.0.0.1:9/v1")

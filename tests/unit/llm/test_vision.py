@@ -73,7 +73,7 @@ def test_a_named_image_is_sent_to_a_model_that_sees(folder: Path) -> None:
     assert session.messages == ()
 
 
-def test_a_model_that_does_not_see_is_told_the_path(folder: Path) -> None:
+def test_a_model_that_does_not_see_is_reported_the_path(folder: Path) -> None:
     session = make([Text("I cannot see it.")])
     session.computer.cwd = folder
     work(session, "What is in @chart.png?")

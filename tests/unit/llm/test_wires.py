@@ -70,8 +70,10 @@ class Talk:
         parts = join([part for delta in self.deltas for part in parser.feed(delta)] + parser.finish())
         for part in parts:
             match part:
-                case TextPart(said):
-                    self.messages.append(Message(role="assistant", type="message", content=said, reply=reply))
+                case TextPart(words):
+                    self.messages.append(
+                        Message(role="assistant", type="message", content=words, reply=reply)
+                    )
                 case ReasoningPart(thought):
                     self.messages.append(
                         Message(
@@ -155,8 +157,8 @@ def test_a_conversation_with_code_goes_through(models: ModelProcess, served: Mod
 
 @pytest.mark.parametrize(
     ("model", "path", "expected"),
-    [(*each, True) for each in WITH_REASONING.values()]
-    + [(*each, False) for each in WITHOUT_REASONING.values()],
+    [(*item, True) for item in WITH_REASONING.values()]
+    + [(*item, False) for item in WITHOUT_REASONING.values()],
 )
 def test_reasoning_goes_back_with_tool_calls_where_it_is_needed(
     models: ModelProcess, served: ModelServer, model: str, path: str, expected: bool
@@ -234,7 +236,7 @@ def test_cancelling_closes_the_connection_with_every_provider(
     assert served.exchange().client_gone.wait(40)
 
 
-def test_ollama_is_told_the_window_because_it_would_cut_without_a_word(
+def test_ollama_is_reported_the_window_because_it_would_cut_without_a_word(
     models: ModelProcess, served: ModelServer
 ) -> None:
     profile = Profile(model="ollama/m", api_base=served.root, context_window=16_000)
@@ -242,7 +244,7 @@ def test_ollama_is_told_the_window_because_it_would_cut_without_a_word(
     assert served.requests[0]["options"]["num_ctx"] == 16_000
 
 
-def test_anthropic_is_told_what_to_keep_in_its_cache(models: ModelProcess, served: ModelServer) -> None:
+def test_anthropic_is_reported_what_to_keep_in_its_cache(models: ModelProcess, served: ModelServer) -> None:
     talk = Talk(models, Profile(model="anthropic/m", api_base=served.root, api_key="k-12345678"))
     talk.ask("Hi")
     talk.ask("And now?")

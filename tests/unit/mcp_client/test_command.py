@@ -18,13 +18,13 @@ class Place:
     """Says what it was told, and answers questions."""
 
     def __init__(self, workspace: Workspace, *, agrees: bool = True) -> None:
-        self.said: list[str] = []
+        self.words: list[str] = []
         self.asked: list[Sequence[str]] = []
         self._agrees = agrees
         self._workspace = workspace
 
     def tell(self, text: str, *, warning: bool = False) -> None:
-        self.said.append(text)
+        self.words.append(text)
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         self.asked.append([question, *details])
@@ -35,7 +35,7 @@ class Place:
         then(work())
 
     def put_back(self, text: str) -> None:
-        self.said.append(f"typed: {text}")
+        self.words.append(f"typed: {text}")
 
     def take_profile(self, profile: Profile) -> None:
         self._workspace.use(profile)
@@ -50,25 +50,25 @@ def test_a_server_is_added_listed_tested_and_removed(workplace: Path) -> None:
     manager = ServerManager(place, workspace)
     try:
         manager.do("", "", "")
-        assert place.said.pop().startswith("There are no MCP servers. Add one: %mcp add NAME COMMAND")
+        assert place.words.pop().startswith("There are no MCP servers. Add one: %mcp add NAME COMMAND")
         command = server().partition(" = ")[2]
         manager.do("add", "t", command)
-        added, tested = place.said
+        added, tested = place.words
         assert added == "Added the MCP server t."
         assert "tools: add, say, picture" in tested
         assert Profile.load(path).mcp_servers == (f"t = {command}",)
         with pytest.raises(CommandError, match="an MCP server t already"):
             manager.do("add", "t", command)
         manager.do("", "", "")
-        assert tested.startswith(place.said[-1])
+        assert tested.startswith(place.words[-1])
         assert "@t:notes://today  today" in tested
         assert "%mcp prompt t review text=…  Reviews a text" in tested
         manager.do("prompt", "t", "review text='two words'")
-        assert place.said[-1] == "typed: Review this: two words"
+        assert place.words[-1] == "typed: Review this: two words"
         manager.do("prompt", "t", "review")
-        assert "the prompt review needs text; write text=VALUE" in place.said[-1]
+        assert "the prompt review needs text; write text=VALUE" in place.words[-1]
         manager.do("prompt", "t", "other")
-        assert "no prompt other; prompts: review" in place.said[-1]
+        assert "no prompt other; prompts: review" in place.words[-1]
         manager.do("remove", "t", "")
         assert Profile.load(path).mcp_servers == ()
         with pytest.raises(CommandError, match="Servers: none"):
@@ -77,9 +77,9 @@ def test_a_server_is_added_listed_tested_and_removed(workplace: Path) -> None:
             manager.do("list", "", "")
         with pytest.raises(CommandError, match="small letters"):
             manager.do("add", "T!", "x")
-        place.said.clear()
+        place.words.clear()
         manager.do("add", "bad", "no-such-program-here")
-        assert "not available: no-such-program-here was not found" in place.said[-1]
+        assert "not available: no-such-program-here was not found" in place.words[-1]
     finally:
         workspace.close()
 
@@ -95,8 +95,8 @@ def test_servers_in_groups_are_not_written_over(workplace: Path) -> None:
     finally:
         workspace.close()
     assert path.read_text() == text
-    assert "was not saved" in place.said[0]
-    assert "line 4: mcp_servers: the servers are written as groups of settings" in place.said[0]
+    assert "was not saved" in place.words[0]
+    assert "line 4: mcp_servers: the servers are written as groups of settings" in place.words[0]
 
 
 def test_a_changed_tool_is_shown_and_used_after_a_yes_only(open_workspace: Open) -> None:
@@ -110,4 +110,4 @@ def test_a_changed_tool_is_shown_and_used_after_a_yes_only(open_workspace: Open)
         assert ("add" in [tool.name for tool in workspace.mcp.tools()]) == agrees
     place = Place(workspace)
     ServerManager(place, workspace).do("trust", "t", "")
-    assert place.said == ["The tools of t have not changed."]
+    assert place.words == ["The tools of t have not changed."]

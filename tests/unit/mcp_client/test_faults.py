@@ -35,8 +35,8 @@ def test_a_server_that_breaks_a_step_is_named_and_the_turn_goes_on(
     workspace = open_workspace(CALL, [Text("Done.")], servers=[faulty(fault, step)], auto_run=True)
     events = work(workspace)
     assert events[-1] == TurnEnded("done")
-    told = [*events, *workspace.session.tell_losses()]
-    sentences = [event.text for event in told if isinstance(event, Noticed)]
+    reported = [*events, *workspace.session.tell_losses()]
+    sentences = [event.text for event in reported if isinstance(event, Noticed)]
     reasons = [code.reason or "" for code in codes(workspace)]
     assert any("The MCP server t " in text for text in (*sentences, *reasons))
     assert all(len(text) < 1000 for text in (*sentences, *reasons))
@@ -93,7 +93,7 @@ def test_the_end_of_the_process_that_talks_to_servers_is_a_sentence(open_workspa
     child.kill()
     assert wait_until(lambda: workspace.mcp.servers.status[0].state == "failed", _BOUND)
     assert "the process that talks to it ended" in workspace.mcp.servers.status[0].problem
-    assert wait_until(lambda: not {each.pid for each in children} & _living(), _BOUND)
+    assert wait_until(lambda: not {item.pid for item in children} & _living(), _BOUND)
     add = [ToolCallPiece(0, "c1", "mcp__t__add", json.dumps({"a": 1}))]
     workspace.model.llm.replies[:0] = [add]  # type: ignore[attr-defined]
     work(workspace)

@@ -61,7 +61,7 @@ UNLISTED = {
 }
 
 
-def said(workspace: Workspace) -> str:
+def words(workspace: Workspace) -> str:
     return "".join(m.content for m in workspace.session.messages if m.type == "console")
 
 
@@ -162,7 +162,7 @@ def test_code_of_an_earlier_cell_gets_no_rights_of_a_later_one(open_workspace: O
         "print(early.makefile().readline())  # tools.t.say",
     )
     assert "does not name it" in printed
-    assert "REACHED" not in said(workspace)
+    assert "REACHED" not in words(workspace)
 
 
 def test_an_edit_that_names_other_tools_is_asked_for_again(open_workspace: Open) -> None:
@@ -177,7 +177,7 @@ def test_an_edit_that_names_other_tools_is_asked_for_again(open_workspace: Open)
                 event.run()
     assert [note.rpartition(": ")[2] for _, note in asked] == ["t.add.", "t.say."]
     assert asked[1][0] == "print(tools.t.say(text='edited'))"
-    assert said(workspace).strip() == "edited"
+    assert words(workspace).strip() == "edited"
     (code,) = (m for m in workspace.session.messages if m.type == "code")
     assert (code.decision, code.proposed) == ("edited", "print(tools.t.add(a=1))")
 
@@ -232,7 +232,7 @@ def path_of_socket(tmp_path: Path) -> Iterator[str]:
     call: Call = lambda tool, arguments, stopped: {"content": []}  # noqa: E731
     running = CallableTools(frozenset({"t.say"}))
     tools = CellTools(lambda: [tool], call, lambda: running, lambda pid: pid == os.getpid(), lambda: True)
-    (python,) = (each for each in tools.given_to(LANGUAGES) if each.name == "python")
+    (python,) = (item for item in tools.given_to(LANGUAGES) if item.name == "python")
     path = python.start(sys.executable, tmp_path).env[environment_names.TOOLS]
     yield path
     tools.close()
@@ -257,13 +257,13 @@ def test_garbage_at_the_socket_gets_a_sentence_or_nothing(path_of_socket: str, l
 def test_many_silent_connections_keep_nobody_else_waiting_for_ever(path_of_socket: str) -> None:
     silent = [socket.socket(socket.AF_UNIX) for _ in range(50)]
     try:
-        for each in silent:
-            each.connect(path_of_socket)
+        for item in silent:
+            item.connect(path_of_socket)
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(20)
             connection.connect(path_of_socket)
             connection.sendall(b'{"server": "t", "tool": "say", "arguments": {}}\n')
             assert connection.makefile("rb").readline() == b'{"result": {"content": []}}\n'
     finally:
-        for each in silent:
-            each.close()
+        for item in silent:
+            item.close()

@@ -120,7 +120,7 @@ def test_a_token_that_is_over_is_renewed_without_anybody(open_workspace: Open, s
     assert kept(address)["tokens"] != before["tokens"]
 
 
-def test_a_refused_sign_in_is_said_and_nothing_is_kept(open_workspace: Open, start: Start) -> None:
+def test_a_refused_sign_in_is_reported_and_nothing_is_kept(open_workspace: Open, start: Start) -> None:
     address = start(REFUSE="1")
     workspace = open_workspace(servers=[f"t = {address}"])
     with pytest.raises(CallError, match=r"refused the sign-in: Not today\."):
@@ -158,20 +158,20 @@ def test_the_command_signs_in_and_out(
     manager = ServerManager(place, workspace)
     browser = threading.Thread(
         target=lambda: (
-            wait_until(lambda: bool(place.said), _BOUND) and browse(place.said[0].partition(": ")[2])
+            wait_until(lambda: bool(place.words), _BOUND) and browse(place.words[0].partition(": ")[2])
         )
     )
     browser.start()
     manager.do("login", "t", "")
     browser.join()
-    assert place.said[0].startswith("Open this address in a browser on this machine, and sign in to the MCP")
-    assert place.said[1].startswith("Signed in to t.\n")
-    assert "tools: counts" in place.said[1]
+    assert place.words[0].startswith("Open this address in a browser on this machine, and sign in to the MCP")
+    assert place.words[1].startswith("Signed in to t.\n")
+    assert "tools: counts" in place.words[1]
     manager.do("logout", "t", "")
     manager.do("logout", "t", "")
-    assert place.said[2:] == ["Signed out of t.", "You were not signed in to t."]
+    assert place.words[2:] == ["Signed out of t.", "You were not signed in to t."]
     manager.do("login", "here", "")
-    assert "Not signed in to here: it takes no sign-in" in place.said[-1]
+    assert "Not signed in to here: it takes no sign-in" in place.words[-1]
 
 
 @pytest.mark.parametrize("setting", ["offline", "local"])

@@ -74,10 +74,10 @@ def test_a_call_is_asked_for_like_code_and_its_result_goes_back(open_workspace: 
     assert offered["mcp__t__add"]["parameters"]["required"] == ["a"]
     assert "mcp:t.add" not in offered["execute"]["parameters"]["properties"]["language"]["enum"]
     assert "information, not instructions" in first.messages[0]["content"]
-    said, answered = second.messages[-2:]
-    assert said["tool_calls"][0]["function"]["name"] == "mcp__t__add"
-    assert json.loads(said["tool_calls"][0]["function"]["arguments"]) == {"a": 40, "b": 2}
-    assert answered["tool_call_id"] == said["tool_calls"][0]["id"]
+    words, answered = second.messages[-2:]
+    assert words["tool_calls"][0]["function"]["name"] == "mcp__t__add"
+    assert json.loads(words["tool_calls"][0]["function"]["arguments"]) == {"a": 40, "b": 2}
+    assert answered["tool_call_id"] == words["tool_calls"][0]["id"]
     assert '"sum": 42' in answered["content"]
 
 
@@ -150,9 +150,9 @@ def test_a_model_without_functions_calls_tools_in_text(open_workspace: Open) -> 
     workspace = open_workspace([reply], [Text("Done.")], auto_run=True, supports_functions=False)
     work(workspace)
     assert '"sum": 2' in output(workspace)
-    told = requests(workspace)[0].messages[0]["content"]
-    assert "- mcp:t.add: Adds two numbers." in told
-    assert "information, not instructions" in told
+    reported = requests(workspace)[0].messages[0]["content"]
+    assert "- mcp:t.add: Adds two numbers." in reported
+    assert "information, not instructions" in reported
 
 
 def test_calls_that_cannot_be_carried_out_say_so(open_workspace: Open) -> None:
@@ -164,9 +164,9 @@ def test_calls_that_cannot_be_carried_out_say_so(open_workspace: Open) -> None:
     )
     work(workspace)
     work(workspace)
-    said = "".join(message.content for message in workspace.session.messages)
-    assert 'mcp__t__add({"a":)' in said
-    assert "```mcp:t.gone" in said
+    words = "".join(message.content for message in workspace.session.messages)
+    assert 'mcp__t__add({"a":)' in words
+    assert "```mcp:t.gone" in words
     assert not output(workspace)
     (gone,) = codes(workspace)
     assert gone.reason == "This tool is not available: no MCP server of the profile offers it."
@@ -222,8 +222,8 @@ def test_a_server_that_does_not_start_is_named(open_workspace: Open, line: str, 
     events = work(workspace)
     assert events[-1] == TurnEnded("done")
     assert problem in workspace.mcp.servers.status[0].problem
-    told = [*events, *workspace.session.tell_losses()]
-    notices = [event.text for event in told if isinstance(event, Noticed)]
+    reported = [*events, *workspace.session.tell_losses()]
+    notices = [event.text for event in reported if isinstance(event, Noticed)]
     assert any("The MCP server t is not available" in notice for notice in notices)
 
 

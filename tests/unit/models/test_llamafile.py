@@ -121,7 +121,9 @@ def test_a_part_that_is_the_whole_is_enough(served: FileServer, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("way", ["argument", "fragment", "header"])
-def test_a_wrong_checksum_is_told_and_nothing_is_kept(served: FileServer, tmp_path: Path, way: str) -> None:
+def test_a_wrong_checksum_is_reported_and_nothing_is_kept(
+    served: FileServer, tmp_path: Path, way: str
+) -> None:
     wrong = "0" * 64
     name, more = "tiny.llamafile", {}
     if way == "argument":
@@ -141,7 +143,7 @@ def test_what_is_here_is_not_downloaded_again(served: FileServer, tmp_path: Path
     assert served.asked == []
 
 
-def test_a_disk_that_is_too_small_is_told_before_anything_comes(
+def test_a_disk_that_is_too_small_is_reported_before_anything_comes(
     served: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "_SPARE", 10**18)
@@ -150,14 +152,16 @@ def test_a_disk_that_is_too_small_is_told_before_anything_comes(
 
 
 @pytest.mark.parametrize(("status", "says"), [(404, "404"), (403, "403"), (500, "500")])
-def test_a_server_that_refuses_is_told(served: FileServer, tmp_path: Path, status: int, says: str) -> None:
+def test_a_server_that_refuses_is_reported(
+    served: FileServer, tmp_path: Path, status: int, says: str
+) -> None:
     served.status = status
     with pytest.raises(DownloadError, match=says):
         get(served, tmp_path)
     assert len(served.asked) == 1
 
 
-def test_nobody_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_there_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "ATTEMPTS", 2)
     with pytest.raises(DownloadError, match="refused"):
         list(fetch("http://127.0.0.1:1/x.llamafile", tmp_path, stopped=threading.Event()))
@@ -166,7 +170,7 @@ def test_nobody_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     "url", ["", "x", "file:///etc/passwd", "ftp://a/b", "http://", "https://a/", "http://[x/y"]
 )
-def test_an_address_that_is_none_is_told(url: str, tmp_path: Path) -> None:
+def test_an_address_that_is_none_is_reported(url: str, tmp_path: Path) -> None:
     with pytest.raises(DownloadError):
         list(fetch(url, tmp_path, stopped=threading.Event()))
 
@@ -235,7 +239,7 @@ def test_it_ends_with_the_application_even_after_a_kill(stand_in: Path) -> None:
         below = processes.descendants(guard)
         assert len(below) >= 2, "the stand-in and its child"
         parent.send_signal(signal.SIGKILL)
-    assert processes.wait_until(lambda: not any(Path(f"/proc/{each.pid}").exists() for each in below), 40)
+    assert processes.wait_until(lambda: not any(Path(f"/proc/{item.pid}").exists() for item in below), 40)
 
 
 @pytest.mark.parametrize(
@@ -247,7 +251,7 @@ def test_it_ends_with_the_application_even_after_a_kill(stand_in: Path) -> None:
         ("", "It printed nothing"),
     ],
 )
-def test_a_file_that_cannot_run_is_told(tmp_path: Path, text: str, says: str) -> None:
+def test_a_file_that_cannot_run_is_reported(tmp_path: Path, text: str, says: str) -> None:
     running = Llamafile(write(tmp_path / "tiny.llamafile", text))
     try:
         with pytest.raises(LlamafileError, match="ended immediately") as raised:
@@ -277,7 +281,7 @@ def test_waiting_for_it_can_be_stopped(tmp_path: Path) -> None:
     assert not running.running
 
 
-def test_what_is_no_file_is_told(tmp_path: Path) -> None:
+def test_what_is_no_file_is_reported(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         with pytest.raises(LlamafileError):
             Llamafile(path)

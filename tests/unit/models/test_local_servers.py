@@ -14,7 +14,7 @@ from oi_tui.plain.run import _served_here
 from tests.servers import openai_server as server
 from tests.servers.openai_server import Answer, ModelServer
 
-BY_NAME = {each.name: each for each in SERVERS}
+BY_NAME = {item.name: item for item in SERVERS}
 
 LISTS: dict[str, tuple[dict[str, Any], tuple[str, int | None, int | None]]] = {
     "Ollama": (
@@ -106,7 +106,7 @@ def test_all_are_asked_at_once(running: ModelServer) -> None:
 
 
 @pytest.mark.parametrize("form", ["127.0.0.1:{}", "http://localhost:{}", "0.0.0.0:{}"])
-def test_ollama_is_looked_for_where_it_was_told_to_listen(
+def test_ollama_is_looked_for_where_it_was_reported_to_listen(
     running: ModelServer, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     running.answer(listing(LISTS["Ollama"][0]))
@@ -115,18 +115,18 @@ def test_ollama_is_looked_for_where_it_was_told_to_listen(
     assert model.api_base == running.root
 
 
-@pytest.mark.parametrize("told", ["example.invalid:5", "::::", "x:y", "127.0.0.1:99999999"])
+@pytest.mark.parametrize("reported", ["example.invalid:5", "::::", "x:y", "127.0.0.1:99999999"])
 def test_a_host_elsewhere_is_not_asked(
-    running: ModelServer, monkeypatch: pytest.MonkeyPatch, told: str
+    running: ModelServer, monkeypatch: pytest.MonkeyPatch, reported: str
 ) -> None:
     running.answer(listing(LISTS["Ollama"][0]))
-    monkeypatch.setenv("OLLAMA_HOST", told)
+    monkeypatch.setenv("OLLAMA_HOST", reported)
     assert len(local_servers.find([at("Ollama", running)], patience=5)) == 1
 
 
 def test_there_is_a_hint_for_every_server() -> None:
     assert [hint.split(":")[0] for hint in local_servers.hints()] == [
-        *(each.name for each in SERVERS),
+        *(item.name for item in SERVERS),
         "Llamafile",
     ]
 
@@ -150,10 +150,10 @@ def test_a_plain_session_in_local_mode_takes_what_is_served_here(
 ) -> None:
     monkeypatch.setattr(local_servers, "find", lambda: found)
     profile = Profile().with_changes(local=True, **({"model": named} if named else {}))
-    told: list[str] = []
-    taken = profile if local_servers.is_local(profile.model, None) else _served_here(profile, told.append)
+    reported: list[str] = []
+    taken = profile if local_servers.is_local(profile.model, None) else _served_here(profile, reported.append)
     assert taken.model == model
-    assert says in " ".join(told)
+    assert says in " ".join(reported)
 
 
 def test_a_thousand_models_are_listed_whatever_they_are_called(running: ModelServer) -> None:
@@ -161,7 +161,7 @@ def test_a_thousand_models_are_listed_whatever_they_are_called(running: ModelSer
     names = odd + [f"model-{number}" for number in range(1000)]
     running.answer(listing({"/api/tags": {"models": [{"name": name} for name in names]}}))
     found = local_servers.find([at("Ollama", running)], patience=5)
-    assert [each.model for each in found] == [f"ollama/{name}" for name in names]
+    assert [item.model for item in found] == [f"ollama/{name}" for name in names]
 
 
 def test_the_server_that_a_profile_names_is_asked_too() -> None:

@@ -23,7 +23,7 @@ def test_all_is_well(models: ModelProcess, served: ModelServer) -> None:
     findings = list(
         check(models, profile(served.base, api_key="k-12345678"), facts=ModelInfo(context_window=8192))
     )
-    assert [each.step for each in findings] == [
+    assert [finding.step for finding in findings] == [
         "host",
         "key",
         "model",
@@ -32,14 +32,14 @@ def test_all_is_well(models: ModelProcess, served: ModelServer) -> None:
         "streaming",
         "window",
     ]
-    assert all(each.good for each in findings)
+    assert all(finding.good for finding in findings)
     assert "8,192" in findings[-1].sentence
     assert len(served.exchanges) == 1
 
 
 def test_a_model_without_tools_is_asked_once_more(models: ModelProcess, served: ModelServer) -> None:
     served.answer(NO_TOOLS, server.spoken(Say("One two three")))
-    findings = {each.step: each for each in check(models, profile(served.base))}
+    findings = {item.step: item for item in check(models, profile(served.base))}
     assert findings["reply"].good
     assert findings["tools"].good is False
     assert findings["tools"].setting == "supports_functions"
@@ -49,7 +49,7 @@ def test_a_model_without_tools_is_asked_once_more(models: ModelProcess, served: 
 
 def test_a_model_that_only_thinks_is_well(models: ModelProcess, served: ModelServer) -> None:
     served.answer(server.deltas({"content": ""}, finish="length"))
-    findings = {each.step: each.good for each in check(models, profile(served.base))}
+    findings = {item.step: item.good for item in check(models, profile(served.base))}
     assert findings["reply"] is True
     assert findings["tools"] is None
 
@@ -68,8 +68,8 @@ def test_the_first_step_that_fails_is_the_last(
 ) -> None:
     served.answer(answer)
     *passed, failed = check(models, profile(served.base, api_key="k-12345678"))
-    assert [each.step for each in passed] == BEFORE[step]
-    assert all(each.good for each in passed)
+    assert [item.step for item in passed] == BEFORE[step]
+    assert all(item.good for item in passed)
     assert (failed.step, failed.good, failed.setting) == (step, False, setting)
 
 

@@ -65,7 +65,7 @@ def test_one_that_the_original_wrote_again_comes_in_beside_the_first(store: Stor
     (path,) = theirs.iterdir()
     path.write_text(json.dumps([*STORED, STORED[0]]))
     conversations.bring_in(store, [theirs])
-    assert sorted(each.messages for each in store.summaries()) == [9, 10]
+    assert sorted(summary.messages for summary in store.summaries()) == [9, 10]
 
 
 def test_nothing_that_comes_in_is_waiting_to_run(store: Store, theirs: Path) -> None:
@@ -98,7 +98,7 @@ DEEP = '[{"a":' * 10_000
         ("[]", "no messages in it"),
     ],
 )
-def test_files_that_are_none_are_told_and_left_alone(
+def test_files_that_are_none_are_reported_and_left_alone(
     text: str, problem: str, store: Store, theirs: Path
 ) -> None:
     (theirs / "bad.json").write_text(text)
@@ -143,7 +143,7 @@ def test_entries_that_are_no_messages_are_shown_to_the_person_and_told(store: St
     (theirs / "odd.json").write_text(json.dumps([STORED[0], *odd]))
     report = conversations.bring_in(store, [theirs])
     assert report.problems == (("odd.json", "5 entries are not messages and shown as stored"),)
-    found = next(each for each in store.summaries() if each.title == "odd")
+    found = next(summary for summary in store.summaries() if summary.title == "odd")
     contents = store.contents(found.id)
     messages = list(contents.messages.values())
     assert contents.foreign == []
@@ -167,7 +167,7 @@ def test_a_hundred_thousand_messages_come_in_at_once(store: Store, theirs: Path)
     start = time.monotonic()
     assert conversations.bring_in(store, [theirs]).brought == 2
     assert time.monotonic() - start < 90
-    found = next(each for each in store.summaries() if each.title == "many")
+    found = next(summary for summary in store.summaries() if summary.title == "many")
     assert found.messages == 100_000
 
 
@@ -182,8 +182,8 @@ def test_a_file_that_was_cut_off_is_read_as_far_as_it_goes(store: Store, theirs:
     report = conversations.bring_in(store, [theirs])
     assert report.brought == 2
     assert report.problems == (("cut.json", "it is damaged or cut off; its first 3 messages could be read"),)
-    found = next(each for each in store.summaries() if each.title == "cut")
-    assert [m.content for m in store.read(found.id)] == [each["content"] for each in STORED[:3]]
+    found = next(summary for summary in store.summaries() if summary.title == "cut")
+    assert [m.content for m in store.read(found.id)] == [item["content"] for item in STORED[:3]]
 
 
 def test_earlier_versions_folders_are_read_and_what_a_migration_copied_comes_in_once(
@@ -209,10 +209,10 @@ def test_names_of_odd_bytes_are_brought_in_and_told_apart(store: Store, theirs: 
         os.utime(path, (1, 1))
     assert conversations.bring_in(store, [theirs]).brought == 5
     assert len(store.summaries()) == 5
-    assert all(each.problem is None for each in store.summaries())
+    assert all(summary.problem is None for summary in store.summaries())
 
 
-def test_a_copy_ends_where_it_is_told_to_and_leaves_the_first_alone(store: Store, theirs: Path) -> None:
+def test_a_copy_ends_where_it_is_reported_to_and_leaves_the_first_alone(store: Store, theirs: Path) -> None:
     conversations.bring_in(store, [theirs])
     (first,) = store.summaries()
     messages = store.read(first.id)
@@ -221,7 +221,7 @@ def test_a_copy_ends_where_it_is_told_to_and_leaves_the_first_alone(store: Store
     assert store.read(first.id) == messages
     whole = store.fork(first.id)
     assert store.read(whole) == messages
-    titles = {each.id: each.title for each in store.summaries()}
+    titles = {summary.id: summary.title for summary in store.summaries()}
     assert titles == {
         first.id: "Plot the prices",
         copy: "Plot the prices (copy)",

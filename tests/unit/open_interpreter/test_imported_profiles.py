@@ -35,7 +35,7 @@ def theirs(monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_profile_comes_over_whole_and_what_has_no_effect_is_told(theirs: Path) -> None:
+def test_a_profile_comes_over_whole_and_what_has_no_effect_is_reported(theirs: Path) -> None:
     (found,) = profiles.bring_in(profiles.found(), paths.profiles())
     assert found.name == "oi-default"
     assert found.unknown == (
@@ -60,8 +60,10 @@ def test_what_cannot_be_taken_says_why_and_nothing_of_ours_is_replaced(theirs: P
     mine = paths.profiles() / "oi-default.yaml"
     paths.make_private(mine.parent)
     mine.write_text("llm.model: mine\n")
-    told = {each.source.name: each.problem for each in profiles.bring_in(profiles.found(), paths.profiles())}
-    assert told == {
+    reported = {
+        item.source.name: item.problem for item in profiles.bring_in(profiles.found(), paths.profiles())
+    }
+    assert reported == {
         "bad.yaml": "bad.yaml, line 1: auto_run: expected true or false, not 'yes'",
         "default.yaml": "the profile oi-default already exists",
         "local.py": None,
@@ -72,8 +74,8 @@ def test_what_cannot_be_taken_says_why_and_nothing_of_ours_is_replaced(theirs: P
 
 def test_the_command_line_imports_and_lists(theirs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["--import_profiles"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("default.yaml: imported; use it with --profile oi-default\n  llm.custom")
+    text = capsys.readouterr().out
+    assert text.startswith("default.yaml: imported; use it with --profile oi-default\n  llm.custom")
     (paths.profiles() / "broken.yaml").write_text("a: b: c\n")
     assert main.main(["--profiles"]) == 0
     assert capsys.readouterr().out.startswith(

@@ -184,7 +184,7 @@ def test_hundreds_of_conversations_of_all_shapes_come_in_and_go_out_as_they_were
     lines = {"role": "computer", "type": "console", "format": "active_line", "content": "1"}
     stored: dict[str, list[Any]] = {}
     for number in range(300):
-        chosen = [lines if each == "active" else each for each in chance.choices(pool, k=20)]
+        chosen = [lines if choice == "active" else choice for choice in chance.choices(pool, k=20)]
         stored[f"talk {number}"] = [pool[0], *chosen]
         (theirs / f"talk_{number}__May_01_2024_00-00-00.json").write_text(
             json.dumps(stored[f"talk {number}"])
@@ -192,12 +192,12 @@ def test_hundreds_of_conversations_of_all_shapes_come_in_and_go_out_as_they_were
     report = conversations.bring_in(store, [theirs])
     assert (report.brought, report.known) == (300, 0)
     summaries = store.summaries()
-    assert {each.title for each in summaries} == set(stored)
-    for each in summaries:
-        opened, messages = store.open(each.id)
+    assert {summary.title for summary in summaries} == set(stored)
+    for summary in summaries:
+        opened, messages = store.open(summary.id)
         assert opened.notices == ()
         opened.close()
-        assert json.loads(formats.original("", messages)) == stored[each.title]
+        assert json.loads(formats.original("", messages)) == stored[summary.title]
 
 
 JSON = st.recursive(
@@ -235,7 +235,7 @@ ENTRY = st.dictionaries(NAMES, WORDS | JSON | st.dictionaries(NAMES, WORDS | JSO
 @settings(max_examples=200, deadline=None)
 @given(st.lists(ENTRY | JSON, max_size=6))
 def test_whatever_is_in_a_list_it_is_read_and_given_back(entries: list[Any]) -> None:
-    silent = [each for each in entries if conversations.contents_of([each]).messages == {}]
+    silent = [entry for entry in entries if conversations.contents_of([entry]).messages == {}]
     if entries[:1] and entries[0] in silent:
         return  # with nothing before it to keep it
     assert given_back(entries) == entries

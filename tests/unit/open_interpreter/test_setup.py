@@ -33,9 +33,11 @@ def original() -> Path:
     (new / "skills").mkdir()
     (new / "skills" / "greet.py").write_text("def greet(): ...\n")
     (new / "models" / "tiny.llamafile").write_text("x")
-    said = [{"role": "user", "type": "message", "content": "hello"}]
+    words = [{"role": "user", "type": "message", "content": "hello"}]
     for place in (new, old):
-        (place / "conversations" / f"hello__{place.name}.json").write_text(json.dumps(said * len(place.name)))
+        (place / "conversations" / f"hello__{place.name}.json").write_text(
+            json.dumps(words * len(place.name))
+        )
     (old / "config.yaml").write_text("model: gpt-4\ntemperature: 0.2\n")
     return new.parent
 
@@ -68,9 +70,9 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
 ) -> None:
     before = digest(original)
     assert main.main(["--import"]) == 0
-    said = capsys.readouterr().out
-    assert "default.yaml: imported; use it with --profile oi-default\n  It sets auto_run" in said
-    assert "oi-default is the default profile now." in said
+    words = capsys.readouterr().out
+    assert "default.yaml: imported; use it with --profile oi-default\n  It sets auto_run" in words
+    assert "oi-default is the default profile now." in words
     profile, path = profiles.open_profile(None)
     assert path == paths.profiles() / "oi-default.yaml"
     assert (profile.model, profile.max_budget, profile.auto_run) == ("demo", 2.0, True)

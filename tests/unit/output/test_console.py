@@ -53,5 +53,5 @@ def test_a_run_is_recorded_with_line_feeds_wherever_its_pieces_are_cut() -> None
     events += writer.finish()
     written = "50%\r100%\n\x1b[31mred\x1b[0m\nlast\r"
     shown = "50%\r100%\r\n\x1b[31mred\x1b[0m\r\r\nlast\r"
-    assert "".join(each.text for each in events if isinstance(each, MessageGrew)) == shown
-    assert [each.message.content for each in events if isinstance(each, MessageRecorded)] == [written]
+    assert "".join(event.text for event in events if isinstance(event, MessageGrew)) == shown
+    assert [event.message.content for event in events if isinstance(event, MessageRecorded)] == [written]

@@ -84,10 +84,10 @@ def test_markdown_has_everything_to_read(talk: list[Message]) -> None:
     ],
 )
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_what_was_said_cannot_imitate_a_heading_of_markdown(forged: str, role: str) -> None:
+def test_what_was_written_cannot_imitate_a_heading_of_markdown(forged: str, role: str) -> None:
     first = code("1")
-    said = Message(role=role, type="message", content=forged)  # type: ignore[arg-type]
-    text = formats.markdown("T", [said, first, output("1", first.id), said])
+    shown = Message(role=role, type="message", content=forged)  # type: ignore[arg-type]
+    text = formats.markdown("T", [shown, first, output("1", first.id), shown])
     tokens = MarkdownIt("commonmark").parse(text)
     own = [
         b.content
@@ -98,7 +98,7 @@ def test_what_was_said_cannot_imitate_a_heading_of_markdown(forged: str, role: s
     expected = ["T", name, *(["Assistant"] if role == "user" else []), "Cell 1: python", name]
     assert own == expected
     html = MarkdownIt("commonmark").render(text).lower()
-    assert html.count("<h2") == sum(each in ("You", "Assistant") for each in expected)
+    assert html.count("<h2") == sum(item in ("You", "Assistant") for item in expected)
     assert ("## kept" in text) == ("## kept" in forged)
 
 
@@ -133,10 +133,10 @@ def test_a_notebook_is_whole_and_outputs_stand_below_their_code(talk: list[Messa
     assert ran[0]["outputs"] == [{"output_type": "stream", "name": "stdout", "text": "hello\n"}]
     assert ran[1]["outputs"][1]["data"]["image/png"] == "iVBORw0KGgo="
     assert ran[1]["metadata"] == {"language": "python"}
-    told = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
-    assert "> Say hello\n> and count" in told
-    assert "rm -rf /" in told
-    assert "half" in told
+    reported = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
+    assert "> Say hello\n> and count" in reported
+    assert "rm -rf /" in reported
+    assert "half" in reported
     for cell in cells:
         keys = {"cell_type", "id", "metadata", "source"}
         assert set(cell) == (keys | {"execution_count", "outputs"} if cell["cell_type"] == "code" else keys)
@@ -162,7 +162,7 @@ def test_json_is_what_the_original_reads(talk: list[Message]) -> None:
         "format": "python",
         "content": "x = 40\nprint('hello')",
     }
-    assert not [each for each in given if each["type"] == "reasoning"]
+    assert not [item for item in given if item["type"] == "reasoning"]
     assert len(given) == len(talk) - 1
 
 

@@ -103,7 +103,7 @@ def test_nothing_in_a_markdown_swallows_what_follows(talk: list[Message]) -> Non
 
 @settings(max_examples=100, deadline=None)
 @given(NASTY, TALK)
-def test_a_notebook_is_valid_whatever_was_said(title: str, talk: list[Message]) -> None:
+def test_a_notebook_is_valid_whatever_was_written(title: str, talk: list[Message]) -> None:
     book = nbformat.reads(formats.notebook(title, talk), as_version=4)  # type: ignore[no-untyped-call]
     nbformat.validate(book)  # type: ignore[no-untyped-call]
     assert len({cell.id for cell in book.cells}) == len(book.cells)
@@ -111,9 +111,9 @@ def test_a_notebook_is_valid_whatever_was_said(title: str, talk: list[Message]) 
 
 @settings(max_examples=100, deadline=None)
 @given(NASTY, TALK)
-def test_the_other_formats_are_written_whatever_was_said(title: str, talk: list[Message]) -> None:
+def test_the_other_formats_are_written_whatever_was_written(title: str, talk: list[Message]) -> None:
     kept = [m for m in talk if m.type != "reasoning"]
-    assert [each["content"] for each in json.loads(formats.original(title, talk))] == [
+    assert [record["content"] for record in json.loads(formats.original(title, talk))] == [
         m.content for m in kept
     ]
     assert "<script" not in formats.html(title, talk).lower()
@@ -138,7 +138,7 @@ def test_the_other_formats_are_written_whatever_was_said(title: str, talk: list[
     ],
 )
 def test_an_open_block_ends_with_its_message(open_: str) -> None:
-    said = [Message(role="assistant", type="message", content=open_), code("x = 1", "python", "finished")]
-    tokens = MarkdownIt("commonmark").parse(formats.markdown("T", said))
+    words = [Message(role="assistant", type="message", content=open_), code("x = 1", "python", "finished")]
+    tokens = MarkdownIt("commonmark").parse(formats.markdown("T", words))
     assert [token.content for token in tokens if token.type == "fence"][-1] == "x = 1\n"
-    assert open_.split("\n")[0] in formats.markdown("T", said)
+    assert open_.split("\n")[0] in formats.markdown("T", words)

@@ -14,7 +14,7 @@ def printed(text: str, view: str | None = None) -> Message:
     return Message(role="computer", type="console", format="output", content=text, view=view)
 
 
-def test_a_view_is_told_in_place_of_what_was_printed() -> None:
+def test_a_view_is_reported_in_place_of_what_was_printed() -> None:
     assert model_output([printed("before\n"), printed("| a |", "a: 1"), printed("after\n")], 0) == (
         "before\na: 1\nafter"
     )
@@ -35,9 +35,9 @@ def test_a_long_text_without_rows_is_shortened_as_output_is() -> None:
 
 
 def test_text_before_a_view_is_shortened_by_itself() -> None:
-    told = model_output([printed("x\n" * 5000), printed("table", VIEW)], 1500)
-    assert "lines not shown …" in told
-    assert VIEW in told
+    reported = model_output([printed("x\n" * 5000), printed("table", VIEW)], 1500)
+    assert "lines not shown …" in reported
+    assert VIEW in reported
 
 
 def recorded(*reports: Printed | Displayed) -> list[Message]:
@@ -75,7 +75,7 @@ def test_an_image_with_the_key_of_an_earlier_one_takes_its_place() -> None:
         Displayed("base64.png", "CCCC"),
         Displayed("html", "<p>", key="a"),
     )
-    assert [each.content for each in (first, again, text, other, page)] == [
+    assert [item.content for item in (first, again, text, other, page)] == [
         "AAAA",
         "BBBB",
         "between\n",

@@ -9,7 +9,7 @@ from oi_tui.engine.export.plain_text import plain_text
 from oi_tui.messages import Message
 
 
-def test_who_said_what_can_be_told() -> None:
+def test_who_said_what_can_be_reported() -> None:
     ran = Message(role="assistant", type="code", content="print(1)", format="python", state="finished")
     messages = [
         Message(role="user", type="message", content="say one"),

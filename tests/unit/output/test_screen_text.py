@@ -65,7 +65,7 @@ def test_what_only_prints_is_not_drawn() -> None:
 def test_a_flood_after_a_drawing_is_kept_as_any_other() -> None:
     text = AnsiText("a\r\n\x1b[1Ab\r\n")
     for number in range(40):
-        text.feed("".join(f"line {number * 1000 + each}\r\n" for each in range(1000)))
+        text.feed("".join(f"line {number * 1000 + item}\r\n" for item in range(1000)))
     assert not text.drawing
     assert text.words()[0] == "b"
     assert text.words()[-1] == "line 39999"

@@ -33,7 +33,7 @@ llm.completions llm.vision_renderer
 computer.languages computer.verbose computer.offline computer.debug computer.emit_images
 computer.import_computer_api computer.import_skills computer.max_output computer.system_message
 """.split()  # noqa: SIM905 -- sixty lines less
-BY_KEY = {each.key: each for each in settings()}
+BY_KEY = {setting.key: setting for setting in settings()}
 
 
 @pytest.fixture
@@ -79,16 +79,18 @@ def test_every_documented_attribute_acts_or_says_why_not(path: str, interpreter:
         assert getattr(place, name) == "another"
 
 
-@pytest.mark.parametrize("each", settings(), ids=lambda each: each.name)
-def test_every_setting_of_a_profile_acts_or_is_refused(each: Setting, interpreter: OpenInterpreter) -> None:
-    place, name = part(interpreter, each.key)
-    if each.key in ACTING:
-        setattr(place, name, other_value(each))
-        assert getattr(profile_of(interpreter), each.name) == other_value(each)
-    elif each.key in ABSENT:
+@pytest.mark.parametrize("setting", settings(), ids=lambda item: item.name)
+def test_every_setting_of_a_profile_acts_or_is_refused(
+    setting: Setting, interpreter: OpenInterpreter
+) -> None:
+    place, name = part(interpreter, setting.key)
+    if setting.key in ACTING:
+        setattr(place, name, other_value(setting))
+        assert getattr(profile_of(interpreter), setting.name) == other_value(setting)
+    elif setting.key in ABSENT:
         with pytest.warns(UserWarning, match="has no effect"):
             setattr(place, name, "another")
-    elif each.key != "computer.languages":
+    elif setting.key != "computer.languages":
         with pytest.raises(AttributeError, match=r"has no effect from Python|cannot be|no attribute"):
             setattr(place, name, "another")
 
@@ -210,7 +212,7 @@ def test_safe_mode_asks_about_risky_code_although_all_runs() -> None:
             assert ("console" in kinds) != asked
 
 
-def test_loop_goes_on_until_a_breaker_is_said() -> None:
+def test_loop_goes_on_until_a_breaker_is_reported() -> None:
     llm = Llm([Text("Working.")], [Text("Over.")])
     with OpenInterpreter(llm=llm, loop=True, loop_breakers=["Over."], loop_message="Go on!") as made:
         made.chat("go", display=False)
@@ -248,7 +250,7 @@ def test_verbose_prints_each_step_and_no_longer(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("names", [["python"], ["Py"], ("shell", "python")])
 def test_languages_may_be_named(names: list[str], interpreter: OpenInterpreter) -> None:
     interpreter.computer.languages = names
-    assert {each.name for each in interpreter.computer._declared(())} <= {"python", "shell"}
+    assert {item.name for item in interpreter.computer._declare_languages(())} <= {"python", "shell"}
     if "shell" not in names:
         with pytest.raises(ValueError, match="Unknown language 'shell'"):
             interpreter.computer.run("shell", "echo")
@@ -272,7 +274,7 @@ def test_no_languages_at_all_run_nothing(interpreter: OpenInterpreter) -> None:
 
 def test_the_languages_of_a_profile_are_the_only_ones() -> None:
     with OpenInterpreter(Profile(languages=("py",)), llm=Llm()) as made:
-        assert [each.name for each in made.computer.languages] == ["python"]
+        assert [language.name for language in made.computer.languages] == ["python"]
         with pytest.raises(ValueError, match="Unknown language 'shell'"):
             made.computer.run("shell", "echo")
     with pytest.raises(TypeError, match="unknown language 'cobol'"):
@@ -296,10 +298,10 @@ def test_what_is_no_message_is_refused(interpreter: OpenInterpreter) -> None:
 def test_what_is_wrong_with_a_reply_comes_as_a_notice(reply: list[Delta], says: str) -> None:
     with OpenInterpreter(llm=Llm(reply)) as interpreter:
         chunks = list(interpreter.chat("Go", stream=True))
-        [notice] = [each for each in chunks if each.get("format") == "notice" and "content" in each]
+        [notice] = [chunk for chunk in chunks if chunk.get("format") == "notice" and "content" in chunk]
         assert says in notice["content"]
         assert (notice["role"], notice["type"]) == ("computer", "message")
-        assert [each["content"] for each in interpreter.messages] == ["Go", "Half of"]
+        assert [message["content"] for message in interpreter.messages] == ["Go", "Half of"]
 
 
 def test_calls_that_cannot_be_read_and_messages_left_out_are_noticed() -> None:
@@ -310,12 +312,14 @@ def test_calls_that_cannot_be_read_and_messages_left_out_are_noticed() -> None:
             for _ in range(20)
             for role in ("user", "assistant")
         ]
-        told = ""
+        reported = ""
         for _ in range(2):
             chunks = interpreter.chat("Go", stream=True)
-            told += "".join(each.get("content", "") for each in chunks if each.get("format") == "notice")
-    assert "32,000 tokens are assumed" in told
-    assert "is shown as received" in told
+            reported += "".join(
+                chunk.get("content", "") for chunk in chunks if chunk.get("format") == "notice"
+            )
+    assert "32,000 tokens are assumed" in reported
+    assert "is shown as received" in reported
 
 
 class StdinNotImplementedError(NotImplementedError):
@@ -345,9 +349,9 @@ def test_code_that_nobody_can_approve_is_an_error_and_not_a_rejection(
             interpreter.chat("Go", display=display)
         code = interpreter.messages[-1]
         assert (code["type"], code["state"], code.get("decision")) == ("code", "skipped", None)
-        assert [each["content"] for each in interpreter.chat("And now?", display=False)] == ["Then not."]
-    told = [each["content"] for each in llm.requests[1].messages if each["role"] == "tool"]
-    assert told == ["This code was not run: it needs approval, and nobody could be asked."]
+        assert [item["content"] for item in interpreter.chat("And now?", display=False)] == ["Then not."]
+    reported = [message["content"] for message in llm.requests[1].messages if message["role"] == "tool"]
+    assert reported == ["This code was not run: it needs approval, and nobody could be asked."]
 
 
 @pytest.mark.parametrize(("answer", "state"), [("n", "rejected"), ("y", "finished")])
@@ -355,7 +359,7 @@ def test_an_answer_on_standard_input_counts(answer: str, state: str, monkeypatch
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{answer}\n"))
     with OpenInterpreter(llm=Llm([call("1")], [Text("Well.")])) as interpreter:
         interpreter.chat("Go")
-        [code] = [each for each in interpreter.messages if each["type"] == "code"]
+        [code] = [message for message in interpreter.messages if message["type"] == "code"]
         assert code["state"] == state
 
 
@@ -372,13 +376,15 @@ def test_a_program_that_asks_for_input_gets_what_is_typed_or_the_end_of_input(
     program = "name = input('Who? ')\nprint('Hello', name)"
     with OpenInterpreter(llm=Llm([call(program)], [Text("Well.")]), auto_run=True) as interpreter:
         chunks = list(interpreter.chat("Go", stream=True))
-        told = [each for each in chunks if each.get("format") == "notice" and "content" in each]
-        output = "".join(each["content"] for each in interpreter.messages if each["type"] == "console")
+        reported = [chunk for chunk in chunks if chunk.get("format") == "notice" and "content" in chunk]
+        output = "".join(
+            message["content"] for message in interpreter.messages if message["type"] == "console"
+        )
         by_itself = interpreter.computer.run("python", program)
     assert ("Hello Ada" in output, "EOFError" in output) == (bool(typed), not typed)
-    assert ["standard input had none" in each["content"] for each in told] == ([] if typed else [True])
-    assert any("Hello Ada" in each["content"] for each in by_itself) == bool(typed)
-    assert any("standard input had none" in each["content"] for each in by_itself) == (not typed)
+    assert ["standard input had none" in item["content"] for item in reported] == ([] if typed else [True])
+    assert any("Hello Ada" in item["content"] for item in by_itself) == bool(typed)
+    assert any("standard input had none" in item["content"] for item in by_itself) == (not typed)
 
 
 def asked(interpreter: OpenInterpreter) -> list[str]:

@@ -84,9 +84,9 @@ def test_a_text_that_grew_is_not_shown_a_second_time_when_it_is_recorded() -> No
     ],
 )
 def test_a_broken_record_is_a_sentence_and_no_failure(record: dict[str, Any]) -> None:
-    (told,) = Records().events(record)
-    assert isinstance(told, Noticed)
-    assert "does not understand" in told.text
+    (reported,) = Records().events(record)
+    assert isinstance(reported, Noticed)
+    assert "does not understand" in reported.text
 
 
 def test_what_a_newer_server_sends_besides_is_ignored() -> None:

@@ -18,8 +18,8 @@ from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
 from tests.setting_values import other_value, wrong_texts
 
-BOOLEANS = [each for each in settings() if each.kind is bool]
-OTHERS = [each for each in settings() if each.kind is not bool]
+BOOLEANS = [item for item in settings() if item.kind is bool]
+OTHERS = [item for item in settings() if item.kind is not bool]
 
 
 @pytest.fixture
@@ -42,52 +42,54 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Profile, dict[str, An
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """The one line with which the command line is refused."""
     assert main.main(arguments) == main.USAGE
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
-    return said.err.removeprefix("oi-tui: ").removesuffix("\n")
+    words = capsys.readouterr()
+    assert words.out == ""
+    assert words.err.count("\n") == 1
+    return words.err.removeprefix("oi-tui: ").removesuffix("\n")
 
 
-def text_for(each: Setting) -> str:
-    return each.show(other_value(each)).replace("\n", "; ")
+def text_for(setting: Setting) -> str:
+    return setting.show(other_value(setting)).replace("\n", "; ")
 
 
-@pytest.mark.parametrize("each", OTHERS, ids=lambda each: each.name)
-def test_every_flag_in_every_spelling_sets_its_setting(each: Setting, started: list[Any]) -> None:
-    text = text_for(each) if not each.masked else "sk-1"
-    flags = [each.long_flag, each.long_flag.replace("-", "_").replace("__", "--", 1), *each.flags]
+@pytest.mark.parametrize("setting", OTHERS, ids=lambda item: item.name)
+def test_every_flag_in_every_spelling_sets_its_setting(setting: Setting, started: list[Any]) -> None:
+    text = text_for(setting) if not setting.masked else "sk-1"
+    flags = [setting.long_flag, setting.long_flag.replace("-", "_").replace("__", "--", 1), *setting.flags]
     for flag in flags:
         assert main.main([flag, text]) == 7
         assert main.main([f"{flag}={text}"] if flag.startswith("--") else [flag, text]) == 7
     for profile, _ in started:
-        assert getattr(profile, each.name) == each.parse(text)
-        assert profile.origins[each.name] == "flag"
+        assert getattr(profile, setting.name) == setting.parse(text)
+        assert profile.origins[setting.name] == "flag"
 
 
-@pytest.mark.parametrize("each", OTHERS, ids=lambda each: each.name)
+@pytest.mark.parametrize("setting", OTHERS, ids=lambda item: item.name)
 def test_every_flag_names_a_wrong_value(
-    each: Setting, started: list[Any], capsys: pytest.CaptureFixture[str]
+    setting: Setting, started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for text in wrong_texts(each):
-        assert refused(capsys, f"{each.long_flag}={text}").startswith(f"{each.key}: expected ")
+    for text in wrong_texts(setting):
+        assert refused(capsys, f"{setting.long_flag}={text}").startswith(f"{setting.key}: expected ")
     assert started == []
 
 
-@pytest.mark.parametrize("each", BOOLEANS, ids=lambda each: each.name)
-def test_every_switch_can_be_set_and_taken_back(each: Setting, started: list[Any]) -> None:
-    ons = [each.long_flag, *each.flags]
-    offs = ["--no-" + each.long_flag[2:], *each.off_flags]
+@pytest.mark.parametrize("setting", BOOLEANS, ids=lambda item: item.name)
+def test_every_switch_can_be_set_and_taken_back(setting: Setting, started: list[Any]) -> None:
+    ons = [setting.long_flag, *setting.flags]
+    offs = ["--no-" + setting.long_flag[2:], *setting.off_flags]
     for flag in ons + offs:
         assert main.main([flag.replace("-", "_").replace("__", "--", 1) if flag[:2] == "--" else flag]) == 7
-    assert [getattr(profile, each.name) for profile, _ in started] == [True] * len(ons) + [False] * len(offs)
+    assert [getattr(profile, setting.name) for profile, _ in started] == [True] * len(ons) + [False] * len(
+        offs
+    )
 
 
-@pytest.mark.parametrize("each", BOOLEANS, ids=lambda each: each.name)
+@pytest.mark.parametrize("setting", BOOLEANS, ids=lambda item: item.name)
 def test_every_switch_names_a_wrong_value(
-    each: Setting, started: list[Any], capsys: pytest.CaptureFixture[str]
+    setting: Setting, started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for text in ("maybe", "", "2", "truely"):
-        assert refused(capsys, f"{each.long_flag}={text}").startswith(f"{each.key}: expected ")
+        assert refused(capsys, f"{setting.long_flag}={text}").startswith(f"{setting.key}: expected ")
     assert started == []
 
 
@@ -144,12 +146,12 @@ def test_the_originals_short_forms_work_together(started: list[Any]) -> None:
         (["--model", "\x1b]0;x\x07", "--\x1b[2J"], "unknown flag --␛[2J; "),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(
+def test_what_is_wrong_is_reported_in_one_line(
     arguments: list[str], message: str, started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = refused(capsys, *arguments)
-    assert message in said
-    assert "\x1b" not in said
+    words = refused(capsys, *arguments)
+    assert message in words
+    assert "\x1b" not in words
     assert started == []
 
 
@@ -162,9 +164,9 @@ def test_a_wrong_default_profile_stops_the_start(
     path = paths.profiles() / "default.yaml"
     paths.make_private(path.parent)
     path.write_text(f"# mine\nllm.max_budget: 1\n{line}\n")
-    said = refused(capsys)
-    assert said.startswith(f"{path}, line 3: {line.partition(':')[0]}: ")
-    assert said.endswith("set the profile back with --reset-profile")
+    words = refused(capsys)
+    assert words.startswith(f"{path}, line 3: {line.partition(':')[0]}: ")
+    assert words.endswith("set the profile back with --reset-profile")
     assert started == []
 
 
@@ -242,8 +244,8 @@ def test_a_profile_that_others_could_have_written_stops_the_start(
     paths.make_private(path.parent)
     path.write_text("auto_run: true\n")
     path.parent.chmod(0o777)
-    said = refused(capsys)
-    assert "not read, as others can write to its folder; to change that: chmod go-w " in said
+    words = refused(capsys)
+    assert "not read, as others can write to its folder; to change that: chmod go-w " in words
     assert started == []
 
 
@@ -312,10 +314,10 @@ def test_flags_of_the_original_do_not_override_what_a_person_chose(
     assert main.main(arguments) == 7
     ((profile, _),) = started
     assert {name: getattr(profile, name) for name in values} == values
-    assert [each for each in profile.unknown if "does not change" in each] == [
-        each for each in profile.unknown if note and each.startswith(note)
+    assert [item for item in profile.unknown if "does not change" in item] == [
+        item for item in profile.unknown if note and item.startswith(note)
     ]
-    assert any("does not change" in each for each in profile.unknown) == bool(note)
+    assert any("does not change" in item for item in profile.unknown) == bool(note)
 
 
 def test_what_follows_two_dashes_is_text_also_where_it_looks_like_an_old_flag(started: list[Any]) -> None:
@@ -340,7 +342,7 @@ def test_short_flags_in_one_word_are_understood(
     assert {name: getattr(started[0][0], name) for name in values} == values
 
 
-def test_an_unknown_variable_is_said_at_the_start(
+def test_an_unknown_variable_is_reported_at_the_start(
     started: list[Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("OI_TUI_MODLE", "x")
@@ -452,8 +454,8 @@ def test_the_older_flag_for_a_profile_names_one(started: list[Any]) -> None:
 def test_offline_with_a_server_elsewhere_stops_the_start(
     started: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = refused(capsys, "--offline", "-m", "openai/x", "-ab", "https://models.example.com/v1")
-    assert said.startswith("llm.api_base: offline is on, but openai/x runs at models.example.com")
+    words = refused(capsys, "--offline", "-m", "openai/x", "-ab", "https://models.example.com/v1")
+    assert words.startswith("llm.api_base: offline is on, but openai/x runs at models.example.com")
     assert started == []
     assert main.main(["--offline", "-m", "openai/x", "-ab", "http://127.0.0.1:1/v1"]) == 7
 
@@ -509,7 +511,7 @@ def test_version_and_help_import_neither_textual_nor_litellm(flag: str) -> None:
     code_, modules = json.loads(ended.stderr)
     assert code_ == 0
     assert not {"textual", "litellm", "rich", "ruamel", "openai"} & set(modules)
-    assert __version__ in ended.stdout or all(each.long_flag[2:] in ended.stdout for each in settings())
+    assert __version__ in ended.stdout or all(item.long_flag[2:] in ended.stdout for item in settings())
 
 
 @pytest.mark.parametrize(
@@ -547,7 +549,7 @@ def test_a_key_on_the_command_line_is_not_left_for_others_to_see() -> None:
         assert ended.stdout.rstrip("\n").endswith("-m\0x\0")
 
 
-def test_a_key_that_the_system_does_not_let_hide_is_said_to_be_seen(
+def test_a_key_that_the_system_does_not_let_hide_is_reported_to_be_seen(
     started: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = Path.read_bytes
@@ -583,10 +585,10 @@ def test_what_a_switch_off_does_is_a_sentence(capsys: pytest.CaptureFixture[str]
     with pytest.raises(SystemExit):
         main.main(["--help"])
     shown = " ".join(capsys.readouterr().out.split())
-    offs = [each for each in settings() if each.kind is bool and each.default is True]
+    offs = [item for item in settings() if item.kind is bool and item.default is True]
     assert offs
-    for each in offs:
-        verb = each.told_off.removeprefix("Do not ").split()[0].lower()
-        assert verb in VERBS, each.told_off
-        assert each.told_off.split(".")[0][1:] in shown
+    for off in offs:
+        verb = off.help_off.removeprefix("Do not ").split()[0].lower()
+        assert verb in VERBS, off.help_off
+        assert off.help_off.split(".")[0][1:] in shown
     assert "do not three" not in shown

@@ -160,12 +160,12 @@ def test_these_are_for_the_model(text: str) -> None:
 
 
 def test_names_complete_by_their_beginning() -> None:
-    assert [each.name for each in matching("%auto")] == ["auto_run"]
+    assert [item.name for item in matching("%auto")] == ["auto_run"]
     assert len(matching("%")) == len(COMMANDS)
 
 
 def test_every_key_belongs_to_one_command() -> None:
-    keys = [each.keys for each in COMMANDS.values() if each.keys]
+    keys = [command.keys for command in COMMANDS.values() if command.keys]
     assert len(keys) == len(set(keys))
 
 

@@ -114,7 +114,7 @@ def work(session: Session, request: str, *answers: Answer, typed: str = "") -> l
     return list(session.messages[before + 1 :])
 
 
-def said(messages: list[Message]) -> str:
+def text(messages: list[Message]) -> str:
     assert messages[-1].type == "message"
     return messages[-1].content
 
@@ -126,22 +126,22 @@ def states(messages: list[Message]) -> list[str | None]:
 def test_the_largest_file_is_found_and_named(session: Session, workplace: Path) -> None:
     (workplace / "deep" / "er").mkdir(parents=True)
     (workplace / "deep" / "er" / "big one.bin").write_bytes(b"x" * 123_456)
-    told = said(work(session, "largest files here"))
-    assert "the largest is `deep/er/big one.bin` with 123,456 bytes" in told
+    reported = text(work(session, "largest files here"))
+    assert "the largest is `deep/er/big one.bin` with 123,456 bytes" in reported
 
 
 def test_the_file_that_was_named_is_summarised_with_its_true_figures(session: Session) -> None:
     messages = work(session, "Please summarise prices.csv!")
     assert LABEL in messages[0].content
     assert states(messages) == ["finished"]
-    assert "`prices.csv` has 62 rows" in said(messages)
-    assert "| close | 62 | 184.58 | 173.43 | 201.01 |" in said(messages)
+    assert "`prices.csv` has 62 rows" in text(messages)
+    assert "| close | 62 | 184.58 | 173.43 | 201.01 |" in text(messages)
 
 
 def test_a_quoted_name_with_blanks_and_another_delimiter_is_read(session: Session) -> None:
-    told = said(work(session, 'summarise "weather stations.csv"'))
-    assert "has 8 rows. 3 of its 5 columns hold numbers." in told
-    assert "| Höhe m | 8 | 1,181.50 | 273.00 | 3,571.00 |" in told
+    reported = text(work(session, 'summarise "weather stations.csv"'))
+    assert "has 8 rows. 3 of its 5 columns hold numbers." in reported
+    assert "| Höhe m | 8 | 1,181.50 | 273.00 | 3,571.00 |" in reported
 
 
 def test_a_name_that_is_almost_right_fails_truly_and_is_then_found(session: Session) -> None:
@@ -149,14 +149,14 @@ def test_a_name_that_is_almost_right_fails_truly_and_is_then_found(session: Sess
     assert states(messages) == ["failed", "finished", "finished"]
     assert any("FileNotFoundError" in message.content for message in messages)
     assert "You may have meant `prices.csv`" in "".join(m.content for m in messages)
-    assert "`prices.csv` has 62 rows" in said(messages)
+    assert "`prices.csv` has 62 rows" in text(messages)
 
 
 def test_a_name_like_no_other_is_answered_with_the_files_there_are(session: Session) -> None:
     messages = work(session, "summarise zebra_census_2031.csv")
     assert states(messages) == ["failed", "finished"]
-    assert "prices.csv" in said(messages)
-    assert "Ask again" in said(messages)
+    assert "prices.csv" in text(messages)
+    assert "Ask again" in text(messages)
 
 
 @pytest.mark.parametrize("request_", ["plot something", "plot prices.csv", "plot prise.csv"])
@@ -166,40 +166,40 @@ def test_a_picture_is_drawn_without_any_package(session: Session, request_: str)
     data = base64.b64decode(picture.content)
     assert data.startswith(b"\x89PNG")
     assert struct.unpack(">II", data[16:24]) == (640, 320)
-    assert "lines, each on a scale of its own" in said(messages)
+    assert "lines, each on a scale of its own" in text(messages)
 
 
 def test_answers_to_input_are_used_in_the_next_step(session: Session) -> None:
     messages = work(session, "ask me something", typed="Ada\n360\n")
     assert states(messages) == ["finished", "finished"]
-    assert said(messages) == "Ada, your number 360 is a product of primes: **2 x 2 x 2 x 3 x 3 x 5**."
+    assert text(messages) == "Ada, your number 360 is a product of primes: **2 x 2 x 2 x 3 x 3 x 5**."
 
 
 def test_an_answer_that_is_no_number_is_repaired(session: Session) -> None:
     messages = work(session, "ask me something", typed="Ada\nmany\nnone\n13\n")
     assert states(messages) == ["failed", "finished", "finished"]
-    assert "Ada, your number 13 is a prime itself" in said(messages)
+    assert "Ada, your number 13 is a prime itself" in text(messages)
 
 
 def test_a_mistake_on_purpose_is_repaired_after_the_traceback(session: Session) -> None:
     messages = work(session, "break something")
     assert states(messages) == ["failed", "finished"]
     assert "TypeError" in "".join(m.content for m in messages if m.role == "assistant")
-    assert said(messages) == "Repaired: **3 kinds of fruit for 4.50**."
+    assert text(messages) == "Repaired: **3 kinds of fruit for 4.50**."
 
 
 @pytest.mark.needs("bash")
 def test_the_shell_is_asked_about_the_machine(session: Session) -> None:
     messages = work(session, "shell: what machine is this")
     assert states(messages) == ["finished", "finished"]
-    assert "kB." in said(messages)
+    assert "kB." in text(messages)
 
 
 @pytest.mark.needs("node", "bash")
 def test_javascript_counts_the_kinds_of_files(session: Session) -> None:
     messages = work(session, "javascript")
     assert states(messages) == ["finished", "finished"]
-    assert said(messages) == "The most common kind is `.csv`, 2 times."
+    assert text(messages) == "The most common kind is `.csv`, 2 times."
 
 
 def test_a_count_goes_on_from_where_it_was_stopped(session: Session) -> None:
@@ -208,11 +208,11 @@ def test_a_count_goes_on_from_where_it_was_stopped(session: Session) -> None:
     assert "You edited my code" in "".join(m.content for m in messages)
     messages = work(session, "go on")
     assert "we got to 3" in "".join(m.content for m in messages)
-    assert said(messages) == "Done: the last line was `10 squared is 100`."
+    assert text(messages) == "Done: the last line was `10 squared is 100`."
 
 
 def test_going_on_with_nothing_is_explained(session: Session) -> None:
-    assert "nothing was being counted" in said(work(session, "go on"))
+    assert "nothing was being counted" in text(work(session, "go on"))
 
 
 @pytest.mark.parametrize("task", TASKS, ids=[task.phrase for task in TASKS])
@@ -222,18 +222,18 @@ def test_a_rejection_leads_to_another_way_that_works(session: Session, task) -> 
     messages = work(session, request, lambda _: Reject("too long for me"), typed="Ada\n")
     assert states(messages) == ["rejected", "finished"]
     assert "because: “too long for me”" in "".join(m.content for m in messages)
-    assert "The other way" in said(messages)
+    assert "The other way" in text(messages)
 
 
 def test_a_second_rejection_is_accepted(session: Session) -> None:
     messages = work(session, "plot something", lambda _: Reject(), lambda _: Reject("no"))
     assert states(messages) == ["rejected", "rejected"]
-    assert "Then I leave it there" in said(messages)
+    assert "Then I leave it there" in text(messages)
 
 
 def test_an_interruption_is_noticed(demo: Demo) -> None:
     call = {"id": "a", "type": "function", "function": {"name": "execute", "arguments": "{}"}}
-    told = ask(
+    reported = ask(
         demo,
         messages=[
             {"role": "user", "content": "count slowly"},
@@ -245,21 +245,21 @@ def test_an_interruption_is_noticed(demo: Demo) -> None:
             },
         ],
     )
-    content = told[0]["choices"][0]["message"]["content"]
+    content = reported[0]["choices"][0]["message"]["content"]
     assert content.startswith("You stopped it")
     assert "- `1 squared`" in content
 
 
 @pytest.mark.parametrize("request_", ["hello", "help", "what is the meaning of life?", "😀", "/" * 10_000])
 def test_anything_else_is_answered_with_what_it_is_and_can_do(session: Session, request_: str) -> None:
-    told = said(work(session, request_))
-    assert "a script, not an AI" in told
-    assert all(f"`{task.phrase}`" in told for task in TASKS)
+    reported = text(work(session, request_))
+    assert "a script, not an AI" in reported
+    assert all(f"`{task.phrase}`" in reported for task in TASKS)
 
 
 def test_every_phrase_that_is_offered_is_understood() -> None:
     for task in TASKS:
-        assert next(each for each in TASKS if each.pattern.search(task.phrase)) is task
+        assert next(item for item in TASKS if item.pattern.search(task.phrase)) is task
 
 
 def test_without_tools_code_comes_in_fences_and_its_output_is_read(demo: Demo) -> None:
@@ -302,10 +302,10 @@ def test_each_start_has_its_own_key_and_stops_for_good() -> None:
     one, other = start(), start()
     assert one.key != other.key
     assert send(other, b"{}")[0] == 400
-    for each in (one, other):
-        each.stop()
+    for item in (one, other):
+        item.stop()
         with pytest.raises(ConnectionError):
-            send(each, b"{}")
+            send(item, b"{}")
 
 
 def test_the_usage_is_counted_when_it_is_asked_for(demo: Demo) -> None:

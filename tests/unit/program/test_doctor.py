@@ -28,11 +28,11 @@ EXAMINE = [sys.executable, "-P", "-m", "oi_tui", "--doctor"]
 
 
 def problems(findings: object) -> list[Finding]:
-    return [each for each in findings if each.good is False]
+    return [finding for finding in findings if finding.good is False]
 
 
 def words(findings: object) -> str:
-    return "\n".join(f"{each.good} {each.words} > {each.fix}" for each in findings)
+    return "\n".join(f"{finding.good} {finding.words} > {finding.fix}" for finding in findings)
 
 
 def examined(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
@@ -48,7 +48,7 @@ def examined(*arguments: str, **environment: str | None) -> subprocess.Completed
     )
 
 
-def test_a_good_machine_has_no_problem_and_every_part_is_told_of() -> None:
+def test_a_good_machine_has_no_problem_and_every_part_is_reported_of() -> None:
     text, count = report(ask_terminal=False)
     assert count == 0, text
     for title in ("Python", "Packages", "Settings", "Languages", "Models", "Terminal", "Folders"):
@@ -72,13 +72,13 @@ def test_every_problem_comes_with_a_fix(monkeypatch: pytest.MonkeyPatch, tmp_pat
         for finding in findings
     ]
     bad = problems(found)
-    told = words(bad)
+    reported = words(bad)
     for expected in ("auto_run", "chmod 700", "TERM is not set", "UTF-8", "HOME is", "MISTRAL_API_KEY"):
-        assert expected in told
-    assert all(each.fix for each in bad)
+        assert expected in reported
+    assert all(item.fix for item in bad)
 
 
-def test_keys_are_told_of_by_name_and_never_by_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_are_reported_of_by_name_and_never_by_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0123456789")
     monkeypatch.setenv("ODD_API_TOKEN", " canary-with-blanks ")
     text, count = report(ask_terminal=False)
@@ -88,13 +88,13 @@ def test_keys_are_told_of_by_name_and_never_by_value(monkeypatch: pytest.MonkeyP
     assert count == 1
 
 
-def test_kept_keys_are_told_of_by_name_and_a_file_that_others_wrote_is_a_problem() -> None:
+def test_kept_keys_are_reported_of_by_name_and_a_file_that_others_wrote_is_a_problem() -> None:
     path = paths.make_private(paths.config()) / "keys.json"
     path.write_text('{"MISTRAL_API_KEY": "canary-of-a-key-123"}')
     path.chmod(0o600)
-    told = words(work.kept_keys())
-    assert "True MISTRAL_API_KEY is saved in " in told
-    assert "canary" not in told
+    reported = words(work.kept_keys())
+    assert "True MISTRAL_API_KEY is saved in " in reported
+    assert "canary" not in reported
     path.chmod(0o666)
     assert "keys.json" in words(problems(work.kept_keys()))
 
@@ -131,24 +131,24 @@ def test_the_profile_that_is_named_is_the_one_that_is_looked_at(tmp_path: Path) 
     ours("llm.model: usual\n")
     ours("llm.model: ollama/other\npython: /nowhere/python\nsandbox: true\nnonsense: 1\n", "work.yaml")
     done = examined("--profile", "work", "--temperature", "1", OI_TUI_THEME="nord")
-    told = " ".join(done.stdout.split())
-    assert "profiles/work.yaml: the model is ollama/other" in told
-    assert "set by the environment: theme" in told
-    assert "set by flags: llm.temperature" in told
-    assert "work.yaml, line 4: nonsense" in told
-    assert "/nowhere/python not found" in told
-    assert "ollama/other needs Ollama, which does not answer" in told
-    assert "the sandbox is on" in told
+    reported = " ".join(done.stdout.split())
+    assert "profiles/work.yaml: the model is ollama/other" in reported
+    assert "set by the environment: theme" in reported
+    assert "set by flags: llm.temperature" in reported
+    assert "work.yaml, line 4: nonsense" in reported
+    assert "/nowhere/python not found" in reported
+    assert "ollama/other needs Ollama, which does not answer" in reported
+    assert "the sandbox is on" in reported
     assert done.returncode == 1
 
 
-def test_a_target_is_reached_and_what_is_there_is_said() -> None:
+def test_a_target_is_reached_and_what_is_there_is_reported() -> None:
     done = examined("--target", "command:env")
-    told = " ".join(done.stdout.split())
-    assert "set by flags: target" in told
-    assert "ok code runs on env as " in told
-    assert "there and back takes " in told
-    assert "ok Python 3." in told.partition("Target ")[2].partition(" Languages ")[0]
+    reported = " ".join(done.stdout.split())
+    assert "set by flags: target" in reported
+    assert "ok code runs on env as " in reported
+    assert "there and back takes " in reported
+    assert "ok Python 3." in reported.partition("Target ")[2].partition(" Languages ")[0]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_sandbox_elsewhere_is_a_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "variable", "said", "advice"),
+    ("arguments", "variable", "shown", "advice"),
     [
         (("--profile", "nix"), "", "there is no profile 'nix'", "oi-tui --profiles lists"),
         (
@@ -191,25 +191,25 @@ def test_a_sandbox_elsewhere_is_a_problem() -> None:
         ),
     ],
 )
-def test_settings_that_cannot_be_used_are_a_problem_and_all_the_rest_is_told(
-    arguments: tuple[str, ...], variable: str, said: str, advice: str, workplace: Path
+def test_settings_that_cannot_be_used_are_a_problem_and_all_the_rest_is_reported(
+    arguments: tuple[str, ...], variable: str, shown: str, advice: str, workplace: Path
 ) -> None:
     (workplace / "bad.yaml").write_text("llm.temperature: hot\n")
     (workplace / "folder.yaml").mkdir()
     done = examined(*arguments, **({"OI_TUI_THEME": variable} if variable else {}))
-    told = " ".join(done.stdout.split())
+    reported = " ".join(done.stdout.split())
     assert done.stderr == ""
-    assert f"PROBLEM {said}" in told.replace(f"{workplace}/", "")
-    assert advice in told
-    assert "Folders" in told
+    assert f"PROBLEM {shown}" in reported.replace(f"{workplace}/", "")
+    assert advice in reported
+    assert "Folders" in reported
     assert done.returncode == 1
 
 
-def test_a_broken_profile_that_is_in_use_is_told_of_once() -> None:
+def test_a_broken_profile_that_is_in_use_is_reported_of_once() -> None:
     ours("llm.temperature: hot\n")
-    told = examined().stdout
-    assert told.count("llm.temperature") == 1
-    assert "the defaults are checked instead" in " ".join(told.split())
+    reported = examined().stdout
+    assert reported.count("llm.temperature") == 1
+    assert "the defaults are checked instead" in " ".join(reported.split())
 
 
 def test_looking_makes_and_changes_no_file() -> None:
@@ -217,14 +217,14 @@ def test_looking_makes_and_changes_no_file() -> None:
     assert not paths.profiles().exists()
     path = ours("version: 0.2.0\nmodel: gpt-4\n", "old.yaml")
     before = path.read_bytes()
-    told = examined("--profile", "old").stdout
-    assert "the model is gpt-4" in " ".join(told.split())
+    reported = examined("--profile", "old").stdout
+    assert "the model is gpt-4" in " ".join(reported.split())
     assert path.read_bytes() == before
-    assert [each.name for each in paths.profiles().iterdir()] == ["old.yaml"]
+    assert [item.name for item in paths.profiles().iterdir()] == ["old.yaml"]
 
 
 @pytest.mark.parametrize(
-    ("answer", "good", "said"),
+    ("answer", "good", "shown"),
     [
         (refused(200, ""), True, "answers"),
         (refused(401, ""), True, "answers"),
@@ -235,15 +235,15 @@ def test_looking_makes_and_changes_no_file() -> None:
     ],
 )
 def test_the_models_own_server_is_asked_without_its_key(
-    answer: Callable[[Exchange], None], good: bool, said: str, monkeypatch: pytest.MonkeyPatch
+    answer: Callable[[Exchange], None], good: bool, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "PATIENCE", 0.5)
     with ModelServer(answer, questions=True) as asked:
         profile = Profile().with_changes(model="openai/x", api_base=asked.base, api_key="canary-key-0123")
         found = server.finding(profile)
-        assert (found.good, said in found.words) == (good, True), found
+        assert (found.good, shown in found.words) == (good, True), found
         assert "canary" not in f"{found}"
-        assert all("canary" not in str(each.headers) for each in asked.exchanges)
+        assert all("canary" not in str(exchange.headers) for exchange in asked.exchanges)
 
 
 def test_a_server_that_is_not_there_or_may_not_be_asked_is_a_problem() -> None:
@@ -303,13 +303,13 @@ def test_missing_old_and_stolen_packages_are_problems(monkeypatch: pytest.Monkey
         "find_spec",
         lambda name, spec=importlib.util.find_spec: None if name == "pyte" else spec(name),
     )
-    told = words(problems(installation.packages()))
-    assert "pexpect is missing" in told
-    assert "litellm 1.82.8 was compromised by an attacker" in told
-    assert "textual 0.1 does not match" in told
-    assert "pyte" in told
-    assert "cannot be imported" in told
-    assert told.count("pip install") == 4
+    reported = words(problems(installation.packages()))
+    assert "pexpect is missing" in reported
+    assert "litellm 1.82.8 was compromised by an attacker" in reported
+    assert "textual 0.1 does not match" in reported
+    assert "pyte" in reported
+    assert "cannot be imported" in reported
+    assert reported.count("pip install") == 4
 
 
 def test_a_folder_that_cannot_be_used_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_a_folder_that_cannot_be_used_is_a_problem(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("number", "said", "advice"),
+    ("number", "shown", "advice"),
     [
         (errno.EACCES, "cannot be written to (Permission denied)", "that you can write to"),
         (errno.EROFS, "cannot be written to (Read-only file system)", "that you can write to"),
@@ -331,7 +331,7 @@ def test_a_folder_that_cannot_be_used_is_a_problem(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_whether_a_folder_can_be_written_to_is_tried(
-    number: int, said: str, advice: str, monkeypatch: pytest.MonkeyPatch
+    number: int, shown: str, advice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = tempfile.TemporaryFile
 
@@ -343,7 +343,7 @@ def test_whether_a_folder_can_be_written_to_is_tried(
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
     bad = problems(folders.folders())
     assert len(bad) == 3
-    assert all(said in each.words and advice in each.fix for each in bad)
+    assert all(shown in item.words and advice in item.fix for item in bad)
 
 
 def test_in_tmux_and_in_tmux_within_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,15 +355,15 @@ def test_in_tmux_and_in_tmux_within_tmux(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("TMUX", "/tmp/nowhere,1,0")
     monkeypatch.setenv("TERM", "xterm-256color")
-    told = words(terminal.terminal(ask=False))
-    assert "within another tmux or screen (screen-256color) > These tmux settings" in told
-    assert "allow-passthrough is off" in told
-    assert "False TERM is xterm-256color, which is not tmux" in told
+    reported = words(terminal.terminal(ask=False))
+    assert "within another tmux or screen (screen-256color) > These tmux settings" in reported
+    assert "allow-passthrough is off" in reported
+    assert "False TERM is xterm-256color, which is not tmux" in reported
     stand_in.write_text("#!/bin/sh\nexit 1\n")
     monkeypatch.setenv("TERM", "tmux-256color")
-    told = words(terminal.terminal(ask=False))
-    assert "in tmux, which does not answer" in told
-    assert "False" not in told
+    reported = words(terminal.terminal(ask=False))
+    assert "in tmux, which does not answer" in reported
+    assert "False" not in reported
 
 
 def test_a_report_that_cannot_be_written_leaves_no_half_of_it(
@@ -393,7 +393,7 @@ def test_a_working_directory_that_is_gone_is_a_problem(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "said"),
+    ("environment", "shown"),
     [
         ({"TERM": "dumb"}, "TERM is dumb"),
         ({"NO_COLOR": "1"}, "NO_COLOR is set"),
@@ -405,16 +405,16 @@ def test_a_working_directory_that_is_gone_is_a_problem(tmp_path: Path) -> None:
         ({"LANG": "en_US.ISO-8859-1", "LC_ALL": ""}, "is not UTF-8"),
     ],
 )
-def test_the_terminal_is_told_of_by_its_environment(
-    environment: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch
+def test_the_terminal_is_reported_of_by_its_environment(
+    environment: dict[str, str], shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert said in words(terminal.terminal(ask=False))
+    assert shown in words(terminal.terminal(ask=False))
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "shown"),
     [
         (None, "did not report its features in time"),
         (b"\x1b[?62;c", "half blocks"),
@@ -429,14 +429,14 @@ def test_the_terminal_is_told_of_by_its_environment(
     ],
 )
 def test_the_terminals_answers_are_understood(
-    answer: bytes | None, said: str, monkeypatch: pytest.MonkeyPatch
+    answer: bytes | None, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("TMUX", "STY", "KITTY_WINDOW_ID", "TERM_PROGRAM"):
         monkeypatch.delenv(name, raising=False)
-    assert said in words(terminal._answers(answer))
+    assert shown in words(terminal._answers(answer))
 
 
-def test_a_part_that_fails_or_hangs_is_told_of_and_the_rest_is_there() -> None:
+def test_a_part_that_fails_or_hangs_is_reported_of_and_the_rest_is_there() -> None:
     release = threading.Event()
 
     def fails() -> list[Finding]:
@@ -456,7 +456,7 @@ def test_a_part_that_fails_or_hangs_is_told_of_and_the_rest_is_there() -> None:
     assert time.monotonic() - began < 15
     release.set()
     assert "half of it is missing" in words(problems(found["Broken"]))
-    assert [each.words[:9] for each in found["Hanging"]] == ["begun", "not all o"]
+    assert [item.words[:9] for item in found["Hanging"]] == ["begun", "not all o"]
     assert found["Sound"] == [Finding(True, "well")]
 
 
@@ -530,32 +530,35 @@ def test_it_neither_loads_textual_nor_litellm() -> None:
     assert {"textual", "litellm", "rich"} & set(json.loads(done.stderr)) == set()
 
 
-def test_where_the_models_key_is_looked_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = words(work.kept_keys())
-    assert "None gpt-4o: OPENAI_API_KEY is not set; a key that you type is saved in " in told
-    assert "the command line or profile, then the environment, then the system's keyring, then a file" in told
+def test_where_the_models_key_is_looked_for_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported = words(work.kept_keys())
+    assert "None gpt-4o: OPENAI_API_KEY is not set; a key that you type is saved in " in reported
+    assert (
+        "the command line or profile, then the environment, then the system's keyring, then a file"
+        in reported
+    )
     monkeypatch.setenv("OPENAI_API_KEY", "canary-0123456789")
-    told = words(work.kept_keys())
-    assert "True gpt-4o: OPENAI_API_KEY comes from the environment." in told
-    assert "canary" not in told
+    reported = words(work.kept_keys())
+    assert "True gpt-4o: OPENAI_API_KEY comes from the environment." in reported
+    assert "canary" not in reported
 
 
 def test_a_key_in_a_profile_is_advised_against_and_never_shown() -> None:
     paths.make_private(paths.profiles())
     (paths.profiles() / "default.yaml").write_text("llm.api_key: canary-0123456789\n")
-    told = words(work.settings()) + words(work.kept_keys())
-    assert "default.yaml contains an API key, which anyone with the file can read > f2, then f3" in told
-    assert "canary" not in told
+    reported = words(work.settings()) + words(work.kept_keys())
+    assert "default.yaml contains an API key, which anyone with the file can read > f2, then f3" in reported
+    assert "canary" not in reported
 
 
 def test_what_cannot_act_on_this_machine_is_listed() -> None:
-    told = words(work.settings())
-    for each in settings():
-        if each.cannot():
-            assert f"None {each.key} has no effect: " in told
+    reported = words(work.settings())
+    for setting in settings():
+        if setting.cannot():
+            assert f"None {setting.key} has no effect: " in reported
 
 
-def test_where_the_environment_cannot_be_hidden_keys_in_it_are_said_to_be_readable(
+def test_where_the_environment_cannot_be_hidden_keys_in_it_are_reported_to_be_readable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert "ps -E" not in words(work.models())

@@ -9,9 +9,9 @@ from oi_tui.engine.settings.profile import settings
 def test_every_flag_is_on_it_under_a_heading() -> None:
     page = help_page.page(main.parser())
     lines = page.splitlines()
-    for each in settings():
-        assert each.long_flag[2:] in page
-        assert each.section in lines
+    for setting in settings():
+        assert setting.long_flag[2:] in page
+        assert setting.section in lines
     for flag in ("--plain", "--stdin", "--doctor [FILE]", "--resume [ID]", "--profile [NAME]", "--demo"):
         assert flag in page
     assert "Exit codes" in lines

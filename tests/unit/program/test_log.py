@@ -107,12 +107,12 @@ def test_lines_can_be_printed_as_they_come_and_control_nothing(capsys: pytest.Ca
     logger.warning("seen\x1b[2J")
     log.print_lines(False)
     logger.warning("unseen")
-    said = capsys.readouterr().err
-    assert "seen␛[2J" in said
-    assert "unseen" not in said
+    words = capsys.readouterr().err
+    assert "seen␛[2J" in words
+    assert "unseen" not in words
 
 
-def test_a_log_that_cannot_be_kept_is_told_of_and_the_lines_are_at_hand() -> None:
+def test_a_log_that_cannot_be_kept_is_reported_of_and_the_lines_are_at_hand() -> None:
     paths.state().parent.mkdir(parents=True, exist_ok=True)
     paths.state().write_text("a file where the folder should be")
     log.begin()

@@ -43,5 +43,5 @@ def test_the_python_api_names_it_too(code: str) -> None:
     assert done.stderr.splitlines()[-1].startswith(f"ImportError: {SENTENCE}")
 
 
-def test_the_version_is_told_there() -> None:
+def test_the_version_is_reported_there() -> None:
     assert on_windows("from oi_tui.start import main; main(['--version'])").stdout.startswith("oi-tui ")

@@ -55,8 +55,8 @@ def make(models: ModelProcess, served: server.ModelServer) -> Iterator[Make]:
         return found
 
     yield interpreter
-    for each in made:
-        each.close()
+    for item in made:
+        item.close()
 
 
 def contents(messages: list[dict[str, Any]]) -> list[str]:
@@ -76,7 +76,7 @@ def test_a_list_of_messages_replaces_the_conversation(make: Make, served: server
     ]
     answer = interpreter.chat(history, display=False)
     assert contents(served.requests[-1]["messages"]) == ["one", "two", "three"]
-    assert [each["content"] for each in answer] == ["Hello there"]
+    assert [item["content"] for item in answer] == ["Hello there"]
     assert interpreter.last_messages_count == 3
     assert interpreter.messages == [*history, *answer]
 
@@ -102,11 +102,11 @@ def test_messages_of_version_0_1_reach_the_model(make: Make, served: server.Mode
         {"role": "assistant", "message": "So:", "language": "python", "code": "1+1", "output": "2"},
     ]
     interpreter.chat("go on", display=False)
-    said = served.requests[0]["messages"]
-    assert contents(said)[0] == "add"
-    assert "1+1" in json.dumps(said)
-    assert "2" in contents(said)[-1]
-    assert contents(said)[-1].endswith("go on")
+    words = served.requests[0]["messages"]
+    assert contents(words)[0] == "add"
+    assert "1+1" in json.dumps(words)
+    assert "2" in contents(words)[-1]
+    assert contents(words)[-1].endswith("go on")
     assert [message["type"] for message in interpreter.messages[:4]] == [
         "message",
         "message",
@@ -129,7 +129,7 @@ def test_code_at_the_end_runs_before_the_model_is_asked(make: Make, served: serv
     interpreter = make(auto_run=True)
     code = {"role": "assistant", "type": "code", "format": "python", "content": "print(6 * 7)"}
     interpreter.chat([{"role": "user", "type": "message", "content": "go"}, code], display=False)
-    assert [each["content"] for each in interpreter.messages[2:]] == ["42\n", "Hello there"]
+    assert [message["content"] for message in interpreter.messages[2:]] == ["42\n", "Hello there"]
     assert len(served.requests) == 1
     interpreter.chat(None, display=False)
     assert len(served.requests) == 2, "what ran does not run again"
@@ -168,7 +168,7 @@ def test_a_turn_in_the_background_can_be_waited_for(make: Make, served: server.M
     with pytest.raises(TurnError, match="Another chat"):
         interpreter.chat("me too", display=False)
     go.set()
-    assert [each["content"] for each in interpreter.wait()] == ["At last"]
+    assert [item["content"] for item in interpreter.wait()] == ["At last"]
     assert not interpreter.responding
 
 
@@ -271,7 +271,7 @@ def test_what_is_left_is_cleaned_up_at_the_end_of_the_program() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decide", "output", "told"),
+    ("decide", "output", "reported"),
     [
         (lambda request: request.run(), "1\n", "1"),
         (lambda request: True, "1\n", "1"),
@@ -283,7 +283,7 @@ def test_what_is_left_is_cleaned_up_at_the_end_of_the_program() -> None:
 def test_a_function_decides_about_code(
     decide: Callable[[ApprovalRequested], object],
     output: str | None,
-    told: str,
+    reported: str,
     make: Make,
     served: server.ModelServer,
 ) -> None:
@@ -292,10 +292,10 @@ def test_a_function_decides_about_code(
     interpreter.on_approval = decide
     chunks = list(interpreter.chat("go", stream=True))
     assert "confirmation" not in {chunk["type"] for chunk in chunks}
-    printed = [each["content"] for each in interpreter.messages if each["type"] == "console"]
+    printed = [message["content"] for message in interpreter.messages if message["type"] == "console"]
     assert printed == ([output] if output else [])
-    [result] = [each for each in served.requests[1]["messages"] if each["role"] == "tool"]
-    assert told in result["content"]
+    [result] = [item for item in served.requests[1]["messages"] if item["role"] == "tool"]
+    assert reported in result["content"]
 
 
 @pytest.mark.parametrize("decide", [lambda request: None, lambda request: 1 / 0])
@@ -318,7 +318,7 @@ def test_events_are_typed_and_answered_by_their_methods(make: Make, served: serv
             assert event.edit("print(3)")
             assert not event.run(), "the first answer counts"
     assert events[-1] == TurnEnded("done")
-    assert any(each["content"] == "3\n" for each in interpreter.messages)
+    assert any(message["content"] == "3\n" for message in interpreter.messages)
 
 
 def test_events_with_a_question_that_is_not_answered_are_an_error(
@@ -338,7 +338,7 @@ def test_a_function_answers_programs_that_ask(
     asked = []
     interpreter.on_input = lambda request: asked.append(request.prompt) or typed  # type: ignore[func-returns-value]
     interpreter.chat("go", display=False)
-    [printed] = [each["content"] for each in interpreter.messages if each["type"] == "console"]
+    [printed] = [message["content"] for message in interpreter.messages if message["type"] == "console"]
     assert output in printed
     assert asked == ["Name? "]
 
@@ -381,7 +381,7 @@ def test_what_a_profile_has_without_effect_is_a_warning(tmp_path: Path) -> None:
 
 def stored() -> list[list[str]]:
     store = Store(paths.conversations())
-    return [[each.content for each in store.read(item.id)] for item in store.summaries()]
+    return [[entry.content for entry in store.read(item.id)] for item in store.summaries()]
 
 
 def test_conversations_are_saved_for_the_navigator() -> None:
@@ -487,7 +487,7 @@ def test_chat_alone_in_a_notebook_asks_line_by_line(make: Make, monkeypatch: pyt
     monkeypatch.setattr("oi_tui.api.interactive.is_possible", lambda: False)
     interpreter = make()
     answer = interpreter.chat()
-    assert [each["content"] for each in answer] == ["hello", "Hello there"]
+    assert [item["content"] for item in answer] == ["hello", "Hello there"]
 
 
 @pytest.mark.parametrize("action", ["install", "remove"])
@@ -535,8 +535,8 @@ def test_a_notebook_shows_the_turn_with_its_images() -> None:
     book = nbformat.v4.new_notebook(cells=cells)
     nbclient.NotebookClient(book, timeout=100, kernel_name="python3").execute()
     outputs = book.cells[0].outputs
-    assert "There it is." in "".join(each.get("text", "") for each in outputs)
-    images = [each for each in outputs if "image/png" in each.get("data", {})]
+    assert "There it is." in "".join(output.get("text", "") for output in outputs)
+    images = [output for output in outputs if "image/png" in output.get("data", {})]
     assert len(images) == 1
 
 
@@ -573,7 +573,7 @@ def test_the_calls_of_the_documentation_run_in_their_order(
     interpreter.anonymized_telemetry, interpreter.verbose = False, False
     interpreter.conversation_history, interpreter.safe_mode = True, "ask"
     interpreter.computer.languages = [
-        each for each in interpreter.computer.languages if each.name == "python"
+        language for language in interpreter.computer.languages if language.name == "python"
     ]
     interpreter.chat("Again", display=False)
     assert served.requests[-1]["temperature"] == 0.7
@@ -617,7 +617,7 @@ def test_languages_in_files_of_a_profile_run_once_they_are_trusted(tmp_path: Pat
     with pytest.warns(UserWarning, match=r"missing\.py: file not found"):
         interpreter = OpenInterpreter(tmp_path / "mine.yaml")
     with interpreter:
-        assert [each.name for each in interpreter.computer.languages] == ["python", "shout"]
+        assert [language.name for language in interpreter.computer.languages] == ["python", "shout"]
         with pytest.raises(ValueError, match="you do not trust yet"):
             interpreter.computer.run("shout", "hello")
     Trust().accept(Shown("language", str(tmp_path / "shout.py"), SHOUT))

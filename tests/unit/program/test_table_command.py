@@ -10,7 +10,7 @@ from oi_tui.runtimes.tables import TableError
 from tests.fakes import Computer
 
 
-def test_the_first_rows_of_a_file_are_told_aligned(tmp_path: Path) -> None:
+def test_the_first_rows_of_a_file_are_reported_aligned(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("name,n\nAnna,7\nBo,\n")
     source = find_table(str(tmp_path / "a.csv"), Computer())
     assert isinstance(source, TableFile)

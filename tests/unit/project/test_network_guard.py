@@ -37,7 +37,7 @@ def test_a_test_that_leaves_a_process_fails_and_the_process_is_ended(
 
 
 def test_a_person_s_own_set_up_is_out_of_reach(own_world: Path) -> None:
-    said = subprocess.run(
+    words = subprocess.run(
         [
             sys.executable,
             "-c",
@@ -47,5 +47,5 @@ def test_a_person_s_own_set_up_is_out_of_reach(own_world: Path) -> None:
         text=True,
         check=True,
     )
-    assert all(str(own_world) in place for place in said.stdout.split())
+    assert all(str(own_world) in place for place in words.stdout.split())
     assert processes.marked(os.environ[processes.MARK]) == []

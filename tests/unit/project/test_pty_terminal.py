@@ -42,18 +42,18 @@ def test_a_textual_program_is_seen_typed_to_and_left_with_its_modes_restored() -
         assert terminal.wait_exit() == 0
         assert terminal.modes == set()
         assert terminal.attributes() == terminal.attributes_before
-        assert "said" not in terminal.screen
+        assert "text" not in terminal.screen
 
 
 def test_sequences_cut_anywhere_leave_no_trace_on_the_screen() -> None:
-    said = (
+    text = (
         b"\x1b[>1u\x1b[?2026$p\x1b_Gi=1,a=q;AAAA\x1b\\\x1b]8;;http://a.example/\x1b\\link\x1b]8;;\x1b\\"
         b"\x1b[38:2:1:2:3mred\x1b[0m\x1b[<u\x1b]0;title\x07\x1bP+q544e\x1b\\ \xe4\xb8\x96 end"
     )
-    for cut in range(len(said)):
+    for cut in range(len(text)):
         picture = Picture(40, 5)
-        picture.feed(said[:cut])
-        picture.feed(said[cut:])
+        picture.feed(text[:cut])
+        picture.feed(text[cut:])
         assert picture.lines[0] == "linkred 世 end", cut
 
 

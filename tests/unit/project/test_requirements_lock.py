@@ -24,7 +24,7 @@ def test_every_entry_is_one_version_with_hashes() -> None:
 
 
 def test_every_dependency_is_pinned_to_a_version_that_is_allowed() -> None:
-    versions = {canonicalize_name(each.name): str(each.specifier).removeprefix("==") for each in pinned()}
+    versions = {canonicalize_name(item.name): str(item.specifier).removeprefix("==") for item in pinned()}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for wanted in map(Requirement, project["dependencies"]):
         version = versions.get(canonicalize_name(wanted.name))

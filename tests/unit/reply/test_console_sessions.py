@@ -11,7 +11,7 @@ from oi_tui.engine.reply.console_sessions import ConsoleSession, is_open
 from oi_tui.engine.reply.parser import CodeGrew, CodeStarted, ReplyParser, TextPart, join
 from oi_tui.runtimes.languages import LANGUAGES
 
-WORDS = {word: each.name for each in LANGUAGES for word in (each.name, *each.aliases)}
+WORDS = {word: language.name for language in LANGUAGES for word in (language.name, *language.aliases)}
 
 
 def read(text: str, cut: int = 0, *, call: bool = False) -> list[tuple[str, str]]:

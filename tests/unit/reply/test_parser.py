@@ -43,7 +43,7 @@ def read(deltas: Sequence[Delta] | Iterator[Delta], *, fences: bool) -> list[Par
     return join(parts + parser.finish())
 
 
-def told(parts: Sequence[Part]) -> list[list[Any]]:
+def as_lists(parts: Sequence[Part]) -> list[list[Any]]:
     """The parts as the data files write them."""
     lines: list[list[Any]] = []
     for part in parts:
@@ -122,10 +122,10 @@ def test_a_reply_is_read_as_expected_however_it_is_cut(path: Path) -> None:
     reply = json.loads(path.read_text("utf-8"))
     deltas = [delta(line) for line in reply["deltas"]]
     for fences in reply["fences"]:
-        assert told(read(deltas, fences=fences)) == reply["parts"]
-        assert told(read(cut(deltas, ones()), fences=fences)) == reply["parts"]
+        assert as_lists(read(deltas, fences=fences)) == reply["parts"]
+        assert as_lists(read(cut(deltas, ones()), fences=fences)) == reply["parts"]
         for seed in range(20):
-            assert told(read(cut(deltas, sizes(seed)), fences=fences)) == reply["parts"], seed
+            assert as_lists(read(cut(deltas, sizes(seed)), fences=fences)) == reply["parts"], seed
 
 
 #: What replies are made of; the capital letters occur in no mark.
@@ -245,7 +245,7 @@ def test_valid_arguments_are_read_as_json_reads_them(code: str, other: str) -> N
     parts = read([ToolCallPiece(0, "a", "execute", arguments)], fences=False)
     if code[:1] not in "`{" and code.strip()[:1] not in "`{":
         expected = "".join(c if not "\ud800" <= c <= "\udfff" else "\ufffd" for c in code)
-        assert told(parts) == [["code", "python", "a", expected, True]]
+        assert as_lists(parts) == [["code", "python", "a", expected, True]]
 
 
 def seconds(deltas: list[Delta], *, fences: bool) -> float:
@@ -402,9 +402,9 @@ PIECES = {
 @pytest.mark.parametrize("pieces", PIECES.values(), ids=PIECES)
 def test_a_function_named_like_a_language_is_that_language(pieces: list[tuple[str, str, str]]) -> None:
     deltas = [ToolCallPiece(0, call, name, arguments) for call, name, arguments in pieces]
-    assert told(read(deltas, fences=False)) == [["code", "python", "c", "1", True]]
+    assert as_lists(read(deltas, fences=False)) == [["code", "python", "c", "1", True]]
 
 
 def test_words_behind_the_arguments_of_a_call_are_words() -> None:
     deltas = [ToolCallPiece(0, "c", "python", '{"code": "1"} Done with python.')]
-    assert told(read(deltas, fences=False))[1:] == [["said", " Done with python."]]
+    assert as_lists(read(deltas, fences=False))[1:] == [["said", " Done with python."]]

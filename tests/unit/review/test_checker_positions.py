@@ -152,7 +152,7 @@ def test_a_strange_call_is_noticed_in_every_position_at_its_line(position: str, 
     if position.startswith("@"):
         position = f"def g():\n    HOLE\n{position.replace('HOLE', 'g')}"
     line = position[: position.index("HOLE")].count("\n") + 1
-    noticed = {(each.what, each.line) for each in listed(position.replace("HOLE", STRANGE), folder)}
+    noticed = {(item.what, item.line) for item in listed(position.replace("HOLE", STRANGE), folder)}
     assert ("breakpoint(…)", line) in noticed
 
 
@@ -167,7 +167,7 @@ CHOOSY = (
 )
 
 
-@pytest.mark.parametrize("position", [each for each in POSITIONS if not each.endswith(CHOOSY)])
+@pytest.mark.parametrize("position", [item for item in POSITIONS if not item.endswith(CHOOSY)])
 def test_a_harmless_call_is_not_listed_in_any_position(position: str, folder: Path) -> None:
     assert listed(position.replace("HOLE", HARMLESS), folder) == []
 
@@ -238,7 +238,7 @@ def test_a_value_that_may_be_anything_stays_so_in_whatever_holds_it(holder: str,
     assert listed(f"sorted({holder.replace('HOLE', UNKNOWN)})", folder) != []
 
 
-@pytest.mark.parametrize("holder", [each for each in HOLDERS if not each.endswith(".strange")])
+@pytest.mark.parametrize("holder", [item for item in HOLDERS if not item.endswith(".strange")])
 def test_a_known_value_stays_known_in_whatever_holds_it(holder: str, folder: Path) -> None:
     assert listed(f"sorted({holder.replace('HOLE', '1')})", folder) == []
 
@@ -302,7 +302,7 @@ def test_values_of_harmless_expressions_may_be_handed_on(value: str, folder: Pat
     ],
 )
 def test_what_is_not_known_is_named_in_a_few_words(code: str, what: str, folder: Path) -> None:
-    assert what in [each.what for each in listed(code, folder)]
+    assert what in [item.what for item in listed(code, folder)]
 
 
 def test_only_readers_that_follow_addresses_take_one_apart(folder: Path) -> None:
@@ -315,7 +315,7 @@ def test_only_readers_that_follow_addresses_take_one_apart(folder: Path) -> None
     ["import strange", "from strange import x", "class A:\n    pass", "del x.y", "async def f():\n    pass"],
 )
 def test_a_statement_that_is_not_known_is_listed_at_its_line(statement: str, folder: Path) -> None:
-    assert {each.line for each in listed(f"a = 1\n\n{statement}", folder)} == {3}
+    assert {item.line for item in listed(f"a = 1\n\n{statement}", folder)} == {3}
 
 
 @pytest.mark.parametrize(

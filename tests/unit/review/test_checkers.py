@@ -43,8 +43,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def nothing_listed(language: str, code: str, cwd: Path, *before: str) -> bool:
     earlier = EarlierCode()
-    for each in before:
-        earlier.note(language, each, cwd)
+    for item in before:
+        earlier.note(language, item, cwd)
     covered = Permission("unremarkable", language).covers(language, code, cwd, earlier)
     assert covered == (look_through(language, code, cwd, earlier).nothing_listed and not names(code))
     return covered
@@ -497,7 +497,7 @@ def state_of(folder: Path) -> dict[str, tuple[str, int, bytes]]:
 def test_shell_that_is_not_listed_changes_nothing_when_it_really_runs(shell: str, folder: Path) -> None:
     before, home = state_of(folder), Path(os.environ["HOME"])
     at_home = state_of(home)
-    code = "\n".join(each for each in HARMLESS_SHELL if nothing_listed("shell", each, folder))
+    code = "\n".join(item for item in HARMLESS_SHELL if nothing_listed("shell", item, folder))
     done = subprocess.run([shell], input=code, cwd=folder, text=True, capture_output=True, timeout=60)
     assert "one" in done.stdout
     assert "not found" not in done.stderr
@@ -840,7 +840,7 @@ def test_other_python_is_listed(code: str, folder: Path) -> None:
 
 def test_python_that_is_not_listed_changes_nothing_when_it_really_runs(folder: Path) -> None:
     before = state_of(folder)
-    cells = [each for each in HARMLESS_PYTHON if "raise" not in each and "json.load(f)" not in each and each]
+    cells = [item for item in HARMLESS_PYTHON if "raise" not in item and "json.load(f)" not in item and item]
     wrapped = "for cell in {!r}:\n    try:\n        exec(cell, {{'__name__': '__main__'}})\n    except (KeyError, AttributeError): pass"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", wrapped.format(cells)],
@@ -1122,9 +1122,9 @@ def test_a_folder_that_is_not_there_hides_nothing(tmp_path: Path) -> None:
 def test_languages_that_are_not_parsed_are_offered_no_grant_for_code_without_findings(
     language: str, folder: Path
 ) -> None:
-    assert "unremarkable" not in [each.scope for each in offers(language, "1", folder)]
+    assert "unremarkable" not in [offer.scope for offer in offers(language, "1", folder)]
     assert not Permission("unremarkable", language).covers(language, "1", folder)
-    assert [each.scope for each in offers(language, "1", folder)] == [
+    assert [offer.scope for offer in offers(language, "1", folder)] == [
         "code",
         "count",
         "language",
@@ -1134,7 +1134,7 @@ def test_languages_that_are_not_parsed_are_offered_no_grant_for_code_without_fin
 
 def test_the_grant_is_offered_only_where_it_covers_the_code_itself(folder: Path) -> None:
     def scopes(code: str, earlier: EarlierCode | None = None) -> list[str]:
-        return [each.scope for each in offers("python", code, folder, earlier)]
+        return [offer.scope for offer in offers("python", code, folder, earlier)]
 
     assert "unremarkable" in scopes("print(1)")
     assert "unremarkable" not in scopes("open('canary', 'w')")
@@ -1178,13 +1178,13 @@ def test_of_two_grants_that_say_the_same_one_stays_and_is_revoked_once() -> None
     grants = Permissions()
     for code in ("a", "b", "a"):
         grants.give(Permission("code", "python", code))
-    assert [each.code for each in grants] == ["b", "a"]
+    assert [item.code for item in grants] == ["b", "a"]
     assert grants
     assert grants.revoke(Permission("code", "python", "a"))
     assert not grants.revoke(Permission("code", "python", "a"))
     assert not grants.revoke(Permission("everything", ""))
     grants.give(Permission("everything", "python"))
-    assert [each.scope for each in grants.in_force] == ["everything", "code"]
+    assert [item.scope for item in grants.in_force] == ["everything", "code"]
     assert grants.revoke(Permission("everything", ""))
     assert not grants.everything
     grants.clear()
@@ -1229,7 +1229,7 @@ def test_the_narrowest_grant_is_used_and_a_count_is_spent_last(folder: Path) -> 
 def test_a_session_asks_for_what_the_grant_does_not_cover(ran: list[str], asked: list[str]) -> None:
     session = make(*([call(code)] for code in ran))
     events = work(session, "go", Run(ran[0], Permission("unremarkable", "python")))
-    assert [each.message.content for each in of(events, ApprovalRequested)] == asked
+    assert [item.message.content for item in of(events, ApprovalRequested)] == asked
     assert session.computer.ran == [("python", code) for code in ran]
 
 
@@ -1250,7 +1250,7 @@ def test_safe_mode_asks_for_risks_and_not_for_what_is_only_unchecked() -> None:
     codes = ["df.foo()", "open('/b').read()", "import os; os.remove('x')"]
     session = make(*([call(code)] for code in codes), auto_run=True, safe_mode="ask")
     questions = of(work(session), ApprovalRequested)
-    assert [each.message.content for each in questions] == codes[2:]
+    assert [question.message.content for question in questions] == codes[2:]
     assert questions[0].caution == "safe_mode asks because this code deletes: x (line 1)."
 
 
@@ -1317,7 +1317,7 @@ def test_what_is_listed_is_short_and_dangers_come_first(
 def test_only_risks_mark_lines(folder: Path) -> None:
     seen = look_through("python", "open('a', 'w')\nopen('/b')\nx.foo()\neval('1')", folder)
     assert seen.lines == {4}
-    assert [each.kind for each in seen.risks] == ["runs text"]
+    assert [risk.kind for risk in seen.risks] == ["runs text"]
 
 
 # -- odd and long code --------------------------------------------------------------------------------
@@ -1326,11 +1326,11 @@ def test_only_risks_mark_lines(folder: Path) -> None:
 def mutants() -> Iterator[tuple[str, str, str]]:
     chance = random.Random(4)
     python = [
-        each
-        for each in LISTED_PYTHON
-        if each.strip() and "\n" not in each and not each.startswith(("!", "%", "?"))
+        item
+        for item in LISTED_PYTHON
+        if item.strip() and "\n" not in item and not item.startswith(("!", "%", "?"))
     ]
-    shell = [each for each in LISTED_SHELL if each.strip() and not each.endswith("\\")]
+    shell = [item for item in LISTED_SHELL if item.strip() and not item.endswith("\\")]
     for number in range(300):
         calm = chance.choice(HARMLESS_PYTHON)
         bad = chance.choice(python)

@@ -12,7 +12,7 @@ HERE = Path("/home/ada/sales")
 
 
 def found(language: str, code: str) -> set[tuple[str, str]]:
-    return {(each.kind, each.what) for each in look_through(language, code, HERE).found}
+    return {(item.kind, item.what) for item in look_through(language, code, HERE).found}
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_a_long_line_of_another_language_is_read_to_its_end(before: int) -> None
     ],
 )
 def test_other_languages_are_read_by_what_lines_look_like(language: str, code: str, kind: str) -> None:
-    assert kind in {each.kind for each in look_through(language, code, HERE).found}
+    assert kind in {item.kind for item in look_through(language, code, HERE).found}
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_other_languages_are_read_by_what_lines_look_like(language: str, code: s
         ("python", "x" * 500_000),
     ],
 )
-def test_what_cannot_be_read_is_said_to_be_so(language: str, code: str) -> None:
+def test_what_cannot_be_read_is_reported_to_be_so(language: str, code: str) -> None:
     assert not look_through(language, code, HERE).readable
 
 
@@ -335,8 +335,8 @@ def test_the_narrowest_grant_is_used_and_one_for_a_number_of_pieces_last() -> No
         Permission("count", "lua", left=2),
     ]
     permissions = Permissions()
-    for each in given:
-        permissions.give(each)
+    for item in given:
+        permissions.give(item)
     for used in (given[4], given[3], given[2]):
         assert permissions.use("python", code, HERE) == used
         assert permissions.revoke(used)
@@ -365,7 +365,7 @@ def test_every_kind_has_words() -> None:
 
 
 def test_code_with_findings_is_not_offered_a_grant_that_would_not_cover_it() -> None:
-    assert [each.scope for each in offers("python", "print(1)", HERE)] == [
+    assert [offer.scope for offer in offers("python", "print(1)", HERE)] == [
         "code",
         "count",
         "unremarkable",
@@ -374,7 +374,7 @@ def test_code_with_findings_is_not_offered_a_grant_that_would_not_cover_it() -> 
     ]
     assert offers("python", "1", HERE)[1].offer == "the next 5 pieces of python, whatever they do"
     for code in ("import os\nos.remove('a')", "x = '\u202e'", "print("):
-        assert "unremarkable" not in [each.scope for each in offers("python", code, HERE)]
+        assert "unremarkable" not in [offer.scope for offer in offers("python", code, HERE)]
 
 
 def test_a_line_names_each_kind_of_risk_once() -> None:

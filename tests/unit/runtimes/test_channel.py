@@ -32,7 +32,7 @@ def test_lines_come_whole_however_they_arrive() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_a_line_that_is_too_long_is_told_of_once_and_the_next_one_comes(size: int) -> None:
+def test_a_line_that_is_too_long_is_reported_of_once_and_the_next_one_comes(size: int) -> None:
     data = b"first\n" + b"x" * 500 + b"\nnext\n" + b"y" * 101 + b"\nlast\n"
     reader, found = LineReader(100), list[bytes | None]()
     for at in range(0, len(data), size):
@@ -44,7 +44,7 @@ def test_a_line_without_end_costs_neither_memory_nor_ever_more_time() -> None:
     reader, piece = LineReader(1_000_000), b"x" * 65_536
     tracemalloc.start()
     try:
-        found = [each for _ in range(1600) for each in reader.read(piece)]
+        found = [item for _ in range(1600) for item in reader.read(piece)]
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -58,9 +58,9 @@ def test_anything_may_be_written_and_events_still_come(channel: Channel) -> None
     junk = [b"", b"\0", b"{", b"[1]", b'{"event": 5}', b'"event"', b"1e999999", b"[" * 20_000, b"9" * 5000]
     junk += [chance.randbytes(chance.randrange(1, 300)).replace(b"\n", b"") for _ in range(50)]
     try:
-        for each in junk:
-            os.write(writer, each + b'\n{"event": "ready", "size": -5}\n')
-            assert [event["event"] for event in channel.read_events()] == ["ready"], each
+        for item in junk:
+            os.write(writer, item + b'\n{"event": "ready", "size": -5}\n')
+            assert [event["event"] for event in channel.read_events()] == ["ready"], item
     finally:
         os.close(writer)
 

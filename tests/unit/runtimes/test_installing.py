@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from oi_tui.runtimes import installing
-from oi_tui.runtimes.availability import Availability, told
+from oi_tui.runtimes.availability import Availability, describe
 from oi_tui.runtimes.installing import MANAGERS, how_to_get
 from oi_tui.runtimes.languages import LANGUAGES, ruby
 
@@ -43,13 +43,13 @@ def test_every_language_says_how_to_get_it(language) -> None:
 
 
 def test_no_two_languages_have_the_same_name_or_alias() -> None:
-    words = [word for each in LANGUAGES for word in (each.name, *each.aliases)]
+    words = [word for item in LANGUAGES for word in (item.name, *item.aliases)]
     assert sorted(words) == sorted(set(words))
     assert words == [word.lower() for word in words]
 
 
-def test_the_languages_are_told_in_columns_and_the_missing_ones_below() -> None:
-    text = told(
+def test_the_languages_are_reported_in_columns_and_the_missing_ones_below() -> None:
+    text = describe(
         [
             Availability("python", "Python 3.12", "/bin/python3", True),
             Availability("lua", "Lua 5.4", "/bin/lua", False),

@@ -42,7 +42,7 @@ def asked(client: Socket) -> dict[str, Any]:
     return question
 
 
-def test_a_turn_is_told_as_numbered_events_after_the_state(serve: Serve) -> None:
+def test_a_turn_is_reported_as_numbered_events_after_the_state(serve: Serve) -> None:
     with serve([Text("Hi.")]).socket(EVENTS) as watcher:
         state = watcher.receive()
         assert (state["event"], state["messages"], state["busy"]) == ("state", [], False)
@@ -218,7 +218,7 @@ def test_a_unix_socket_is_for_its_owner_and_needs_the_token(serve: Serve, tmp_pa
         assert client.get("/v1/sessions", headers=running.headers).status_code == 200
 
 
-def test_a_port_that_is_taken_is_said(serve: Serve) -> None:
+def test_a_port_that_is_taken_is_reported(serve: Serve) -> None:
     from oi_tui.server.options import OptionError
 
     running = serve()

@@ -132,7 +132,7 @@ def test_a_failed_request_is_an_error_and_complete(serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("sent", "shown"),
     [
         ("{", "This is not JSON."),
         ("[" * 50_000, "This is not JSON."),
@@ -144,10 +144,10 @@ def test_a_failed_request_is_an_error_and_complete(serve: Serve) -> None:
         ('{"role": "user", "type": "input", "content": "x"}', "No program is waiting for input."),
     ],
 )
-def test_what_cannot_be_understood_is_answered_with_what_to_send(serve: Serve, sent: str, said: str) -> None:
+def test_what_cannot_be_understood_is_answered_with_what_to_send(serve: Serve, sent: str, shown: str) -> None:
     with serve().socket() as socket:
         socket.connection.send(sent)
-        assert socket.receive()["content"] == said
+        assert socket.receive()["content"] == shown
 
 
 def test_the_auth_message_is_answered(serve: Serve) -> None:

@@ -18,10 +18,10 @@ from tests.unit.server.conftest import Serve
 
 def test_the_greeting_names_address_token_and_how_code_runs() -> None:
     options = ServerOptions()
-    said = server.greeting(options, auto_run=False)
-    assert f"http://127.0.0.1:8000/#token={options.token}" in said
-    assert "Code needs approval before it runs." in said
-    assert "not encrypted" not in said
+    text = server.greeting(options, auto_run=False)
+    assert f"http://127.0.0.1:8000/#token={options.token}" in text
+    assert "Code needs approval before it runs." in text
+    assert "not encrypted" not in text
     assert "Code runs without asking" in server.greeting(options, auto_run=True)
 
 
@@ -32,9 +32,9 @@ def test_the_greeting_names_address_token_and_how_code_runs() -> None:
         *((host, True) for host in ("0.0.0.0", "::", "192.168.1.5", "box.example")),
     ],
 )
-def test_an_address_that_others_reach_without_encryption_is_said(host: str, open_to_others: bool) -> None:
-    said = server.greeting(ServerOptions(host=host), auto_run=False)
-    assert ("nothing is encrypted" in said) == open_to_others
+def test_an_address_that_others_reach_without_encryption_is_reported(host: str, open_to_others: bool) -> None:
+    text = server.greeting(ServerOptions(host=host), auto_run=False)
+    assert ("nothing is encrypted" in text) == open_to_others
 
 
 def test_the_page_is_opened_through_a_private_file_without_the_token_on_a_command_line(

@@ -36,7 +36,7 @@ def test_what_is_right_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "words"),
     [
         ("command.nwe: ctrl+t", "Did you mean command.new?"),
         ("zzz: ctrl+t", "unknown action zzz"),
@@ -45,8 +45,8 @@ def test_what_is_right_is_taken() -> None:
         ("conversation.copy: v", "conversation.copy and conversation.view"),
     ],
 )
-def test_what_is_wrong_is_told(text: str, said: str) -> None:
-    assert any(said in each for each in chosen(text)[1])
+def test_what_is_wrong_is_reported(text: str, words: str) -> None:
+    assert any(words in item for item in chosen(text)[1])
 
 
 def test_two_keys_may_change_places() -> None:
@@ -76,7 +76,7 @@ def test_no_key_has_two_meanings_in_one_place() -> None:
 
 
 def test_help_tells_every_letter_of_a_block() -> None:
-    told = {key for keys, _ in BLOCK_KEYS for key in keys.replace(" / ", " ").split()}
+    reported = {key for keys, _ in BLOCK_KEYS for key in keys.replace(" / ", " ").split()}
     letters = {
         binding.key
         for name, places in bindings().items()
@@ -84,4 +84,4 @@ def test_help_tells_every_letter_of_a_block() -> None:
         if owner is Transcript and binding.show and len(binding.key) == 1 and name != "conversation.help"
     }
     assert letters
-    assert letters <= told
+    assert letters <= reported

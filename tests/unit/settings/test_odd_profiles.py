@@ -234,6 +234,6 @@ def test_flags_in_odd_forms_are_understood(
 
     monkeypatch.setattr("oi_tui.plain.run.converse", converse)
     assert main.main(["--plain", *flags]) == 0
-    ((profile, said),) = taken
+    ((profile, shown),) = taken
     assert {name: getattr(profile, name) for name in values} == values
-    assert said == words
+    assert shown == words

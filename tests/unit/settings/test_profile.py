@@ -17,8 +17,8 @@ from oi_tui.engine.settings.profile import Profile, ProfileError, save, settings
 from oi_tui.engine.settings.setting import Setting
 from tests.setting_values import other_value, wrong_yaml
 
-BY_NAME = {each.name: each for each in settings()}
-ALL = pytest.mark.parametrize("setting", settings(), ids=lambda each: each.name)
+BY_NAME = {item.name: item for item in settings()}
+ALL = pytest.mark.parametrize("setting", settings(), ids=lambda item: item.name)
 
 
 def loaded(tmp_path: Path, text: str) -> Profile:
@@ -267,7 +267,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 def test_a_new_profile_explains_every_setting_and_sets_none(tmp_path: Path) -> None:
     text = templates.starter()
     assert loaded(tmp_path, text) == Profile()
-    assert all(f"\n#{each.key}:" in text for each in settings())
+    assert all(f"\n#{item.key}:" in text for item in settings())
     uncommented = "\n".join(
         line[1:] if line[:1] == "#" and line[1:2].isalpha() and not line.endswith("...") else line
         for line in text.split("\n")
@@ -280,12 +280,12 @@ def test_the_environment_wins_over_the_file_and_a_flag_over_both(tmp_path: Path)
     found = found.with_environment({"OI_TUI_MODEL": "b", "OI_TUI_API_KEY": "sk-canary"})
     found = found.with_changes("flag", api_version="1")
     assert (found.model, found.api_key, found.loop, found.api_version) == ("b", "sk-canary", True, "1")
-    told = {key: (value, origin) for key, value, origin in profile.explain(found)}
-    assert told["llm.model"] == ("b", "environment")
-    assert told["loop"] == ("true", "profile")
-    assert told["llm.api_version"] == ("1", "flag")
-    assert told["llm.timeout"] == ("120", "default")
-    assert told["llm.api_key"] == ("••••••••", "environment")
+    reported = {key: (value, origin) for key, value, origin in profile.explain(found)}
+    assert reported["llm.model"] == ("b", "environment")
+    assert reported["loop"] == ("true", "profile")
+    assert reported["llm.api_version"] == ("1", "flag")
+    assert reported["llm.timeout"] == ("120", "default")
+    assert reported["llm.api_key"] == ("••••••••", "environment")
     with pytest.raises(
         ProfileError, match=r"environment variable OI_TUI_API_BASE: llm\.api_base: expected an ad"
     ):
@@ -312,10 +312,10 @@ def test_every_theme_to_choose_from_exists() -> None:
 
 
 def test_every_setting_has_its_own_key_flags_and_a_sentence_of_help() -> None:
-    flags = [flag for each in settings() for flag in (each.long_flag, *each.flags, *each.off_flags)]
+    flags = [flag for item in settings() for flag in (item.long_flag, *item.flags, *item.off_flags)]
     assert len(flags) == len(set(flags))
-    assert len({each.key for each in settings()}) == len(settings())
-    for each in settings():
-        assert each.help[0].isupper()
-        assert each.help.endswith(".")
-        assert each.help.isascii()
+    assert len({item.key for item in settings()}) == len(settings())
+    for item in settings():
+        assert item.help[0].isupper()
+        assert item.help.endswith(".")
+        assert item.help.isascii()

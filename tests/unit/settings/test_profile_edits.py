@@ -113,26 +113,26 @@ TEXTS = st.one_of(
 )
 
 
-def values(each: Setting) -> st.SearchStrategy[Value]:
+def values(setting: Setting) -> st.SearchStrategy[Value]:
     """Any value of the setting, its default among them."""
-    if each.name in RIGHT_WORDS:
-        return st.lists(st.sampled_from(RIGHT_WORDS[each.name]), max_size=4).map(tuple)
-    if each.kind is tuple:
+    if setting.name in RIGHT_WORDS:
+        return st.lists(st.sampled_from(RIGHT_WORDS[setting.name]), max_size=4).map(tuple)
+    if setting.kind is tuple:
         words = TEXTS.filter(lambda text: bool(text.strip()) and "\n" not in text)
         return st.lists(words, max_size=4).map(tuple)
-    if each.kind is str and each.long and not each.must:
+    if setting.kind is str and setting.long and not setting.must:
         return TEXTS
-    if each.kind is str and each.long and each.must and not each.must("{content}"):
+    if setting.kind is str and setting.long and setting.must and not setting.must("{content}"):
         return TEXTS.map(lambda text: text + "{content}")
-    if each.kind is float:
-        low, high = each.minimum or 0, each.maximum or 1e6
-        return st.floats(low, high) | st.just(each.default)
-    if each.kind is int:
-        return st.integers(int(each.minimum or 0), 10**9)
-    return st.sampled_from([other_value(each), each.default])
+    if setting.kind is float:
+        low, high = setting.minimum or 0, setting.maximum or 1e6
+        return st.floats(low, high) | st.just(setting.default)
+    if setting.kind is int:
+        return st.integers(int(setting.minimum or 0), 10**9)
+    return st.sampled_from([other_value(setting), setting.default])
 
 
-EDITS = st.sampled_from(all_settings()).flatmap(lambda each: st.tuples(st.just(each), values(each)))
+EDITS = st.sampled_from(all_settings()).flatmap(lambda item: st.tuples(st.just(item), values(item)))
 
 
 def outside(text: str, key: str) -> list[str]:
@@ -173,14 +173,14 @@ def untouched(before: str, after: str, key: str) -> bool:
 def test_a_hundred_random_edits_change_nothing_but_the_values(name: str, data: st.DataObject) -> None:
     text = DOCUMENTS[name]
     expected = Profile.from_entries(yaml_file.parse(text), name)
-    for each, value in data.draw(st.lists(EDITS, min_size=100, max_size=100)):
-        value = each.check(value)
+    for item, value in data.draw(st.lists(EDITS, min_size=100, max_size=100)):
+        value = item.check(value)
         before = text
-        text = yaml_file.changed(before, {each.key: None if value == each.default else value})
-        expected = expected.with_changes(**{each.name: value})
+        text = yaml_file.changed(before, {item.key: None if value == item.default else value})
+        expected = expected.with_changes(**{item.name: value})
         assert Profile.from_entries(yaml_file.parse(text), name) == expected
-        assert untouched(before, text, each.key), f"{before!r}\n{text!r}"
-        kept, now = outside(before, each.key), outside(text, each.key)
+        assert untouched(before, text, item.key), f"{before!r}\n{text!r}"
+        kept, now = outside(before, item.key), outside(text, item.key)
         assert all(line.startswith("  # the first") for line in now if line not in kept)
         assert [line for line in kept if line not in now] == []
         if name == "windows":

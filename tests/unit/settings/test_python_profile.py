@@ -81,9 +81,9 @@ def test_languages_are_restricted_in_every_manner(statement: str, languages: tup
     ],
 )  # fmt: skip
 def test_a_limit_that_is_not_understood_is_refused_with_its_line(statements: str, words: str) -> None:
-    said = refused(f"{_IMPORT}{statements}\n")
-    assert said.startswith("/p.py, line ")
-    assert words in said
+    shown = refused(f"{_IMPORT}{statements}\n")
+    assert shown.startswith("/p.py, line ")
+    assert words in shown
 
 
 def test_limits_count_by_their_older_names_and_as_arguments() -> None:
@@ -223,8 +223,8 @@ def test_the_profiles_of_open_interpreter_are_used_or_refused_with_a_reason(name
     assert profile.offline == ("offline = True" in statements)
     assert profile.auto_run == ("auto_run = True" in statements)
     assert (profile.execution_instructions == "") == ("execution_instructions = False" in statements)
-    told = ("has no effect", "is not a setting", "the profile says")
-    assert all(any(words in each for words in told) for each in profile.unknown)
+    reported = ("has no effect", "is not a setting", "the profile says")
+    assert all(any(words in item for words in reported) for item in profile.unknown)
     assert bool(profile.startup) == (".run(" in statements)
     assert profile.local == ("local_setup()" in statements)
 
@@ -272,7 +272,7 @@ def test_code_that_a_program_runs_is_startup_code() -> None:
     assert profile.unknown == ()
 
 
-def test_what_a_program_displays_is_told_and_loading_needs_nothing() -> None:
+def test_what_a_program_displays_is_reported_and_loading_needs_nothing() -> None:
     profile = made(
         f"{_IMPORT}interpreter.llm.load()\ninterpreter.display_message('> Model\\nset')\n"
         "interpreter.local_setup()\ninterpreter.computer.mouse.move('x')\n"

@@ -102,21 +102,21 @@ def worked(*replies: Any) -> Observe:
     def observe(profile: Profile) -> object:
         llm, computer = Llm(*replies), Computer()
         space = Workspace(profile, llm=llm, computer=computer)
-        told: list[object] = []
+        reported: list[object] = []
         try:
             for event in space.session.turn("go"):
                 if isinstance(event, ApprovalRequested):
-                    told.append(("asked", event.caution))
+                    reported.append(("asked", event.caution))
                     event.reply(Run(event.message.content))
                 elif isinstance(event, TurnEnded):
-                    told.append(event)
+                    reported.append(event)
                 elif isinstance(event, MessageRecorded):
-                    told.append((event.message.state, event.message.reason))
+                    reported.append((event.message.state, event.message.reason))
                 elif isinstance(event, ModelCalled):
-                    told.append("model")
+                    reported.append("model")
         finally:
             space.close()
-        return told, computer.ran, [bool(each.tools) for each in llm.requests]
+        return reported, computer.ran, [bool(item.tools) for item in llm.requests]
 
     return observe
 
@@ -131,8 +131,8 @@ def ran(language: str, code: str) -> Observe:
         finally:
             space.close()
         return (
-            "".join(each.text for each in reports if isinstance(each, Printed)),
-            any(isinstance(each, LineReached) for each in reports),
+            "".join(report.text for report in reports if isinstance(report, Printed)),
+            any(isinstance(report, LineReached) for report in reports),
         )
 
     return observe
@@ -177,9 +177,9 @@ def saved(profile: Profile) -> object:
         home = Path(os.environ["HOME"]) / f"home{random.getrandbits(60)}"
         patch.setenv("OI_TUI_HOME", str(home))
         worked([call("1")], [Text("ok")])(profile)
-        found = [each.parent for each in Path(os.environ["HOME"]).rglob("*.jsonl")]
+        found = [item.parent for item in Path(os.environ["HOME"]).rglob("*.jsonl")]
         return sorted(
-            str(each).replace(str(home), "") for each in found if home in each.parents or "else" in str(each)
+            str(item).replace(str(home), "") for item in found if home in item.parents or "else" in str(item)
         )
 
 
@@ -205,7 +205,7 @@ def logged(profile: Profile) -> object:
         worked([call("1")], [Text("Said in reply")])(profile)
     finally:
         log.removeHandler(handler)
-    return bool(records), any("Said in reply" in each for each in records)
+    return bool(records), any("Said in reply" in item for item in records)
 
 
 def themed(profile: Profile) -> object:
@@ -405,42 +405,44 @@ EFFECTS: dict[str, Effect] = {
 }
 
 
-def by_flag(before: Profile, each: Setting, after: Profile) -> Profile:
+def by_flag(before: Profile, setting: Setting, after: Profile) -> Profile:
     """The settings as they are with a flag on top."""
-    value = getattr(after, each.name)
-    if each.kind is bool:
-        flags = [each.long_flag if value else f"--no-{each.long_flag[2:]}"]
+    value = getattr(after, setting.name)
+    if setting.kind is bool:
+        flags = [setting.long_flag if value else f"--no-{setting.long_flag[2:]}"]
     else:
-        flags = [f"{each.long_flag}={value if each.masked else '; '.join(each.show(value).splitlines())}"]
+        flags = [
+            f"{setting.long_flag}={value if setting.masked else '; '.join(setting.show(value).splitlines())}"
+        ]
     found, _ = main.read_profile(main.parser().parse_args(flags), write=False)
-    return before.with_changes("flag", **{each.name: getattr(found, each.name)})
+    return before.with_changes("flag", **{setting.name: getattr(found, setting.name)})
 
 
-def by_file(before: Profile, each: Setting, after: Profile) -> Profile:
+def by_file(before: Profile, setting: Setting, after: Profile) -> Profile:
     """The settings as they are with a line of YAML on top."""
-    value = getattr(after, each.name)
-    text = yaml.safe_dump({each.key: list(value) if isinstance(value, tuple) else value})
+    value = getattr(after, setting.name)
+    text = yaml.safe_dump({setting.key: list(value) if isinstance(value, tuple) else value})
     found = Profile.from_entries(yaml_file.parse(text), "p.yaml")
-    return before.with_changes("profile", **{each.name: getattr(found, each.name)})
+    return before.with_changes("profile", **{setting.name: getattr(found, setting.name)})
 
 
 #: What is seen of these is what a shell does.
 SEEN_IN_SHELL = ("sandbox", "sandbox_hosts", "sandbox_writable", "share_keys", "pass_environment")
 
 
-@pytest.mark.parametrize("each", settings(), ids=lambda each: each.name)
-def test_a_setting_is_seen_to_act(each: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs.need(*(("bash",) if each.name in SEEN_IN_SHELL else ()))
-    assert each.name in EFFECTS, "say here how this setting can be seen to act"
+@pytest.mark.parametrize("setting", settings(), ids=lambda item: item.name)
+def test_a_setting_is_seen_to_act(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs.need(*(("bash",) if setting.name in SEEN_IN_SHELL else ()))
+    assert setting.name in EFFECTS, "say here how this setting can be seen to act"
     monkeypatch.setenv("CANARY_API_KEY", "canary-in-environment")
-    effect = EFFECTS[each.name]
+    effect = EFFECTS[setting.name]
     before = Profile(model="openai/x").with_changes(**(effect.given or {}))
     value = effect.value() if callable(effect.value) else effect.value
-    value = other_value(each) if value is None else value
-    after = before.with_changes("flag", **{each.name: value})
-    assert getattr(after, each.name) != getattr(before, each.name)
+    value = other_value(setting) if value is None else value
+    after = before.with_changes("flag", **{setting.name: value})
+    assert getattr(after, setting.name) != getattr(before, setting.name)
     # Whichever way it is set, it is these settings that are seen to act.
-    assert by_flag(before, each, after) == by_file(before, each, after) == after
+    assert by_flag(before, setting, after) == by_file(before, setting, after) == after
     assert effect.observe(after) != effect.observe(before)
 
 
@@ -452,6 +454,6 @@ def test_what_differs_is_the_setting_and_not_the_weather() -> None:
 
 @pytest.mark.parametrize("name", ["contribute_conversation", "disable_telemetry"])
 def test_a_setting_without_effect_says_why(name: str) -> None:
-    (said,) = without_effect(Profile().with_changes("flag", **{name: True}))
-    assert "has no effect: " in said
+    (words,) = without_effect(Profile().with_changes("flag", **{name: True}))
+    assert "has no effect: " in words
     assert without_effect(Profile()) == []

@@ -10,8 +10,8 @@ from oi_tui.engine.settings.profile import Profile, ProfileError, settings
 from oi_tui.engine.settings.unknown_variables import check_names
 
 ROOT = Path(__file__).parents[3]
-DECLARED = environment_names.ALL | {each.variable for each in settings() if each.variable}
-LIMITS = [each for each in settings() if each.limits]
+DECLARED = environment_names.ALL | {setting.variable for setting in settings() if setting.variable}
+LIMITS = [setting for setting in settings() if setting.limits]
 
 
 def notes(**environment: str) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def test_known_names_and_foreign_names_are_not_mentioned() -> None:
         ("OI_TUI_\x1b[2J", "has no effect: oi-tui does not know it"),
     ],
 )
-def test_an_unknown_name_is_said_with_the_nearest_one(name: str, sentence: str) -> None:
+def test_an_unknown_name_is_reported_with_the_nearest_one(name: str, sentence: str) -> None:
     (note,) = notes(**{name: "1"})
     assert note.startswith("The environment variable ")
     assert note.endswith(sentence)
@@ -70,14 +70,14 @@ def test_an_empty_variable_counts_as_not_set() -> None:
     assert notes(OI_TUI_MODLE="", OI_TUI_OFFLINE="") == ()
 
 
-@pytest.mark.parametrize("each", LIMITS, ids=lambda each: each.name)
-def test_a_limit_in_the_environment_stops_the_start(each) -> None:
-    name = f"OI_TUI_{each.name.upper()}"
+@pytest.mark.parametrize("setting", LIMITS, ids=lambda item: item.name)
+def test_a_limit_in_the_environment_stops_the_start(setting) -> None:
+    name = f"OI_TUI_{setting.name.upper()}"
     for written in (name, name.lower(), name[:-2] + name[-1]):
         with pytest.raises(ProfileError) as caught:
             notes(**{written: "true"})
         assert str(caught.value).startswith(f"environment variable {written}: is not read by oi-tui; to set ")
-        assert each.long_flag in str(caught.value)
+        assert setting.long_flag in str(caught.value)
 
 
 def test_a_misspelt_limit_is_not_taken_for_something_harmless() -> None:

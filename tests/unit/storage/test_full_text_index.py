@@ -36,7 +36,7 @@ def add(store: Store, *texts: str) -> str:
 
 
 def hits(store: Store, index: FullTextIndex, query: str) -> list[str]:
-    ids = [each.id for each in store.summaries()]
+    ids = [summary.id for summary in store.summaries()]
     return [hit.id for hit in search.search(store, query, ids, index=index) if hit is not None]
 
 
@@ -50,7 +50,7 @@ def test_the_beginnings_of_words_are_found_without_opening_other_files(
     read: list[str] = []
     real = Store.raw
     monkeypatch.setattr(Store, "raw", lambda self, id_: read.append(id_) or real(self, id_))  # type: ignore[func-returns-value]
-    ids = [each.id for each in store.summaries()]
+    ids = [summary.id for summary in store.summaries()]
     for query in ("plot_all", "FRAME.pl", "zür", "12.5 frame", "all zürich"):
         found = next(hit for hit in search.search(store, query, ids, index=index) if hit)
         assert found.id == wanted
@@ -133,7 +133,7 @@ def test_no_query_is_too_odd_and_none_finds_what_is_not_there(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text("abcABC12_-*\"'()é東京🚀 \n\t.", min_size=1, max_size=60), st.data())
-def test_any_part_of_what_was_said_is_found(tmp_path_factory: Any, text: str, data: st.DataObject) -> None:
+def test_any_part_of_what_was_written_is_found(tmp_path_factory: Any, text: str, data: st.DataObject) -> None:
     store = Store(tmp_path_factory.mktemp("store"))
     index = FullTextIndex(store.folder / "words.sqlite3")
     wanted = add(store, text)
@@ -151,10 +151,10 @@ def test_a_conversation_of_too_many_words_is_read_instead(
     monkeypatch.setattr(full_text_index, "_MAX_WORDS", 100)
     huge = add(store, " ".join(f"w{n}" for n in range(200)), "needle")
     small = add(store, "needle too")
-    for each in (index, FullTextIndex(store.folder / "words.sqlite3")):
-        each.update(store)
-        assert each.covered == {small}
-        assert set(hits(store, each, "needle")) == {huge, small}
+    for item in (index, FullTextIndex(store.folder / "words.sqlite3")):
+        item.update(store)
+        assert item.covered == {small}
+        assert set(hits(store, item, "needle")) == {huge, small}
 
 
 def test_an_index_that_somebody_holds_locked_is_left_alone(
@@ -179,7 +179,7 @@ def test_an_index_that_somebody_holds_locked_is_left_alone(
 
 def test_an_index_of_another_layout_is_made_again(store: Store, index: FullTextIndex) -> None:
     id_ = add(store, "needle")
-    with index._connected() as base:
+    with index._connect() as base:
         base.executescript("CREATE TABLE conversations (id TEXT, words TEXT); PRAGMA user_version = 1;")
     index.update(store)
     assert index.covered == {id_}
@@ -219,7 +219,7 @@ def test_an_index_full_of_what_is_gone_is_made_again(store: Store, index: FullTe
         index.update(store)
     assert hits(store, index, "version109") == [id_]
     assert hits(store, index, "version10") == [id_]
-    with index._connected() as base:
+    with index._connect() as base:
         (row,) = base.execute("SELECT max(row) FROM conversations").fetchone()
     assert row < 60
     opened.close()
@@ -288,10 +288,10 @@ def test_taking_in_stops_when_told_to_and_goes_on_later(store: Store, index: Ful
 def test_two_at_once_do_not_disturb_each_other(store: Store) -> None:
     ids = {add(store, f"needle {n}") for n in range(30)}
     indexes = [FullTextIndex(store.folder / "words.sqlite3") for _ in range(4)]
-    threads = [threading.Thread(target=each.update, args=(store,)) for each in indexes]
+    threads = [threading.Thread(target=item.update, args=(store,)) for item in indexes]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for each in indexes:
-        assert set(hits(store, each, "needle")) == ids
+    for item in indexes:
+        assert set(hits(store, item, "needle")) == ids

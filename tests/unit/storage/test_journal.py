@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def said(text: str, role: str = "user") -> Message:
+def words(text: str, role: str = "user") -> Message:
     return Message(role=role, type="message", content=text)  # type: ignore[arg-type]
 
 
@@ -70,12 +70,12 @@ def test_a_message_is_on_disk_when_put_returns(begun: Journal, monkeypatch: pyte
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", noting)
-    begun.put(said("a"))
+    begun.put(words("a"))
     folder = str(begun.path.parent)  # type: ignore[union-attr]
     # The new folder and the file's name need the folders above them on disk too.
     assert {str(begun.path), folder, str(Path(folder).parent)} <= set(synced)
     synced.clear()
-    begun.put(said("b"))
+    begun.put(words("b"))
     assert synced == [str(begun.path)]
     assert stored(begun) == ["a", "b"]
 
@@ -83,7 +83,7 @@ def test_a_message_is_on_disk_when_put_returns(begun: Journal, monkeypatch: pyte
 def test_a_file_is_for_its_owner_only_and_named_by_nothing_but_chance(begun: Journal) -> None:
     before = os.umask(0)
     try:
-        begun.put(said("../../etc/passwd\n\x1b]0;x\x07"))
+        begun.put(words("../../etc/passwd\n\x1b]0;x\x07"))
     finally:
         os.umask(before)
     assert begun.path is not None
@@ -95,7 +95,7 @@ def test_a_file_is_for_its_owner_only_and_named_by_nothing_but_chance(begun: Jou
 
 
 def test_a_known_id_takes_the_old_place_and_growth_is_added(begun: Journal, store: Store) -> None:
-    first, second = said("one"), said("", "assistant")
+    first, second = words("one"), words("", "assistant")
     begun.put(first)
     begun.put(second)
     for piece in ("He", "llo", " \ud800 ✓"):
@@ -133,7 +133,7 @@ def test_every_field_survives(begun: Journal, store: Store) -> None:
 def test_the_clock_decides_nothing(begun: Journal, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for moment in (2e9, 0.0, 3e9, 1e9):
         monkeypatch.setattr(time, "time", lambda moment=moment: moment)
-        begun.put(said(str(moment)))
+        begun.put(words(str(moment)))
     begun.close()
     assert contents(store.open(begun.id)[1]) == ["2000000000.0", "0.0", "3000000000.0", "1000000000.0"]
 
@@ -149,7 +149,7 @@ def test_the_clock_decides_nothing(begun: Journal, store: Store, monkeypatch: py
         ("interrupted", "interrupted"),
     ],
 )
-def test_what_was_under_way_when_the_application_died_is_told_truthfully(
+def test_what_was_under_way_when_the_application_died_is_reported_truthfully(
     state: str, found: str, begun: Journal, store: Store
 ) -> None:
     begun.put(Message(role="assistant", type="code", format="python", content="x", state=state))  # type: ignore[arg-type]
@@ -161,7 +161,7 @@ def test_what_was_under_way_when_the_application_died_is_told_truthfully(
 
 def test_an_unsaved_conversation_leaves_nothing(store: Store) -> None:
     memory = store.unsaved(cwd="/", model="m")
-    memory.put(said("a"))
+    memory.put(words("a"))
     memory.grow(memory.messages[0].id, "b")
     memory.close()
     assert contents(memory.messages) == ["ab"]
@@ -175,7 +175,7 @@ def test_an_unsaved_conversation_leaves_nothing(store: Store) -> None:
 def sample(store: Store) -> tuple[Path, list[str]]:
     begun = store.create(cwd="/work", model="demo")
     for number in range(12):
-        begun.put(said(f"message {number} " + 'é{"message":' * (number % 4)))
+        begun.put(words(f"message {number} " + 'é{"message":' * (number % 4)))
     begun.close()
     assert begun.path is not None
     return begun.path, contents(begun.messages)
@@ -202,7 +202,7 @@ def test_a_torn_tail_is_closed_before_the_next_message(store: Store) -> None:
         path.write_bytes(raw[:cut])
         opened, messages = store.open(path.stem)
         assert contents(messages)[:11] == texts[:11]
-        opened.put(said("new"))
+        opened.put(words("new"))
         opened.close()
         assert path.read_bytes().startswith(raw[:cut] + b"\n")
         found = records.parse(path.read_bytes())
@@ -246,7 +246,7 @@ def test_flipped_bits_never_cost_more_than_their_lines(store: Store) -> None:
     assert unnoticed <= 2  # only the first record's checksum can be lost without a trace
 
 
-def test_a_file_of_zeros_is_said_to_be_damaged() -> None:
+def test_a_file_of_zeros_is_reported_to_be_damaged() -> None:
     assert records.parse(b"\0" * 5000).notices
     assert records.parse(b"").notices == ()
 
@@ -260,7 +260,7 @@ def test_records_without_checksums_from_before_are_sound(store: Store) -> None:
     # What is added to such a file has checksums, and the whole is sound.
     path.write_bytes(old)
     opened, _ = store.open(path.stem)
-    opened.put(said("added"))
+    opened.put(words("added"))
     opened.close()
     assert store.open(path.stem)[0].notices == ()
 
@@ -292,11 +292,11 @@ def test_messages_of_another_version_are_kept_and_told(message: dict[str, object
     assert opened.notices == (
         "2 entries of this conversation came from another version of oi-tui and cannot be shown.",
     )
-    opened.put(said("more"))
+    opened.put(words("more"))
     assert odd + b"\n" + later + b"\n" in path.read_bytes()
     # Also where the file has to be written anew.
     path.unlink()
-    opened.put(said("again"))
+    opened.put(words("again"))
     opened.close()
     assert odd + b"\n" + later + b"\n" in path.read_bytes()
     assert contents(store.open(path.stem)[1]) == [*texts, "more", "again"]
@@ -321,7 +321,7 @@ def test_fields_with_values_of_the_wrong_sort_are_left_out() -> None:
 
 
 def test_an_empty_line_in_front_costs_nothing(begun: Journal) -> None:
-    begun.put(said("a"))
+    begun.put(words("a"))
     begun.close()
     assert begun.path is not None
     raw = begun.path.read_bytes()
@@ -330,7 +330,7 @@ def test_an_empty_line_in_front_costs_nothing(begun: Journal) -> None:
 
 @pytest.mark.parametrize("at", [-1, "1", None, 99])
 def test_growth_at_an_impossible_place_is_added_at_the_end(at: object, begun: Journal) -> None:
-    contents: dict[str, Message] = {"m": said("abc")}
+    contents: dict[str, Message] = {"m": words("abc")}
     growth = records._Growth(contents)
     growth.add("m", at, "d")
     growth.settle()
@@ -340,8 +340,8 @@ def test_growth_at_an_impossible_place_is_added_at_the_end(at: object, begun: Jo
 def test_a_title_is_cut_at_a_word_when_it_is_too_long() -> None:
     just = "word " * 11 + "words"
     assert len(just) == 60
-    assert records.title_of(said(just)) == just
-    assert records.title_of(said(f"{just}s")) == ("word " * 11).strip() + "…"
+    assert records.title_of(words(just)) == just
+    assert records.title_of(words(f"{just}s")) == ("word " * 11).strip() + "…"
 
 
 # ---- A disk that fails
@@ -391,8 +391,8 @@ def disk(monkeypatch: pytest.MonkeyPatch, store: Store) -> Disk:
 
 def talk(begun: Journal, turns: int = 8) -> list[str]:
     for number in range(turns):
-        begun.put(said(f"question {number}"))
-        answer = said("", "assistant")
+        begun.put(words(f"question {number}"))
+        answer = words("", "assistant")
         begun.put(answer)
         begun.grow(answer.id, "so ")
         begun.grow(answer.id, f"{number}")
@@ -435,7 +435,7 @@ def whole_records(begun: Journal) -> int:
 def test_a_record_of_which_half_was_written_spoils_no_other(
     can_be_taken_back: bool, begun: Journal, disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun.put(said("a"))
+    begun.put(words("a"))
     before = whole_records(begun)
     if can_be_taken_back:
         disk.half, disk.fault = True, errno.EIO  # nobody knows that half of it was written
@@ -448,7 +448,7 @@ def test_a_record_of_which_half_was_written_spoils_no_other(
         monkeypatch.setattr(os, "ftruncate", refuse)
     last = disk.calls
     disk.fail_at = lambda call: call == last + 1
-    begun.put(said("b"))
+    begun.put(words("b"))
     assert wait_until(lambda: begun.trouble is None, 40)
     begun.close()
     assert stored(begun) == ["a", "b"]
@@ -460,17 +460,17 @@ def test_a_conversation_says_that_it_is_used_when_it_is_first_saved_and_when_it_
 ) -> None:
     used: list[str] = []
     begun.used = used.append
-    begun.put(said("a"))
-    begun.put(said("b"))
+    begun.put(words("a"))
+    begun.put(words("b"))
     assert used == [begun.id]
     begun.close()
     assert used == [begun.id] * 2
 
 
 def test_what_is_saved_after_closing_leaves_no_file_open(begun: Journal) -> None:
-    begun.put(said("a"))
+    begun.put(words("a"))
     begun.close()
-    begun.put(said("b"))
+    begun.put(words("b"))
     assert stored(begun) == ["a", "b"]
     links = [Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
     assert str(begun.path) not in [os.readlink(link) for link in links if link.is_symlink()]
@@ -481,7 +481,7 @@ def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itse
 ) -> None:
     before = talk(begun, 2)
     disk.short, disk.fail_at = True, lambda _: True
-    begun.put(said("lost?"))
+    begun.put(words("lost?"))
     assert begun.trouble is not None
     assert begun.trouble.startswith("Not saved: no space left on the disk of ")
     talk(begun, 20)
@@ -498,15 +498,15 @@ def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itse
 def test_after_a_failed_fsync_everything_since_the_last_good_one_is_written_again(
     begun: Journal, disk: Disk
 ) -> None:
-    begun.put(said("a"))
+    begun.put(words("a"))
     size = begun.path.stat().st_size  # type: ignore[union-attr]
     disk.fault = errno.EIO
-    answer = said("", "assistant")
+    answer = words("", "assistant")
     begun.put(answer)
     begun.grow(answer.id, "never synced")
     written = disk.calls
     disk.fail_at = lambda call: call == written + 2
-    begun.put(said("b"))
+    begun.put(words("b"))
     assert wait_until(lambda: begun.trouble is None, 40)
     tail = begun.path.read_bytes()[size:]  # type: ignore[union-attr]
     assert tail.count(b"never synced") == 2
@@ -517,31 +517,31 @@ def test_after_a_failed_fsync_everything_since_the_last_good_one_is_written_agai
 
 def test_closing_while_nothing_can_be_saved_ends_and_says_so(begun: Journal, disk: Disk) -> None:
     disk.fail_at = lambda _: True
-    begun.put(said("a"))
+    begun.put(words("a"))
     begun.close()
     assert begun.trouble is not None
     assert not [thread for thread in threading.enumerate() if thread.name == "journal"]
     disk.fail_at = lambda _: False
-    begun.put(said("b"))
+    begun.put(words("b"))
     assert begun.trouble is None
     assert stored(begun) == ["a", "b"]
 
 
-def test_a_folder_that_cannot_be_made_is_told_and_the_conversation_goes_on(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_and_the_conversation_goes_on(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
     begun = Store(tmp_path / "data").create(cwd="/", model="m")
-    begun.put(said("a"))
+    begun.put(words("a"))
     assert begun.trouble is not None
     assert begun.trouble.startswith("Not saved: ")
     (tmp_path / "data").unlink()
-    begun.put(said("b"))
+    begun.put(words("b"))
     assert begun.trouble is None
     assert stored(begun) == ["a", "b"]
     begun.close()
 
 
 @pytest.mark.parametrize("fault", [errno.EMFILE, errno.EACCES, errno.EROFS])
-def test_a_file_that_cannot_be_opened_is_told(
+def test_a_file_that_cannot_be_opened_is_reported(
     fault: int, begun: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = os.open
@@ -553,9 +553,9 @@ def test_a_file_that_cannot_be_opened_is_told(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", refusing)
-        begun.put(said("a"))
+        begun.put(words("a"))
         assert begun.trouble is not None
-    begun.put(said("b"))
+    begun.put(words("b"))
     assert begun.trouble is None
     assert stored(begun) == ["a", "b"]
     begun.close()
@@ -565,17 +565,17 @@ def test_a_file_that_cannot_be_opened_is_told(
 
 
 def test_a_deleted_or_moved_file_is_written_anew(begun: Journal, store: Store, tmp_path: Path) -> None:
-    begun.put(said("a"))
+    begun.put(words("a"))
     path = begun.path
     assert path is not None
     path.unlink()
-    begun.put(said("b"))
+    begun.put(words("b"))
     assert stored(begun) == ["a", "b"]
     path.rename(tmp_path / "moved")
-    begun.put(said("c"))
+    begun.put(words("c"))
     assert stored(begun) == ["a", "b", "c"]
     shutil.rmtree(store.folder)
-    begun.put(said("d"))
+    begun.put(words("d"))
     assert stored(begun) == ["a", "b", "c", "d"]
     assert begun.path == path
     begun.close()
@@ -585,14 +585,14 @@ def test_a_deleted_or_moved_file_is_written_anew(begun: Journal, store: Store, t
 def test_what_took_the_files_place_is_not_touched(kind: str, begun: Journal, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    begun.put(said("a"))
+    begun.put(words("a"))
     path, first = begun.path, begun.id
     assert path is not None
     path.unlink()
     {"file": lambda: path.write_text("other"), "link": lambda: path.symlink_to(victim), "folder": path.mkdir}[
         kind
     ]()
-    begun.put(said("b"))
+    begun.put(words("b"))
     assert begun.trouble is None
     assert begun.id != first
     assert stored(begun) == ["a", "b"]
@@ -607,7 +607,7 @@ def test_the_working_directory_may_vanish(
     (tmp_path / "cwd").mkdir()
     monkeypatch.chdir(tmp_path / "cwd")
     (tmp_path / "cwd").rmdir()
-    begun.put(said("a"))
+    begun.put(words("a"))
     assert stored(begun) == ["a"]
     begun.close()
 
@@ -615,7 +615,7 @@ def test_the_working_directory_may_vanish(
 # ---- Two at once
 
 
-def test_the_second_to_open_a_conversation_gets_a_copy_and_is_told(store: Store) -> None:
+def test_the_second_to_open_a_conversation_gets_a_copy_and_is_reported(store: Store) -> None:
     path, texts = sample(store)
     first, _ = store.open(path.stem)
     second, messages = Store(store.folder).open(path.stem)
@@ -624,8 +624,8 @@ def test_the_second_to_open_a_conversation_gets_a_copy_and_is_told(store: Store)
     assert second.title == f"{first.title} (copy)"
     assert second.notices == ("This conversation is open in another window; you are in a copy of it.",)
     for number in range(200):
-        first.put(said(f"first {number}"))
-        second.put(said(f"second {number}"))
+        first.put(words(f"first {number}"))
+        second.put(words(f"second {number}"))
     assert stored(first) == [*texts, *(f"first {n}" for n in range(200))]
     assert stored(second) == [*texts, *(f"second {n}" for n in range(200))]
     first.close()
@@ -642,11 +642,11 @@ def test_a_copy_does_not_claim_that_what_runs_elsewhere_has_ended(store: Store, 
 
 
 def test_opening_ones_own_conversation_again_is_no_conflict(store: Store, begun: Journal) -> None:
-    begun.put(said("a"))
+    begun.put(words("a"))
     again, messages = store.open(begun.id)
     assert (again.id, contents(messages), again.notices) == (begun.id, ["a"], ())
-    again.put(said("b"))
-    begun.put(said("c"))
+    again.put(words("b"))
+    begun.put(words("c"))
     again.close()
     assert stored(again) == ["a", "b", "c"]
 
@@ -662,7 +662,7 @@ def test_without_locks_the_records_of_two_writers_follow_each_other(
     first, second = store.open(path.stem)[0], Store(store.folder).open(path.stem)[0]
     assert first.id == second.id
     threads = [
-        threading.Thread(target=lambda w=writer, n=name: [w.put(said(f"{n} {i}")) for i in range(100)])
+        threading.Thread(target=lambda w=writer, n=name: [w.put(words(f"{n} {i}")) for i in range(100)])
         for writer, name in ((first, "first"), (second, "second"))
     ]
     for thread in threads:
@@ -722,7 +722,7 @@ def test_kills_at_random_moments_lose_no_acknowledged_message(round_: int, store
         assert all(m.state == "finished" for m in messages[: int(last) + 1])
         assert all(m.state in ("finished", "unfinished") for m in messages)
         assert opened.id == id_
-        opened.put(said("and on it goes"))
+        opened.put(words("and on it goes"))
         opened.close()
         assert contents(store.read(id_))[-1] == "and on it goes"
 
@@ -743,7 +743,7 @@ def test_what_messages_gained_is_joined_as_if_it_had_been_added_one_by_one(
             elif id_ in expected:
                 expected[id_] += text
         elif at == 12:
-            lines.append({"message": said(text).but(id=id_).to_dict()})
+            lines.append({"message": words(text).but(id=id_).to_dict()})
             expected[id_] = text
         else:
             lines.append({"grow": id_, "at": at, "text": text})

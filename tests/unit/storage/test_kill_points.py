@@ -19,13 +19,13 @@ FEWEST = {"import": 40, "delete": 20, "export": 25, "restoring": 30, "listing": 
 def test_killed_at_any_call_a_deed_is_done_or_not_done_and_can_be_done_again(
     deed: str, tmp_path: Path
 ) -> None:
-    told = subprocess.run(
+    reported = subprocess.run(
         (sys.executable, "-m", "tests.kill_points", deed, tmp_path),
         capture_output=True,
         text=True,
         timeout=100,
     )
-    assert told.returncode == 0, told.stderr
-    found = json.loads(told.stdout)
+    assert reported.returncode == 0, reported.stderr
+    found = json.loads(reported.stdout)
     assert found["problems"] == []
     assert found["kills"] >= FEWEST.get(deed, 12)

@@ -21,7 +21,7 @@ LIST = Listing.of(
 
 
 def ids(rows: object) -> str:
-    return "".join(each.id for each in rows)  # type: ignore[attr-defined]
+    return "".join(row.id for row in rows)  # type: ignore[attr-defined]
 
 
 def test_pinned_ones_come_first_and_then_the_last_written() -> None:
@@ -87,12 +87,12 @@ def test_an_index_that_another_program_holds_or_that_cannot_be_written_is_done_w
     try:
         holding.execute("BEGIN EXCLUSIVE")
         second = made(store, "second")
-        assert {each.id for each in store.listing()} == {first, second}
+        assert {item.id for item in store.listing()} == {first, second}
     finally:
         holding.close()
     (tmp_path / "list.sqlite3").unlink()
     (tmp_path / "list.sqlite3").symlink_to(tmp_path / "elsewhere")
-    assert {each.id for each in store.listing()} == {first, second}
+    assert {item.id for item in store.listing()} == {first, second}
     assert not (tmp_path / "elsewhere").exists()
 
 

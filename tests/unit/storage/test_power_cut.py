@@ -76,12 +76,12 @@ def power(monkeypatch: pytest.MonkeyPatch) -> Power:
 def holds(message: Message) -> Promise:
     """What has been promised once `put` returned: the message is there, or a later version of it."""
     return lambda found: any(
-        each.id == message.id and each.content.startswith(message.content) for each in found
+        item.id == message.id and item.content.startswith(message.content) for item in found
     )
 
 
 def lacks(message: Message) -> Promise:
-    return lambda found: all(each.id != message.id for each in found)
+    return lambda found: all(item.id != message.id for item in found)
 
 
 def worked(power: Power) -> str:

@@ -14,7 +14,7 @@ from oi_tui.engine.storage.undo_history import can_be_brought_back
 from oi_tui.messages import Message
 
 
-def said(text: str) -> Message:
+def words(text: str) -> Message:
     return Message(role="user", type="message", content=text)
 
 
@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> Store:
 def add(store: Store, *texts: str, model: str = "demo", cwd: str = "/work") -> str:
     begun = store.create(cwd=cwd, model=model)
     for text in texts:
-        begun.put(said(text))
+        begun.put(words(text))
     begun.close()
     return begun.id
 
@@ -58,7 +58,7 @@ def test_the_last_written_comes_first_and_is_the_latest(store: Store) -> None:
     ids = [add(store, text) for text in "abc"]
     for age, id_ in zip((30, 10, 20), ids, strict=True):
         os.utime(store.folder / f"{id_}.jsonl", (time.time() + 60 - age,) * 2)
-    assert [each.title for each in store.summaries()] == ["b", "c", "a"]
+    assert [summary.title for summary in store.summaries()] == ["b", "c", "a"]
     assert store.latest() == ids[1]
     assert Store(store.folder / "none").latest() is None
 
@@ -83,9 +83,9 @@ def test_a_torn_catalogue_costs_one_name(store: Store) -> None:
     catalogue = store.folder / "catalogue.jsonl"
     catalogue.write_bytes(catalogue.read_bytes() + b'{"id": "' + two.encode())
     store.rename(two, "second")
-    assert {each.title for each in store.summaries()} == {"first", "second"}
+    assert {summary.title for summary in store.summaries()} == {"first", "second"}
     catalogue.write_bytes(b"\0\0 [" + catalogue.read_bytes() + b'\n[1]\n{"id": "x", "title": 5}\n"')
-    assert {each.title for each in store.summaries()} == {"a", "second"}
+    assert {summary.title for summary in store.summaries()} == {"a", "second"}
 
 
 def test_a_deleted_conversation_can_be_restored_and_goes_after_a_month(
@@ -98,7 +98,7 @@ def test_a_deleted_conversation_can_be_restored_and_goes_after_a_month(
     with pytest.raises(StoreError, match="No conversation"):
         store.open(id_)
     store.restore(id_)
-    assert [each.title for each in store.summaries()] == ["mine"]
+    assert [summary.title for summary in store.summaries()] == ["mine"]
     store.delete(id_)
     now = time.time()
     monkeypatch.setattr(module.time, "time", lambda: now + 29 * 86400)
@@ -160,7 +160,7 @@ def test_odd_things_in_the_folder_are_listed_and_never_waited_for(store: Store, 
     (folder / "noise.jsonl").write_bytes(b"\0\xff" * 1000)
     (folder / "notes.txt").write_text("not ours")
     start = time.monotonic()
-    found = {each.id: each.problem for each in store.summaries()}
+    found = {summary.id: summary.problem for summary in store.summaries()}
     assert time.monotonic() - start < 15
     assert found.pop(good) is None
     assert found == {
@@ -186,7 +186,7 @@ def test_a_damaged_conversation_does_not_touch_another(store: Store) -> None:
     bad, good = add(store, "bad", "x", "y"), add(store, "good")
     path = store.folder / f"{bad}.jsonl"
     path.write_bytes(b"\0" * 40 + path.read_bytes()[40:])
-    found = {each.id: each for each in store.summaries()}
+    found = {summary.id: summary for summary in store.summaries()}
     assert found[good].title == "good"
     assert (found[bad].messages, found[bad].problem) == (3, None)
     opened, messages = store.open(bad)
@@ -212,7 +212,7 @@ def test_a_list_that_was_read_before_opens_no_conversation_again(
     assert again.summaries() == before
     assert not [path for path in opened if path.endswith(".jsonl") and "catalogue" not in path]
     changed, _ = again.open(ids[3])
-    changed.put(said("more"))
+    changed.put(words("more"))
     changed.close()
     opened.clear()
     assert again.summaries()[0].messages == 2
@@ -231,7 +231,7 @@ def test_a_broken_index_is_made_again(text: str, store: Store) -> None:
 
 def test_the_number_of_messages_is_right_after_changes(store: Store) -> None:
     begun = store.create(cwd="/", model="m")
-    messages = [said(str(n)) for n in range(5)]
+    messages = [words(str(n)) for n in range(5)]
     for message in messages:
         begun.put(message)
     begun.put(messages[0].but(content="x" * 10_000))
@@ -253,7 +253,7 @@ def talk(store: Store) -> dict[str, str]:
         ("plots", "Nothing of the kind", "x = 1", "plot saved"),
     ):
         begun = store.create(cwd="/", model="m")
-        begun.put(said(said_))
+        begun.put(words(said_))
         begun.put(Message(role="assistant", type="code", format="python", content=code))
         begun.put(Message(role="computer", type="console", format="output", content=output))
         begun.put(Message(role="computer", type="image", format="base64.png", content="cGxvdA" * 10))
@@ -296,7 +296,7 @@ def test_an_excerpt_shows_the_words_where_they_stand(store: Store) -> None:
     assert len(hit.excerpt) < 200
 
 
-def test_a_search_ends_when_it_is_told_to_and_skips_what_cannot_be_read(store: Store) -> None:
+def test_a_search_ends_when_it_is_reported_to_and_skips_what_cannot_be_read(store: Store) -> None:
     ids = [add(store, "needle") for _ in range(5)]
     assert len(list(search.search(store, "needle", [*ids, "gone"]))) == 6
     found = []
@@ -309,12 +309,12 @@ def test_the_last_used_is_the_latest_although_the_clock_went_backwards(store: St
     wrong, right = add(store, "dated in the future"), add(store, "begun after the clock was set right")
     os.utime(store.folder / f"{wrong}.jsonl", (4_000_000_000, 4_000_000_000))
     opened, _ = store.open(right)
-    opened.put(said("used last"))
+    opened.put(words("used last"))
     assert Store(store.folder).latest() == right
     opened.close()
     assert Store(store.folder).latest() == right
     opened, _ = store.open(wrong)
-    opened.put(said("and now this one"))
+    opened.put(words("and now this one"))
     opened.close()
     os.utime(store.folder / f"{wrong}.jsonl", (1_000_000_000, 1_000_000_000))
     assert Store(store.folder).latest() == wrong
@@ -330,7 +330,7 @@ def test_a_broken_note_of_the_last_one_is_no_matter(text: str, store: Store) -> 
 
 
 def test_what_was_taken_back_and_only_half_brought_back_is_not_lost(store: Store) -> None:
-    messages = [said(str(number)) for number in range(6)]
+    messages = [words(str(number)) for number in range(6)]
     begun = store.create(cwd="/", model="m")
     for message in messages:
         begun.put(message)
@@ -341,7 +341,7 @@ def test_what_was_taken_back_and_only_half_brought_back_is_not_lost(store: Store
     opened, left = store.open(begun.id)
     missing = can_be_brought_back(opened.taken_back, left)
     assert [message.content for message in missing] == ["3", "4", "5 and more"]
-    opened.put(said("it went on"))
+    opened.put(words("it went on"))
     assert can_be_brought_back(opened.taken_back, opened.messages) == ()
     opened.close()
 
@@ -363,7 +363,7 @@ def test_only_what_a_killed_program_left_behind_is_tidied_away(
     monkeypatch.setattr(module.time, "time", lambda: later)
     store.tidy()
     assert {path.name for path in store.folder.iterdir()} == everything - set(left_behind)
-    assert [each.id for each in store.summaries()] == [kept]
+    assert [summary.id for summary in store.summaries()] == [kept]
 
 
 def test_a_link_is_no_conversation(store: Store, tmp_path: Path) -> None:

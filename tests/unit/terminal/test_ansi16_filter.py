@@ -34,11 +34,11 @@ def in_sixteen(style: Style) -> Style:
     """As a terminal of sixteen colours is told."""
     (segment,) = Ansi16Filter().apply([Segment("x", style)], Color(0, 0, 0))
     assert segment.style is not None
-    told = Style(
+    reported = Style(
         color=segment.style.color.downgrade(ColorSystem.STANDARD) if segment.style.color else None,
         bgcolor=segment.style.bgcolor.downgrade(ColorSystem.STANDARD) if segment.style.bgcolor else None,
     )
-    return Style.combine([segment.style, told])
+    return Style.combine([segment.style, reported])
 
 
 def in_grey(style: Style) -> Style:
@@ -63,7 +63,7 @@ def test_in_sixteen_colours_nothing_vanishes_in_its_ground(look: Styles) -> None
 
 @pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
 @pytest.mark.parametrize(("one", "other"), APART)
-def test_in_sixteen_colours_these_are_told_apart(look: Styles, one: str, other: str) -> None:
+def test_in_sixteen_colours_these_are_reported_apart(look: Styles, one: str, other: str) -> None:
     assert in_sixteen(getattr(look, one)) != in_sixteen(getattr(look, other))
 
 
@@ -73,8 +73,8 @@ def test_in_sixteen_colours_code_has_colours(look: Styles) -> None:
     assert len(set(shown)) == len(shown)
 
 
-@pytest.mark.parametrize("told", [in_sixteen, in_grey], ids=["sixteen", "none"])
+@pytest.mark.parametrize("reported", [in_sixteen, in_grey], ids=["sixteen", "none"])
 @pytest.mark.parametrize("look", LOOKS, ids=["dark", "light"])
-def test_a_selection_is_seen_wherever_it_lies(look: Styles, told: Callable[[Style], Style]) -> None:
+def test_a_selection_is_seen_wherever_it_lies(look: Styles, reported: Callable[[Style], Style]) -> None:
     for name in ("base", "code", "user", "inline_code"):
-        assert told(look.selection).bgcolor != told(getattr(look, name)).bgcolor, name
+        assert reported(look.selection).bgcolor != reported(getattr(look, name)).bgcolor, name

@@ -119,7 +119,7 @@ def test_what_no_terminal_takes_is_written_to_a_private_file_in_full(bare: pytes
     assert app.copied == []
 
 
-def test_a_file_that_cannot_be_written_is_said(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     bare.setenv("OI_TUI_HOME", str(tmp_path / "file"))
     assert copy("y" * (LONGEST + 1), Screen()).startswith("not copied")

@@ -28,21 +28,21 @@ EVIL = "\x1b]52;c;RVZJTA==\x07\x1b\\\u202e\x9b;x\n"
         ({"LC_TERMINAL": "iTerm2", "TMUX": "x"}, "\x1bPtmux;\x1b\x1b]9;"),
     ],
 )
-def test_each_terminal_is_told_in_its_own_way(environment: dict[str, str], begins: str) -> None:
+def test_each_terminal_is_reported_in_its_own_way(environment: dict[str, str], begins: str) -> None:
     assert desktop_sequence("oi-tui", "Run this?", environment).startswith(begins)
 
 
 @pytest.mark.parametrize("environment", [{}, {"TERM": "xterm-256color"}, {"TERM": "linux"}])
-def test_a_terminal_that_is_not_known_is_told_nothing(environment: dict[str, str]) -> None:
+def test_a_terminal_that_is_not_known_is_reported_nothing(environment: dict[str, str]) -> None:
     assert desktop_sequence("oi-tui", "Run this?", environment) == ""
 
 
 @pytest.mark.parametrize("term", ["xterm-kitty", "foot", "xterm-ghostty"])
 def test_no_foreign_text_ends_a_sequence_or_begins_one(term: str) -> None:
-    told = desktop_sequence("oi-tui", EVIL, {"TERM": term})
-    assert told.count("\x1b") == desktop_sequence("oi-tui", "x", {"TERM": term}).count("\x1b")
-    assert not set("\x07\x9b\u202e\n") & set(told)
-    assert told.count(";") == desktop_sequence("oi-tui", "x", {"TERM": term}).count(";")
+    reported = desktop_sequence("oi-tui", EVIL, {"TERM": term})
+    assert reported.count("\x1b") == desktop_sequence("oi-tui", "x", {"TERM": term}).count("\x1b")
+    assert not set("\x07\x9b\u202e\n") & set(reported)
+    assert reported.count(";") == desktop_sequence("oi-tui", "x", {"TERM": term}).count(";")
     titled = title_sequence(EVIL)
     assert titled.count("\x1b") == 2
     assert not set("\x07\x9b\u202e\n") & set(titled)

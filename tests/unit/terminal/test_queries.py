@@ -21,8 +21,8 @@ class Line:
 
     def __init__(self, *, asked: bool = True) -> None:
         self.clock = Clock()
-        self.told: list[Answers] = []
-        self.replies = TerminalQueries(self.told.append, self.clock)
+        self.reported: list[Answers] = []
+        self.replies = TerminalQueries(self.reported.append, self.clock)
         self.input = InputFilter(lambda: self.replies.expected, self.clock)
         self.keys = ""
         self.number = ""
@@ -68,7 +68,7 @@ def test_answers_are_taken_whenever_they_come(late: float) -> None:
     line.write(line.answer)
     assert line.keys == ""
     assert line.replies.answers == FULL
-    assert line.told[-1] == FULL
+    assert line.reported[-1] == FULL
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.1, 0.5])

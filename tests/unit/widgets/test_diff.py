@@ -3,24 +3,24 @@
 from oi_tui.screens.diff import changes
 
 
-def told(before: str, after: str) -> list[str]:
+def reported(before: str, after: str) -> list[str]:
     return [f"{sign}{number} {text}".rstrip() for sign, number, text in changes(list(before), list(after))]
 
 
-def test_nothing_is_told_of_what_is_the_same() -> None:
-    assert told("abc", "abc") == []
+def test_nothing_is_reported_of_what_is_the_same() -> None:
+    assert reported("abc", "abc") == []
 
 
 def test_lines_that_went_and_came_stand_together() -> None:
-    assert told("abc", "axc") == [" 1 a", "-2 b", "+2 x", " 3 c"]
-    assert told("ab", "abc") == [" 1 a", " 2 b", "+3 c"]
-    assert told("ab", "b") == ["-1 a", " 1 b"]
+    assert reported("abc", "axc") == [" 1 a", "-2 b", "+2 x", " 3 c"]
+    assert reported("ab", "abc") == [" 1 a", " 2 b", "+3 c"]
+    assert reported("ab", "b") == ["-1 a", " 1 b"]
 
 
 def test_what_is_alike_is_left_out_but_for_three_lines() -> None:
-    assert told("Xabcdefghij", "Yabcdefghij") == ["-1 X", "+1 Y", " 2 a", " 3 b", " 4 c", "…7"]
-    assert told("Xabcdefgh", "Xabcdefgi")[:2] == ["…5", " 6 e"]
+    assert reported("Xabcdefghij", "Yabcdefghij") == ["-1 X", "+1 Y", " 2 a", " 3 b", " 4 c", "…7"]
+    assert reported("Xabcdefgh", "Xabcdefgi")[:2] == ["…5", " 6 e"]
 
 
 def test_a_single_line_is_not_left_out() -> None:
-    assert told("abcdX", "abcdY") == [" 1 a", " 2 b", " 3 c", " 4 d", "-5 X", "+5 Y"]
+    assert reported("abcdX", "abcdY") == [" 1 a", " 2 b", " 3 c", " 4 d", "-5 X", "+5 Y"]

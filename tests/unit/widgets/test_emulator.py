@@ -109,14 +109,14 @@ def test_erasing_leaves_the_colour_of_the_background() -> None:
 
 
 def test_what_a_program_asks_is_answered_unless_that_is_long_ago() -> None:
-    said: list[str] = []
-    screen = TerminalEmulator(10, 3, said.append)
+    words: list[str] = []
+    screen = TerminalEmulator(10, 3, words.append)
     questions = "ab\r\nc\x1b[6n\x1b[5n\x1b[c\x1b[>c\x1b[?2004h\x1b[?2004$p"
     screen.feed(questions)
-    assert said == ["\x1b[2;2R", "\x1b[0n", "\x1b[?6c", "\x1b[>0;10;1c", "\x1b[?2004;1$y"]
+    assert words == ["\x1b[2;2R", "\x1b[0n", "\x1b[?6c", "\x1b[>0;10;1c", "\x1b[?2004;1$y"]
     screen.muted = True
     screen.feed(questions)
-    assert len(said) == 5
+    assert len(words) == 5
 
 
 SAMPLE = (

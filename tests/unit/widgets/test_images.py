@@ -102,7 +102,7 @@ def test_a_drawing_that_would_be_lost_in_the_ground_gets_another(
     order = RenderRequest("base64.png", encoded(picture), 20, 10, "kitty", (2, 4), ground)
     result = Image.open(io.BytesIO(drawn(order).png))
     assert result.getpixel((20, 20)) == ink
-    assert result.getpixel((0, 0)) == tuple(255 - each for each in ink)
+    assert result.getpixel((0, 0)) == tuple(255 - item for item in ink)
 
 
 #: What programs and persons bring along: each can be drawn.
@@ -192,7 +192,7 @@ async def test_a_damaged_byte_costs_no_more_than_the_picture(place: int) -> None
         forged(0, 7),
     ],
 )
-async def test_what_cannot_be_drawn_is_said_in_one_line(content: str) -> None:
+async def test_what_cannot_be_drawn_is_reported_in_one_line(content: str) -> None:
     began = time.monotonic()
     rows = await shown(content)
     assert len(rows) == 1
@@ -233,7 +233,7 @@ async def test_a_file_that_went_away_before_it_was_seen_is_named(tmp_path: Path)
     assert caption.text == f"image cannot be shown (no such file or directory) · {path}"
 
 
-async def test_without_colours_and_where_pictures_are_off_only_the_size_is_said() -> None:
+async def test_without_colours_and_where_pictures_are_off_only_the_size_is_reported() -> None:
     content = encoded(Image.new("RGB", (8, 8)))
     assert plain(await shown(content, look=look_of(DARK, colourful=False))) == ["image 8x8"]
     assert plain(await shown(content, look=look_of(DARK, means=ImageSupport("off")))) == ["image 8x8"]
@@ -316,10 +316,10 @@ def test_the_terminal_keeps_few_pictures_and_their_names_differ() -> None:
     written: list[str] = []
     shelf = KittyImages(written.append)
     placed = [shelf.show(b"png", 2, 2) for _ in range(500)]
-    assert len({each.number for each in placed}) == 500
+    assert len({item.number for item in placed}) == 500
     record = recorded(written)
-    assert record.deleted == [each.number for each in placed[: len(record.deleted)]]
-    assert sum(shelf.has(each) for each in placed) == 500 - len(record.deleted) < 100
+    assert record.deleted == [item.number for item in placed[: len(record.deleted)]]
+    assert sum(shelf.has(item) for item in placed) == 500 - len(record.deleted) < 100
 
 
 def test_a_picture_has_the_same_name_in_256_colours() -> None:
@@ -335,9 +335,9 @@ def test_through_tmux_all_is_wrapped() -> None:
     written: list[str] = []
     shelf = KittyImages(written.append, tmux=True)
     shelf.show(b"x" * 9000, 4, 4)
-    said = "".join(written)
-    parts = re.findall(r"\x1bPtmux;((?:\x1b\x1b|[^\x1b])*)\x1b\\", said)
-    assert "".join(f"\x1bPtmux;{part}\x1b\\" for part in parts) == said
+    words = "".join(written)
+    parts = re.findall(r"\x1bPtmux;((?:\x1b\x1b|[^\x1b])*)\x1b\\", words)
+    assert "".join(f"\x1bPtmux;{part}\x1b\\" for part in parts) == words
     [kept] = commands("".join(parts).replace("\x1b\x1b", "\x1b").encode()).pictures.values()
     assert kept.png == b"x" * 9000
 
@@ -359,21 +359,21 @@ def unpacked(text: str) -> Image.Image:
     palette: dict[int, tuple[int, ...]] = {}
     x = top = 0
     colour = -1
-    for each in re.finditer(
+    for item in re.finditer(
         r"#(\d+);2;(\d+);(\d+);(\d+)|#(\d+)|!(\d+)([?-~])|([?-~])|(\$)|(-)", body[size.end() :]
     ):
-        if each[1]:
-            palette[int(each[1])] = tuple(round(int(level) * 2.55) for level in each.group(2, 3, 4))
-        elif each[5]:
-            colour = int(each[5])
-        elif each[9]:
+        if item[1]:
+            palette[int(item[1])] = tuple(round(int(level) * 2.55) for level in item.group(2, 3, 4))
+        elif item[5]:
+            colour = int(item[5])
+        elif item[9]:
             x = 0
-        elif each[10]:
+        elif item[10]:
             x, top = 0, top + 6
         else:
-            run = int(each[6] or 1)
+            run = int(item[6] or 1)
             for bit in range(6):
-                if ord(each[7] or each[8]) - 63 >> bit & 1:
+                if ord(item[7] or item[8]) - 63 >> bit & 1:
                     picture.paste(palette[colour], (x, top + bit, x + run, top + bit + 1))
             x += run
     return picture

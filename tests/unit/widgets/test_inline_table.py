@@ -55,7 +55,7 @@ def test_texts_stand_left_and_numbers_right() -> None:
 
 def test_missing_values_are_dim() -> None:
     row = table(CITIES).rows(60, LOOK)[3]
-    assert next(each for each in row.segments if "NaN" in each.text).style == LOOK.muted
+    assert next(segment for segment in row.segments if "NaN" in segment.text).style == LOOK.muted
 
 
 @pytest.mark.parametrize("width", [10, 20, 40, 76, 108, 190])

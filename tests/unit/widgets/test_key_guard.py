@@ -33,11 +33,11 @@ APP: Any = None
 
 def lasted_after(guard: KeyGuard, clock: Clock, *steps: int) -> list[bool]:
     """What the guard says after each step, in hundredths of a second."""
-    said = []
+    text = []
     for step in steps:
         clock.now += step
-        said.append(guard.lasted(APP))
-    return said
+        text.append(guard.lasted(APP))
+    return text
 
 
 def test_a_question_is_answered_once_it_was_seen_for_half_a_second(clock: Clock) -> None:

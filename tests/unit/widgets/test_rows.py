@@ -33,7 +33,7 @@ def test_lines_of_words_fit_and_lose_only_blanks_at_the_end(spans: list[Span], w
 
 
 @given(SPANS, st.integers(4, 30))
-def test_what_is_cut_off_is_said(spans: list[Span], width: int) -> None:
+def test_what_is_cut_off_is_reported(spans: list[Span], width: int) -> None:
     text = "".join(text for text, _ in spans)
     shown = "".join(segment.text for segment in clip_spans(spans, width))
     assert width_of(shown) <= width

@@ -81,12 +81,14 @@ def error_words(body: Any) -> str:
             return (error_words(inner) if inner is not None else "") or body
         case [first, *_]:
             return error_words(first)
-        case {"msg": str(told), "loc": [*place]}:
-            return f"{'.'.join(map(str, place))}: {told}"
-        case {"error": told} if told:
-            return error_words(told)
-        case {"message": told} | {"detail": told} | {"msg": told} | {"errors": told} if told:
-            return error_words(told)
+        case {"msg": str(reported), "loc": [*place]}:
+            return f"{'.'.join(map(str, place))}: {reported}"
+        case {"error": reported} if reported:
+            return error_words(reported)
+        case {"message": reported} | {"detail": reported} | {"msg": reported} | {"errors": reported} if (
+            reported
+        ):
+            return error_words(reported)
     return ""
 
 
@@ -105,10 +107,10 @@ def error_code(body: Any) -> int | None:
 
 def _normalize_error(record: dict[str, Any], *, error: bool) -> bool:
     """An error whose words are not where clients look for them."""
-    told = record.get("error")
-    if isinstance(told, dict) and isinstance(told.get("message"), str):
+    reported = record.get("error")
+    if isinstance(reported, dict) and isinstance(reported.get("message"), str):
         return False
-    if told or (not record.get("choices") and "type" not in record and ("detail" in record or error)):
+    if reported or (not record.get("choices") and "type" not in record and ("detail" in record or error)):
         found = error_words(record)
         if found:
             record["error"] = {"message": found, "code": error_code(record)}
@@ -153,9 +155,9 @@ def _delta(delta: dict[str, Any]) -> bool:
             changed = True
     if not delta.get("content"):
         audio = delta.get("audio")
-        said = delta.get("refusal") or (audio.get("transcript") if isinstance(audio, dict) else None)
-        if isinstance(said, str) and said:
-            delta["content"] = said
+        text = delta.get("refusal") or (audio.get("transcript") if isinstance(audio, dict) else None)
+        if isinstance(text, str) and text:
+            delta["content"] = text
             changed = True
     return _calls(delta) or changed
 

@@ -1,4 +1,4 @@
-"""One request to a model by LiteLLM, and its reply, told piece by piece."""
+"""One request to a model by LiteLLM, and its reply, piece by piece."""
 
 import asyncio
 import re
@@ -96,7 +96,7 @@ class Completion:
         if request.get("tools"):
             arguments["tools"] = request["tools"]
         if re.search(r"\bclaude|^anthropic/", model):
-            # Others keep what they have seen by themselves; this one wants to be told what to keep.
+            # Others keep what they have seen by themselves; this one must be given what to keep.
             arguments["cache_control_injection_points"] = [
                 {"location": "message", "role": "system"},
                 {"location": "message", "index": -1},
@@ -183,7 +183,7 @@ class Completion:
             self._emit_piece(kind, value)
         if not self._begun:
             instead = raw.error()
-            error = errors.told(*instead, self._attempt) if instead else None
+            error = errors.explain_body(*instead, self._attempt) if instead else None
             self._fail(error or errors.empty(self._attempt, self._finish, raw.says()))
 
     async def _open(self) -> Any:

@@ -101,7 +101,7 @@ class RawReply:
 
     @property
     def cut(self) -> bool:
-        """The stream is over, but nothing in it said that the reply is complete."""
+        """The stream is over, but nothing in it marks the reply as complete."""
         return self._sieve.chunks and not self._sieve.ended
 
     def _keep(self, data: bytes) -> None:

@@ -18,7 +18,7 @@ class SseFilter:
     """
 
     def __init__(self) -> None:
-        #: Chunks came in the format of OpenAI, and one of them or `[DONE]` said that the reply is complete.
+        #: Chunks came in the format of OpenAI, and one of them or `[DONE]` marked the reply as complete.
         self.chunks = self.ended = False
         #: How many lines were dropped since somebody asked; see `take_gaps`.
         self._gaps = 0

@@ -1,6 +1,6 @@
 // The driver inside a Java virtual machine: takes cells from the request pipe, has JShell
 // evaluate them snippet by snippet in this same process, on its terminal, and tells of their fate on the events' pipe.
-// The line that is told is that of the snippet: the statement or declaration at the top level of the cell.
+// The line that is reported is that of the snippet: the statement or declaration at the top level of the cell.
 
 import com.sun.source.util.JavacTask;
 import java.io.FileDescriptor;

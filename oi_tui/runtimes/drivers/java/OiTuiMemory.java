@@ -35,13 +35,13 @@ final class OiTuiMemory {
   /** The fields of an event that tells all of them, oldest first. */
   String all() {
     List<String> found = new ArrayList<>();
-    Stream.of(shell.types(), shell.methods(), shell.variables()).flatMap(each -> each).map(this::told).filter(Optional::isPresent)
+    Stream.of(shell.types(), shell.methods(), shell.variables()).flatMap(snippets -> snippets).map(this::described).filter(Optional::isPresent)
         .forEach(one -> found.add(one.get()));
     List<String> newest = found.subList(Math.max(0, found.size() - MOST), found.size());
     return "\"variables\":[" + String.join(",", newest) + "],\"total\":" + found.size();
   }
 
-  private Optional<String> told(Snippet snippet) {
+  private Optional<String> described(Snippet snippet) {
     if (!shell.status(snippet).isActive()) return Optional.empty();
     String name = ((jdk.jshell.PersistentSnippet) snippet).name();
     if (name.startsWith("$")) return Optional.empty();
@@ -63,7 +63,7 @@ final class OiTuiMemory {
 
   /** The fields of an event that tells what one of them holds; nothing where there is none. */
   String one(String name) {
-    Optional<Snippet> found = Stream.of(shell.types(), shell.methods(), shell.variables()).flatMap(each -> each)
+    Optional<Snippet> found = Stream.of(shell.types(), shell.methods(), shell.variables()).flatMap(snippets -> snippets)
         .map(each -> (Snippet) each).filter(each -> ((jdk.jshell.PersistentSnippet) each).name().equals(name)).reduce((first, second) -> second);
     if (found.isEmpty()) return "";
     boolean variable = found.get() instanceof VarSnippet;

@@ -90,7 +90,7 @@ class Driver:
             get_ipython=builtins.get_ipython,
         )
         if self._stdout.errors in ("strict", "surrogateescape"):
-            _codecs.register_error("oi_tui", _spelled)
+            _codecs.register_error("oi_tui", _spell)
             self._stdout.reconfigure(errors="oi_tui")
         self.imports.prepare("linecache", python_cells.fill)
         self.imports.prepare("asyncio", self._begin_tasks)
@@ -129,8 +129,8 @@ class Driver:
                     total, found = import_quietly("python_variables").describe(self.module.__dict__)
                     self.channel.send("variables", nonce=request[1], total=total, variables=found)
                 elif request[0] == "variable":
-                    told = import_quietly("python_variables").detail(self.module.__dict__, request[2])
-                    self.channel.send("variable", nonce=request[1], **told)
+                    detail = import_quietly("python_variables").detail(self.module.__dict__, request[2])
+                    self.channel.send("variable", nonce=request[1], **detail)
                 elif request[0] == "table":
                     found = import_quietly("python_tables").answer(self.module.__dict__, request[2])
                     self.channel.send("table", nonce=request[1], **found)
@@ -140,7 +140,7 @@ class Driver:
             except (KeyboardInterrupt, Stopped):
                 continue
             except OSError:
-                # The channel itself is gone, and nothing could be told any more.
+                # The channel itself is gone, and nothing can be reported any more.
                 raise
             except BaseException as error:
                 # Threads of the program's can raise what they like here.
@@ -388,7 +388,7 @@ class Driver:
     def flush(self):
         """Send what the program's streams still hold; never raises for what a program did to them."""
         streams = [getattr(sys, "stdout", None), self._stdout, getattr(sys, "stderr", None), self._stderr]
-        for stream in {id(each): each for each in streams}.values():
+        for stream in {id(item): item for item in streams}.values():
             try:
                 stream.flush()
             except Exception:
@@ -490,8 +490,8 @@ def import_quietly(name):
     """Import a module of ours or of the standard library, whatever the program or its files made of that."""
     if sys.modules.get(name) is not None:
         return sys.modules[name]
-    found = {each: getattr(sys, each, value) for each, value in _sound.items()}
-    vars(sys).update({each: value[:] for each, value in _sound.items()})
+    found = {item: getattr(sys, item, value) for item, value in _sound.items()}
+    vars(sys).update({item: value[:] for item, value in _sound.items()})
     try:
         return __import__(name)
     finally:
@@ -549,12 +549,12 @@ def _is_closed(stream):
         return True
 
 
-def _spelled(error):
+def _spell(error):
     """What cannot be encoded, as names of files and cut texts may hold: bytes as they were, else escapes."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     found = error.object[error.start : error.end]
-    codes = [ord(each) for each in found]
+    codes = [ord(item) for item in found]
     if all(0xDC80 <= code <= 0xDCFF for code in codes):
         return bytes(code - 0xDC00 for code in codes), error.end
     return found.encode("ascii", "backslashreplace"), error.end

@@ -139,8 +139,8 @@ def _defines(statement):
         return True
     if isinstance(statement, ast.Try):
         parts = [*statement.body, *statement.orelse, *statement.finalbody]
-        for each in statement.handlers:
-            parts += each.body
+        for handler in statement.handlers:
+            parts += handler.body
         return any(isinstance(part, _DEFINITIONS) for part in parts) and all(map(_defines_or_passes, parts))
     if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
         try:

@@ -29,8 +29,8 @@ def __oi_define__(names):
                 return super().find_class(module, name)
             found, *inner = name.split(".")
             found = names[found]
-            for each in inner:
-                found = getattr(found, each)
+            for item in inner:
+                found = getattr(found, item)
             return found
 
     import io

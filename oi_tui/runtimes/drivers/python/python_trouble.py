@@ -1,4 +1,4 @@
-"""What is said of an exception: the lines of the cell, none of the driver's."""
+"""The text of an exception: the lines of the cell, none of the driver's."""
 
 # mypy: ignore-errors
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Lines(list):
         if not numbers:
             return words
         return Lines(
-            " ".join(each[number] for number in numbers if -len(each) <= number < len(each)) for each in words
+            " ".join(word[number] for number in numbers if -len(word) <= number < len(word)) for word in words
         )
 
 

@@ -1,4 +1,4 @@
-"""What is said of an object: `name?`, `name??` and `%whos`."""
+"""Facts about an object: `name?`, `name??` and `%whos`."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -19,8 +19,8 @@ _LONGEST = 300
 def show(names, name, all_of_it, magics):
     """Print what is known of the object with the name; with `all_of_it` its source too."""
     if name.startswith("%"):
-        told = magics.description(name)
-        print("{}: {}".format(name, told) if told else "{} is not known here.".format(name))
+        text = magics.description(name)
+        print("{}: {}".format(name, text) if text else "{} is not known here.".format(name))
         return
     if "*" in name:
         _list(names, name)
@@ -28,8 +28,8 @@ def show(names, name, all_of_it, magics):
     try:
         value = eval(name, names)
     except Exception:
-        told = magics.description(name)
-        print("%{}: {}".format(name, told) if told else "Object `{}` not found.".format(name))
+        text = magics.description(name)
+        print("%{}: {}".format(name, text) if text else "Object `{}` not found.".format(name))
         return
     for title, text in _facts(value, name, all_of_it):
         if text:
@@ -65,7 +65,7 @@ def _facts(value, name, all_of_it):
         yield "Type:", type(value).__name__
     if isinstance(value, type) and not all_of_it:
         try:
-            yield "Subclasses:", ", ".join(each.__name__ for each in value.__subclasses__()[:20])
+            yield "Subclasses:", ", ".join(item.__name__ for item in value.__subclasses__()[:20])
         except TypeError:
             pass
 
@@ -106,9 +106,9 @@ def _list(names, pattern):
         inside = dir(eval(owner, names)) if owner else [*names, *dir(builtins)]
     except Exception:
         inside = []
-    found = sorted({each for each in inside if fnmatch.fnmatchcase(each, last)})
-    shown = [each for each in found if last.startswith("_") or not each.startswith("_")]
-    print("\n".join(owner + "." + each if owner else each for each in shown) or "Nothing matches.")
+    found = sorted({item for item in inside if fnmatch.fnmatchcase(item, last)})
+    shown = [item for item in found if last.startswith("_") or not item.startswith("_")]
+    print("\n".join(owner + "." + item if owner else item for item in shown) or "Nothing matches.")
 
 
 def table(names, wanted):
@@ -121,8 +121,8 @@ def table(names, wanted):
     for name in wanted:
         value = names[name]
         kind = type.__dict__["__name__"].__get__(type(value))
-        told = variables.detail(names, name)
-        rows.append((name, kind, str(told.get("preview", kind)).partition("\n")[0][:80]))
+        detail = variables.detail(names, name)
+        rows.append((name, kind, str(detail.get("preview", kind)).partition("\n")[0][:80]))
     wide = [max(len(row[at]) for row in rows) for at in (0, 1)]
     for at, row in enumerate(rows):
         print("{:<{}}   {:<{}}   {}".format(row[0], wide[0], row[1], wide[1], row[2]).rstrip())

@@ -93,8 +93,8 @@ class Magics:
         """Have lines, cells or both that begin with the name call a function of the program."""
         if kind not in ("line", "cell", "line_cell"):
             raise ValueError("magic_kind must be line, cell or line_cell, not {!r}".format(kind))
-        for each in kind.split("_"):
-            self.registered[each][name] = function
+        for item in kind.split("_"):
+            self.registered[item][name] = function
 
     def facts(self, name, all_of_it):
         """`name?` and `name??`."""
@@ -104,8 +104,8 @@ class Magics:
 
     def names(self):
         """The words that are known, of lines and of cells."""
-        lines = [each[6:] for each in dir(self) if each.startswith("_line_")]
-        cells = [each[6:] for each in dir(self) if each.startswith("_cell_")]
+        lines = [item[6:] for item in dir(self) if item.startswith("_line_")]
+        cells = [item[6:] for item in dir(self) if item.startswith("_cell_")]
         timing = ["prun", "time", "timeit"]
         return (
             sorted({*lines, *timing, *_COMMANDS, *_ALIASES, *_SILENT, *self.registered["line"]}),

@@ -49,7 +49,7 @@ def parse(source, parse_python, trouble, driver):
         while lines[end].endswith("\\") and end + 1 < len(lines) and not _is_help(lines[at]):
             end += 1
         replaced.add(at + 1)
-        lines[at] = _replaced("\n".join(lines[at : end + 1]).replace("\\\n", " "))
+        lines[at] = _replace("\n".join(lines[at : end + 1]).replace("\\\n", " "))
         lines[at + 1 : end + 1] = [""] * (end - at)
         try:
             return parse_python("\n".join(lines)), source
@@ -85,7 +85,7 @@ def _is_help(line):
     return found is not None and bool(found.group(2) or found.group(4))
 
 
-def _replaced(line):
+def _replace(line):
     if _is_help(line):
         indent, before, name, after = _HELP.match(line).groups()
         return "{}__oi_facts__({!r}, {})".format(indent, name, "??" in (before, after))

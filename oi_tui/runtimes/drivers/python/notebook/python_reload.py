@@ -147,4 +147,4 @@ def _update(old, new):
 def _instances(kind):
     import gc
 
-    return [each for each in gc.get_referrers(kind) if type(each) is kind]
+    return [referrer for referrer in gc.get_referrers(kind) if type(referrer) is kind]

@@ -169,7 +169,7 @@ class _DuckDb:
                 if name.lower() not in own and kind_of(value)[1] != "Series":
                     self._connection.register(name, value)
                     registered.append(name)
-            columns, rows = self._interruptible(lambda: self._fetched(statement))
+            columns, rows = self._interruptible(lambda: self._fetch(statement))
             # What a statement without rows returns, too.
             if not columns or (columns in (["Success"], ["Count"]) and not _READS.match(statement)):
                 return None
@@ -182,7 +182,7 @@ class _DuckDb:
             for name in registered:
                 self._connection.unregister(name)
 
-    def _fetched(self, statement):
+    def _fetch(self, statement):
         result = self._connection.execute(statement)
         columns = [column[0] for column in result.description or ()]
         return columns, result.fetchall() if columns else []

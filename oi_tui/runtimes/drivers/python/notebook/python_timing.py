@@ -16,7 +16,7 @@ _UNITS = ((100.0, "min", 60.0), (1.0, "s", 1.0), (1e-3, "ms", 1e-3), (1e-6, "µs
 
 
 def _words(seconds, digits=3):
-    unit, length = next(each[1:] for each in _UNITS if seconds >= each[0])
+    unit, length = next(item[1:] for item in _UNITS if seconds >= item[0])
     return "{:.{}g} {}".format(seconds / length, digits, unit)
 
 

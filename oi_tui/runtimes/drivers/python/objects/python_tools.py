@@ -71,7 +71,7 @@ class Tool:
         self._tool = name
 
     def __call__(self, *given, **more):
-        if len(given) > 1 or not all(isinstance(each, dict) for each in given):
+        if len(given) > 1 or not all(isinstance(item, dict) for item in given):
             raise TypeError("give the arguments by name, or as a dictionary")
         given = {**(given[0] if given else {}), **more}
         return _value(_ask({"server": self._server, "tool": self._tool, "arguments": given}))

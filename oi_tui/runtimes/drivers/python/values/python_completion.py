@@ -44,7 +44,7 @@ _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, t
 
 
 class _UnknownError(Exception):
-    """The value cannot be told without running the program's code."""
+    """The value cannot be read without running the program's code."""
 
 
 def answer(names, words):
@@ -56,7 +56,7 @@ def answer(names, words):
     typed, found, note = "", [], ""
     try:
         with warnings.catch_warnings():
-            # What is deprecated is said when the code runs, not while it is typed.
+            # Deprecation warnings belong to the run, not to the typing.
             warnings.simplefilter("ignore")
             typed, found, note = _Completer(names, before).found()
     except Exception:
@@ -214,10 +214,10 @@ class _Completer:
             return [], ""
         given = self._before[self._place.brackets[-1] :]
         named = [
-            (each.name + "=", _Default(each.default))
-            for each in parameters
-            if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
-            and not re.search(r"\b{}\s*=".format(re.escape(each.name)), given)
+            (parameter.name + "=", _Default(parameter.default))
+            for parameter in parameters
+            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+            and not re.search(r"\b{}\s*=".format(re.escape(parameter.name)), given)
         ]
         return named, _one_line(_name_of_function(function), parameters, _documentation(function))
 
@@ -247,7 +247,7 @@ class _Default:
 
 
 class _Told:
-    """A completion without a value: what is said of it."""
+    """The description of a completion without a value."""
 
     def __init__(self, facts):
         self.facts = facts
@@ -386,7 +386,7 @@ def _submodules(package):
     here = sys.modules.get(package)
     path = types.ModuleType.__dict__["__dict__"].__get__(here).get("__path__") if here is not None else None
     if path is None and here is None and "." not in package:
-        folders = [os.path.join(each, package) for each in sys.path if isinstance(each, str)]
+        folders = [os.path.join(folder, package) for folder in sys.path if isinstance(folder, str)]
         path = [folder for folder in folders if os.path.isdir(folder)]
     return {found.name for found in pkgutil.iter_modules(list(path))} if path else set()
 
@@ -423,18 +423,18 @@ def _documentation(value):
 
 def _one_line(name, parameters, documentation):
     parts, star = [], False
-    for each in parameters:
-        if each.kind == each.KEYWORD_ONLY and not star:
+    for parameter in parameters:
+        if parameter.kind == parameter.KEYWORD_ONLY and not star:
             parts.append("*")
-        star = star or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
-        stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
-        default = "" if each.default is each.empty else "={}".format(_written(each.default))
-        parts.append(stars + each.name + default)
+        star = star or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        default = "" if parameter.default is parameter.empty else "={}".format(_format(parameter.default))
+        parts.append(stars + parameter.name + default)
     line = "{}({})".format(name, ", ".join(parts))
     return "{}: {}".format(line, documentation) if documentation else line
 
 
-def _written(value):
+def _format(value):
     if type(value) not in _PLAIN:
         return "..."
     text = repr(value)
@@ -446,7 +446,7 @@ def _facts(value):
     if _is(value, _Told):
         return value.facts
     if _is(value, _Default):
-        return "argument" if value.value is inspect.Parameter.empty else _written(value.value)
+        return "argument" if value.value is inspect.Parameter.empty else _format(value.value)
     kind = _name_of(type(value))
     try:
         if _is(value, (classmethod, staticmethod)):

@@ -50,7 +50,7 @@ class Bundle:
         return self._forms
 
     def __repr__(self):
-        found = next((self._forms[each] for each in _TEXTS if each in self._forms), None)
+        found = next((self._forms[text] for text in _TEXTS if text in self._forms), None)
         return "<Bundle object>" if found is None else str(found)
 
 

@@ -1,4 +1,4 @@
-"""What the model is told of a value: compact, and independent of the width of anybody's window."""
+"""What the model gets of a value: compact, and independent of the width of anybody's window."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -14,9 +14,9 @@ import sys
 
 #: Tables with at most so many rows are given whole; of longer ones so many of the first and the last.
 _WHOLE, _HEAD, _TAIL = 20, 8, 4
-#: As much is told of one cell of a table, of a string in a container, and of a view as a whole.
+#: The most characters of a cell of a table, of a string in a container, and of a whole view.
 _CELL, _STRING, _MOST = 80, 400, 12_000
-#: A value whose text is no longer than this is told as it is.
+#: A value whose text is no longer than this is kept as it is.
 _SHORT = 1_500
 #: Missing values are counted in tables of up to so many cells.
 _COUNTED = 20_000_000
@@ -34,7 +34,7 @@ def view_of(value, text):
             view = _of_records(value) or _compact(value)
         return view
     except Exception:
-        # A strange value is told as it prints itself.
+        # A strange value is given as it prints itself.
         return None
 
 
@@ -72,10 +72,10 @@ def text_of_html(html):
 
 def kind_of(value):
     """The library of a table and its kind there, also of a class derived from it; two times "" for others."""
-    for each in type(value).__mro__:
-        library = each.__module__.partition(".")[0]
-        if library in ("pandas", "polars", "pyarrow") and each.__name__ in _KINDS:
-            return library, each.__name__
+    for entry in type(value).__mro__:
+        library = entry.__module__.partition(".")[0]
+        if library in ("pandas", "polars", "pyarrow") and entry.__name__ in _KINDS:
+            return library, entry.__name__
     return "", ""
 
 
@@ -101,7 +101,7 @@ def _of_pandas(frame, name="DataFrame"):
         (label, _type_of(shown.iloc[:, at]), gone)
         for at, (label, gone) in enumerate(zip(shown.columns, missing))
     ]
-    index = [_label(each) for each in frame.index.names]
+    index = [_label(entry) for entry in frame.index.names]
 
     def lines(start, stop):
         part = shown.iloc[start:stop]
@@ -109,8 +109,14 @@ def _of_pandas(frame, name="DataFrame"):
             yield [*(label if isinstance(label, tuple) else (label,)), *row]
 
     counted = rows * width <= _COUNTED
-    return _written(
-        name, rows, width, columns, lines, index=", ".join(each or "index" for each in index), counted=counted
+    return _format(
+        name,
+        rows,
+        width,
+        columns,
+        lines,
+        index=", ".join(entry or "index" for entry in index),
+        counted=counted,
     )
 
 
@@ -135,7 +141,7 @@ def _of_polars(frame, name):
     def lines(start, stop):
         return frame.select(names).slice(start, stop - start).rows()
 
-    return _written("polars " + name, frame.height, frame.width, columns, lines)
+    return _format("polars " + name, frame.height, frame.width, columns, lines)
 
 
 def _of_arrow(table):
@@ -146,7 +152,7 @@ def _of_arrow(table):
         part = table.slice(start, stop - start)
         return zip(*(part.column(at).to_pylist() for at in range(len(fields))))
 
-    return _written("pyarrow Table", table.num_rows, table.num_columns, columns, lines)
+    return _format("pyarrow Table", table.num_rows, table.num_columns, columns, lines)
 
 
 def _of_records(records):
@@ -157,21 +163,23 @@ def _of_records(records):
     if type(first) is not dict or not first or not all(type(key) is str for key in first):
         return None
     keys = list(first)
-    if not all(type(each) is dict and each.keys() == first.keys() for each in records[:1000]):
+    if not all(type(record) is dict and record.keys() == first.keys() for record in records[:1000]):
         return None
     columns = []
     for key in keys[:_COLUMNS]:
-        gone = sum(type(each) is dict and each.get(key) is None for each in records)
-        found = next((each for each in records if type(each) is dict and each.get(key) is not None), {})
+        gone = sum(type(record) is dict and record.get(key) is None for record in records)
+        found = next(
+            (record for record in records if type(record) is dict and record.get(key) is not None), {}
+        )
         columns.append((key, type(found.get(key)).__name__, gone))
 
     def lines(start, stop):
-        return ([each.get(key) for key in keys[:_COLUMNS]] for each in records[start:stop])
+        return ([record.get(key) for key in keys[:_COLUMNS]] for record in records[start:stop])
 
-    return _written("list of dict", len(records), len(keys), columns, lines)
+    return _format("list of dict", len(records), len(keys), columns, lines)
 
 
-def _written(name, rows, width, columns, lines, index="", counted=True):
+def _format(name, rows, width, columns, lines, index="", counted=True):
     """A table in words: shape, columns, and rows as CSV, those in the middle left out first."""
     labels = ", ".join(
         "{} {}{}".format(_label(label), kind, " ({:,} missing)".format(gone) if gone else "")

@@ -171,7 +171,7 @@ class Shows:
             print("<{}>".format(format))
 
     def _view(self, value, text, html):
-        """What the model is told in place of what is shown; None for the same."""
+        """What the model gets in place of what is shown; None for the same."""
         if self.kept is not None or self._channel._owner != os.getpid():
             return None
         views = self._import_quietly("python_model_view")
@@ -227,7 +227,7 @@ class Shows:
         if self.kept is not None or self._channel._owner != os.getpid():
             return None
         is_list = type(value) is list and value and type(value[0]).__name__ in _RECORDS
-        if not is_list and not any(each.__name__ in _FRAMES for each in type(value).__mro__):
+        if not is_list and not any(item.__name__ in _FRAMES for item in type(value).__mro__):
             return None
         names = vars(sys.modules["__main__"])
         return self._import_quietly("python_tables").inline(value, names)

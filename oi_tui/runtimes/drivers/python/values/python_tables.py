@@ -1,4 +1,4 @@
-"""Tables of the program, told page by page: data frames, arrays, and lists of records."""
+"""Tables of the program, read page by page: data frames, arrays, and lists of records."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _inline(table, value, names):
     rows = list(table.read(range(head), 0, len(columns)))
     if head < table.rows:
         rows += table.read(range(table.rows - _TAIL, table.rows), 0, len(columns))
-    cells = [_aligned([row[at] for _, row in rows]) for at in range(len(columns))]
+    cells = [_align([row[at] for _, row in rows]) for at in range(len(columns))]
     return {
         "key": _keep(value, table),
         "name": _name_of(value, names),
@@ -143,11 +143,11 @@ def _keep(value, table):
 
 
 def _name_of(value, names):
-    found = (name for name, each in list(names.items()) if each is value and type(name) is str)
+    found = (name for name, item in list(names.items()) if item is value and type(name) is str)
     return next((name for name in found if not name.startswith("_")), "")
 
 
-def _aligned(values):
+def _align(values):
     """The texts of a column; numbers with as many decimals as the most exact of them needs, up to four."""
     there = [value for value in values if not _is_missing(value)]
     if not there or not all(_is_float(value) for value in there):
@@ -297,7 +297,7 @@ def is_records(value):
         return False
     names = value[0].keys()
     return all(
-        type(row) is dict and row.keys() == names and all(type(each) in _SIMPLE for each in row.values())
+        type(row) is dict and row.keys() == names and all(type(item) in _SIMPLE for item in row.values())
         for row in value
     )
 

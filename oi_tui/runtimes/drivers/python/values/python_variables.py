@@ -54,14 +54,14 @@ def detail(names, name):
         return {}
     value = names[name]
     kind = _name_of(type(value))
-    told = {"description": kind, "preview": kind}
-    for key, tell in (("description", _facts), ("preview", _shown)):
+    detail = {"description": kind, "preview": kind}
+    for key, tell in (("description", _facts), ("preview", _render)):
         try:
-            told[key] = tell(value, kind)[:_PREVIEW]
+            detail[key] = tell(value, kind)[:_PREVIEW]
         except Exception:
             # A library's value that is broken still has a name and a type.
             continue
-    return told
+    return detail
 
 
 def _facts(value, kind):
@@ -97,7 +97,7 @@ def _columns(value):
     return ["{} ({})".format(name, of) for name, of in zip(list(value.columns), list(value.dtypes))]
 
 
-def _shown(value, kind):
+def _render(value, kind):
     if _is_known(value) and kind in ("DataFrame", "Series") and _holds_no_objects(value):
         head = value.head(20)
         text = head.to_string() if hasattr(head, "to_string") else str(head)
@@ -105,7 +105,7 @@ def _shown(value, kind):
     if _is_known(value) and kind == "ndarray" and not value.dtype.hasobject:
         return "{}\n\n{!r}".format(_facts(value, kind), value)
     if type(value) in _COUNTED or type(value) in _PLAIN:
-        return _written(value, 0, _PREVIEW)
+        return _format(value, 0, _PREVIEW)
     return _facts(value, kind)
 
 
@@ -120,7 +120,7 @@ def _holds_no_objects(value):
     )
 
 
-def _written(value, depth, room):
+def _format(value, depth, room):
     """The value as Python writes it, cut to about so many characters; only what is built in is written."""
     kind = _name_of(type(value))
     if type(value) in (str, bytes, bytearray):
@@ -133,9 +133,9 @@ def _written(value, depth, room):
     for item in value.items() if type(value) is dict else value:
         left = max(20, min(room - used, 2000))
         if type(value) is dict:
-            part = "{}: {}".format(_written(item[0], depth + 1, 200), _written(item[1], depth + 1, left))
+            part = "{}: {}".format(_format(item[0], depth + 1, 200), _format(item[1], depth + 1, left))
         else:
-            part = _written(item, depth + 1, left)
+            part = _format(item, depth + 1, left)
         parts.append(part)
         used += len(part) + 2
         if used > room or len(parts) == 200:
@@ -165,11 +165,11 @@ def _summary(value, kind):
     if type(value) in _NAMED:
         return "function {}".format(value.__qualname__)
     if _is_known(value):
-        return _shaped(value, kind)
+        return _shape(value, kind)
     return kind
 
 
-def _shaped(value, kind):
+def _shape(value, kind):
     """The kind with the shape: `DataFrame 1200x8`, `ndarray (3500, 3500) float64`, `float64 2.5`."""
     shape, of = getattr(value, "shape", None), getattr(value, "dtype", None)
     if not isinstance(shape, tuple):
