@@ -10,6 +10,8 @@ from oi_tui.engine.storage.packed_texts import PackedTexts
 
 #: What stands where a conversation has no title.
 UNTITLED = "(no request)"
+#: Where a search found its words, the best first.
+IN_TITLE, IN_MESSAGES, ELSEWHERE = "In the title", "In messages", "In the folder or the model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,22 +133,35 @@ class Listing:
         return Rows(self, range(len(self)))
 
     def matching(self, words: Sequence[str], folder: str | None = None, found: Container[str] = ()) -> "Rows":
-        """Those whose title, folder or model has all the words, or whose id was `found` otherwise.
+        """Those whose title, folder or model has all the words, or whose id was `found` in their messages.
 
-        With a folder: only those begun in it, or below it.
+        The best come first: those with all the words in the title, then those found in their messages, then
+        the others; within these groups the order stays. With a folder: only those begun in it, or below it.
         """
         rows: Sequence[int] = range(len(self))
         if folder is not None:
             below = f"{folder.rstrip('/')}/"
             inside = {n for (cwd, _), n in self._known.items() if cwd == folder or cwd.startswith(below)}
             rows = [row for row in rows if self._places[row] in inside]
-        lines: Sequence[int] = ()
-        if words and found:
+        if not words:
+            return Rows(self, rows)
+        titles = list(self._lowered)
+        in_title = [row for row in rows if all(word in titles[row] for word in words)]
+        seen = set(in_title)
+        in_messages: list[int] = []
+        if found:
             ids = list(self._ids)
-            lines = [row for row in rows if ids[row] in found]
+            in_messages = [row for row in rows if ids[row] in found and row not in seen]
+            seen.update(in_messages)
         for word in words:
             rows = self._with(word, rows)
-        return Rows(self, sorted({*rows, *lines}) if lines else rows)
+        elsewhere = [row for row in rows if row not in seen]
+        groups = ((IN_TITLE, in_title), (IN_MESSAGES, in_messages), (ELSEWHERE, elsewhere))
+        return Rows(
+            self,
+            [*in_title, *in_messages, *elsewhere],
+            tuple((name, len(members)) for name, members in groups if members),
+        )
 
     def _with(self, word: str, rows: Sequence[int]) -> Sequence[int]:
         """Those of the rows that have the word. All are asked at every key: the loops are short for that."""
@@ -162,10 +177,16 @@ class Listing:
 
 
 class Rows(Sequence[Summary]):
-    """Some conversations of a listing, in its order; each is put together when it is looked at."""
+    """Some conversations of a listing; each is put together when it is looked at.
 
-    def __init__(self, listing: Listing, rows: Sequence[int]) -> None:
-        self._listing, self._rows = listing, rows
+    `groups` are those of a search, in order: where the words are, and how many conversations have them there.
+    Without a search there are none, and the order is that of the listing.
+    """
+
+    def __init__(
+        self, listing: Listing, rows: Sequence[int], groups: tuple[tuple[str, int], ...] = ()
+    ) -> None:
+        self._listing, self._rows, self.groups = listing, rows, groups
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -178,7 +199,7 @@ class Rows(Sequence[Summary]):
 
     def __getitem__(self, index: int | slice) -> "Summary | Rows":
         if isinstance(index, slice):
-            return Rows(self._listing, self._rows[index])
+            return Rows(self._listing, self._rows[index])  # a part has no groups of its own
         return self._listing.summary(self._rows[index])
 
     def place_of(self, id: str) -> int | None:
@@ -186,5 +207,7 @@ class Rows(Sequence[Summary]):
         row = self._listing.row_of(id)
         if row is None:
             return None
+        if self.groups:
+            return self._rows.index(row) if row in self._rows else None
         at = bisect_left(self._rows, row)
         return at if at < len(self._rows) and self._rows[at] == row else None

@@ -61,10 +61,13 @@ def group_of(summary: Summary, now: float) -> str:
 
 
 def grouped(rows: Rows, now: float) -> Iterator[tuple[str, int]]:
-    """The headings over the conversations, which are in the order of a list, and how many stand under each.
+    """The headings over the conversations, and how many stand under each: of a search, where its words are.
 
     Where a group ends is looked for, and not asked of each one: there may be ten thousand, at every key.
     """
+    if rows.groups:
+        yield from rows.groups
+        return
     start = 0
     while start < len(rows):
         name = group_of(rows[start], now)

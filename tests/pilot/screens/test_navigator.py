@@ -60,8 +60,8 @@ class Shell(App[None]):
         return str(self.navigator.query_one(f"#navigator-{name}", Static).render())
 
 
-def add(store: Store, title: str, days: float, *more: Message) -> str:
-    begun = store.create(cwd=f"/data/{title.split()[0].lower()}", model="gpt-4o")
+def add(store: Store, title: str, days: float, *more: Message, cwd: str = "") -> str:
+    begun = store.create(cwd=cwd or f"/data/{title.split()[0].lower()}", model="gpt-4o")
     begun.put(Message(role="user", type="message", content=title))
     for message in more:
         begun.put(message)
@@ -123,6 +123,23 @@ async def test_an_old_piece_of_code_is_found_by_a_word_of_its_output(store: Stor
         wanted = app.rows.items[0].id
         await pilot.press("enter")
         assert app.answers == [wanted]
+
+
+async def test_hits_in_titles_come_before_those_in_messages_and_in_folders(store: Store) -> None:
+    add(store, "Sums of the year", 0.02, cwd="/work/largest")
+    add(
+        store, "Report", 0.5, Message(role="assistant", type="message", content="This is the largest of all.")
+    )
+    async with opened(store) as (app, pilot):
+        await pilot.press(*"largest")
+        best_first = ["Largest files", "Report", "Sums of the year"]
+        await until(pilot, lambda: app.titles == best_first)
+        shown = ["".join(s.text for s in app.rows.render_line(y)).strip() for y in range(11)]
+        assert [shown[0], shown[4], shown[8]] == ["In the title", "In messages", "In the folder or the model"]
+        assert "the largest of all" in shown[6]
+        assert "/work/largest" in shown[10]
+        await pilot.press("down", "down", "down", "enter")
+        assert [item.title for item in store.summaries() if item.id in app.answers] == ["Sums of the year"]
 
 
 async def test_clearing_the_search_brings_everything_back(store: Store) -> None:

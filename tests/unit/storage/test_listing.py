@@ -42,6 +42,8 @@ def test_pinned_ones_come_first_and_then_the_last_written() -> None:
         (["prices"], "/data", (), "a"),
         (["needle"], None, {"b", "c"}, "cb"),
         (["prices"], "/data", {"b", "c"}, "ab"),
+        (["prices"], None, {"b"}, "cab"),
+        (["data"], None, {"b"}, "bca"),
         (["nothing"], None, (), ""),
     ],
 )
@@ -49,6 +51,14 @@ def test_words_are_looked_for_in_title_folder_and_model(
     words: list[str], folder: str | None, found: set[str], expected: str
 ) -> None:
     assert ids(LIST.matching(words, folder, found)) == expected
+
+
+def test_what_is_found_comes_in_groups_with_the_best_first() -> None:
+    found = LIST.matching(["data"], None, {"b"})
+    assert found.groups == (("In messages", 1), ("In the folder or the model", 2))
+    assert (found.place_of("b"), found.place_of("a"), found.place_of("d")) == (0, 2, None)
+    assert LIST.matching(["old"]).groups == (("In the title", 1),)
+    assert LIST.matching([]).groups == ()
 
 
 def test_a_list_that_is_shown_stays_as_it_is_while_another_one_is_made() -> None:
