@@ -8,12 +8,13 @@ below away as well, and the conversation with it.
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
-from textual.screen import ModalScreen, Screen, ScreenResultType
+from textual.screen import ModalScreen, ScreenResultType
 
+from oi_tui.screens.base import BaseScreen
 from oi_tui.widgets.lists.choice_list import CommandChoiceList
 
 
-class Page(Screen[ScreenResultType]):
+class Page(BaseScreen[ScreenResultType]):
     """A full screen, closed with a result."""
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:

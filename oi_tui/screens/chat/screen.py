@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Static, TextArea
 
 from oi_tui import commands, paths
 from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import History
+from oi_tui.screens.base import BaseScreen
 from oi_tui.screens.chat import status
 from oi_tui.widgets.idle import last_key
 from oi_tui.widgets.prompt.completion_list import Completions
@@ -35,7 +35,7 @@ TWICE = 2.0
 _QUIET = 0.5
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(BaseScreen[None]):
     """Takes what a person types, and shows how things stand.
 
     The chat view, with all that it imports, comes after the first frame; `Ready` is posted then. What was

@@ -1,0 +1,20 @@
+"""The base of every screen."""
+
+from textual.geometry import Offset
+from textual.screen import Screen, ScreenResultType
+from textual.widget import Widget
+
+
+class BaseScreen(Screen[ScreenResultType]):
+    """A screen that a click on a widget which is just being removed does not end."""
+
+    def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
+        """The widget at a place, and the offset in its text; none for a widget that was removed.
+
+        It is still found until the next layout. Textual (8.2.8) would ask for the region of its parent, which
+        it no longer has.
+        """
+        widget, offset = super().get_widget_and_offset_at(x, y)
+        if widget is not None and widget is not self and widget.parent is None:
+            return None, None
+        return widget, offset
