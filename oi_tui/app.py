@@ -180,6 +180,7 @@ class OiTui(ImageSupportMixin, IdleClock):
         workspace = self._chat.chat_view.workspace
         workspace.warm_up()
         if not self.is_headless:
+            self.run_worker(self._chat.chat_view.host_cells.listen(), exit_on_error=False)
             # A look through all of what is here to stay holds keys up for as long as five frames.
             gc.freeze()
         gc.enable()

@@ -28,11 +28,11 @@ class DirectRuns:
         yield from self._execution.run(message)
         yield TurnEnded("done")
 
-    def propose(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
-        """Ask for code that another program wrote, and run it."""
+    def propose(self, profile: Profile, language: str, code: str, asker: str = "") -> Iterator[Event]:
+        """Ask for code that another program wrote, and run it; with `asker`, whatever was granted."""
         message = _propose(language, code)
         yield from self._log.record(message)
-        state, _ = yield from self._execution.cell(message, profile)
+        state, _ = yield from self._execution.cell(message, profile, asker=asker)
         yield TurnEnded("rejected" if state == "rejected" else "done")
 
     def rehearse(self, profile: Profile, language: str, code: str) -> Iterator[Event]:

@@ -114,11 +114,13 @@ class ApprovalRequested:
     """The turn waits until somebody decides whether `message`, a piece of code, may run.
 
     `caution` is a warning about the code, such as that it may have been cut off. `note` is a short fact.
+    `asker` is what another program calls itself that wants the code to run; "" for the model and the person.
     """
 
     message: Message
     caution: str = ""
     note: str = ""
+    asker: str = ""
     answer: Answer = field(default_factory=Answer, compare=False)
 
     def reply(self, value: Run | Reject) -> bool:

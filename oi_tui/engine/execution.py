@@ -85,8 +85,13 @@ class Execution:
         if running:
             self._computer.interrupt()
 
-    def cell(self, code: Message, profile: Profile, note: str = "") -> Steps[tuple[str | None, bool]]:
-        """Ask for one piece of code and run it. Returns its final state, and whether a person was asked."""
+    def cell(
+        self, code: Message, profile: Profile, note: str = "", asker: str = ""
+    ) -> Steps[tuple[str | None, bool]]:
+        """Ask for one piece of code and run it. Returns its final state, and whether a person was asked.
+
+        Code of another program, the `asker`, is asked for whatever was granted: nobody granted it that.
+        """
         language = self._computer.resolve(code.format or "")
         self.earlier.replaced = self._computer.replaced
         where, place = self._computer.where, self._computer.place_key
@@ -97,6 +102,8 @@ class Execution:
             # A block that was never closed; the model may well have written all it wanted to.
             caution = "The model did not close this code block: it may be cut off."
             code = code.but(state="queued")
+        if asker:
+            caution = f"{asker} wants to run this. It gets the output, and can list variables afterwards."
         self.earlier.servers = servers_of(profile.mcp_servers)
         refusal = self._refusal(code, language, profile)
         if refusal:
@@ -116,7 +123,7 @@ class Execution:
             code = code.but(decision="auto", grant=grant.words if grant else None)
             granted = None if self._grants.everything else self._granted_languages()
         else:
-            answer = yield from self._ask(code, language, caution, note)
+            answer = yield from self._ask(code, language, caution, note, asker)
             if isinstance(answer, Reject):
                 yield from self._log.record(_reject(code, answer))
                 if answer.stop:
@@ -138,12 +145,14 @@ class Execution:
         yield from self.run(code, CallableTools(frozenset(self._find_tools(code.content, language)), granted))
         return self._log[code.id].state, code.decision != "auto"
 
-    def _ask(self, code: Message, language: str | None, caution: str, note: str) -> Steps[Run | Reject]:
+    def _ask(
+        self, code: Message, language: str | None, caution: str, note: str, asker: str
+    ) -> Steps[Run | Reject]:
         """Ask for code; again where it was changed and now names tools that the question did not list."""
         while True:
             named = self._find_tools(code.content, language)
             listed = f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""
-            question = ApprovalRequested(code, caution, " ".join(filter(None, (note, listed))))
+            question = ApprovalRequested(code, caution, " ".join(filter(None, (note, listed))), asker)
             answer = yield from self._approval(question)
             if isinstance(answer, Reject) or set(self._find_tools(answer.code, language)) <= set(named):
                 return answer

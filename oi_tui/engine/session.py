@@ -210,9 +210,12 @@ class Session:
         """Run code of the person's own; the model does not see it."""
         return self._start(self._direct.run(language, code))
 
-    def propose(self, language: str, code: str) -> Iterator[Event]:
-        """Ask for and run code that another program wrote; the model does not see it."""
-        return self._start(self._direct.propose(self.profile, language, code))
+    def propose(self, language: str, code: str, asker: str = "") -> Iterator[Event]:
+        """Ask for and run code that another program wrote; the model does not see it.
+
+        `asker` is what that program calls itself. With it, the code is asked for whatever was granted.
+        """
+        return self._start(self._direct.propose(self.profile, language, code, asker))
 
     def rehearse(self, language: str, code: str) -> Iterator[Event]:
         """Ask for and run a piece of the application's own, as if a model had written it; nothing is kept."""

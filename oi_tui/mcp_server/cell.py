@@ -75,17 +75,8 @@ class Cell:
             pass
 
     @property
-    def message(self) -> Message | None:
-        """The code, with what became of it."""
-        return next((m for m in self._own if m.type == "code" and m.role == "assistant"), None)
-
-    @property
-    def results(self) -> Sequence[Message]:
-        """What the run printed and showed."""
-        return [message for message in self._own if message.role == "computer"]
-
-    @property
-    def _own(self) -> Sequence[Message]:
+    def messages(self) -> Sequence[Message]:
+        """The code, with what became of it, and what it printed and showed."""
         return self._session.messages[self._before :]
 
     def _answer(self, question: Question, decision: str, reason: str = "") -> None:

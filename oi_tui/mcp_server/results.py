@@ -1,21 +1,13 @@
 """What a host gets of code and variables."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from mcp.types import CallToolResult, ContentBlock, ImageContent, TextContent
 
-from oi_tui.messages import Message
-from oi_tui.runtimes.variables import Memory
 from oi_tui.text import one_line, visible
+from oi_tui.window.report import Outcome
 
-_STATES = {
-    "failed": "The code failed.",
-    "interrupted": "The code was interrupted; variables are kept.",
-    "lost": "The language ended, and its variables are lost.",
-    "unfinished": "The code was not run.",
-    "skipped": "The code was not run.",
-}
 _MEMORY = {
     "unstarted": "not running yet",
     "starting": "starting",
@@ -24,37 +16,40 @@ _MEMORY = {
 }
 
 
-def note(code: Message | None) -> str:
-    """Say how the code ended; "" where there is nothing to say."""
-    if code is None:
-        return "The code was not run."
-    reason = one_line(code.reason or "", 500)
-    if code.state == "rejected":
-        return (
-            f"The person did not allow this code: {reason}"
-            if reason
-            else "The person did not allow this code."
-        )
-    if code.state == "finished":
-        return reason
-    return " ".join(filter(None, (_STATES.get(code.state or "", ""), reason)))
+def of_run(outcome: Outcome, place: str, remark: str) -> CallToolResult:
+    """Return how code ended. `remark` stands before all else."""
+    files = f"Files changed: {', '.join(outcome.files)}" if outcome.files else ""
+    parts = [part for part in (outcome.output, outcome.note, files) if part]
+    text = "\n".join(filter(None, (remark, *(parts or ["The code printed nothing."]))))
+    structured: dict[str, Any] = {
+        "state": outcome.state,
+        "output": outcome.output,
+        "note": outcome.note,
+        "files_changed": list(outcome.files),
+        "place": place,
+    }
+    if outcome.seconds is not None:
+        structured["seconds"] = outcome.seconds
+    images = [ImageContent(data=data, mime_type=kind) for kind, data in outcome.images]
+    return CallToolResult(
+        content=[TextContent(text=visible(text)), *images],
+        structured_content=structured,
+        is_error=outcome.state != "finished",
+    )
 
 
-def images(results: Iterable[Message]) -> list[ImageContent]:
-    """Return the images that the code showed."""
-    return [
-        ImageContent(data=message.content, mime_type=f"image/{message.format.removeprefix('base64.')}")
-        for message in results
-        if message.type == "image" and message.format in ("base64.png", "base64.jpeg")
-    ]
+def of_variables(found: Mapping[str, Any]) -> CallToolResult:
+    """Return the variables of languages."""
+    lines = [line for language, memory in found.items() for line in _described(language, memory)]
+    return text_result("\n".join(lines) or "No language is running yet.", found)
 
 
-def described(memory: Memory) -> list[str]:
-    """Describe the variables of a language in lines."""
-    if memory.state != "known":
-        return [f"{memory.language}: {_MEMORY[memory.state]}"]
-    lines = [f"{memory.language}: {memory.total} variables"]
-    return [*lines, *(f"  {v.name}: {v.type}, {one_line(v.summary)}" for v in memory.variables)]
+def _described(language: str, memory: Mapping[str, Any]) -> list[str]:
+    if memory["state"] != "known":
+        return [f"{language}: {_MEMORY.get(memory['state'], memory['state'])}"]
+    variables = memory["variables"]
+    lines = [f"{language}: {memory['total']} variables"]
+    return [*lines, *(f"  {v['name']}: {v['type']}, {one_line(v['summary'])}" for v in variables)]
 
 
 def text_result(

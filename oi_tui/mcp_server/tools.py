@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,18 +14,18 @@ from mcp.types import (
     ElicitResult,
     InputRequiredResult,
     ListToolsResult,
-    TextContent,
 )
 
-from oi_tui.engine.output.model_output import model_output
-from oi_tui.mcp_server import questions, results
+from oi_tui.mcp_server import questions, results, windows
 from oi_tui.mcp_server.cell import Cell
 from oi_tui.mcp_server.definitions import definitions
 from oi_tui.messages import InputRequested
 from oi_tui.runtimes.variables import is_name
 from oi_tui.server.event_log import Question
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.text import one_line, visible
+from oi_tui.text import one_line
+from oi_tui.window.client import Window, WindowClosedError, WindowError
+from oi_tui.window.report import files_changed, outcome, variables
 from oi_tui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -39,6 +39,10 @@ _CANNOT_ASK = (
 )
 _NO_ANSWER = "The code was not run: the host did not ask the question, or broke it off."
 _OTHER_CODE = "The code was not run: the answer does not belong to this code."
+_MOVED = {
+    "window": "This ran in the person's open oi-tui window; variables of earlier calls are not there.",
+    "own": "The person's oi-tui window is not open any more: this ran elsewhere, without its variables.",
+}
 _TOO_LATE = "This question is not open any more. Call the tool again."
 
 
@@ -57,6 +61,9 @@ class Tools:
         #: Cells whose question was handed to the host, by the token it comes back with.
         self._asking: dict[str, tuple[Cell, asyncio.TimerHandle]] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        self._windows = windows.Windows(workspace.computer.cwd)
+        #: Where code ran before: "window", "own", or nowhere yet.
+        self._place = ""
 
     async def list_tools(self, _context: Context, _params: Any) -> ListToolsResult:
         """Return the tools."""
@@ -69,14 +76,33 @@ class Tools:
         """Carry out a call."""
         try:
             arguments = self._check_arguments(params)
+            window = await self._window(context, params)
             if params.name == "run":
+                if window:
+                    return await self._run_in(window, context, arguments)
                 return await self._run(context, params, arguments)
-            return await getattr(self, f"_{params.name}")(arguments)  # type: ignore[no-any-return]
-        except ToolError as error:
+            return await getattr(self, f"_{params.name}")(arguments, window)  # type: ignore[no-any-return]
+        except (ToolError, WindowError) as error:
             return results.text_result(str(error), failed=True)
+        except WindowClosedError:
+            return results.text_result(
+                "The person's oi-tui window was closed. Call the tool again.", failed=True
+            )
+
+    async def _window(self, context: Context, params: CallToolRequestParams) -> Window | None:
+        """Return the person's open window, where code is asked for and runs; None where there is none.
+
+        A person who lets code run without a question wants no window to ask one.
+        """
+        if self._workspace.profile.auto_run or params.request_state is not None:
+            return None
+        if params.name in ("interrupt", "restart") and self._session.busy:
+            return None
+        return await self._windows.find(_name(context))
 
     async def close(self) -> None:
         """Give up all questions."""
+        await self._windows.close()
         for cell, timer in self._asking.values():
             timer.cancel()
             self._end(cell)
@@ -118,6 +144,16 @@ class Tools:
 
     # -- code ----------------------------------------------------------------------------------
 
+    async def _run_in(self, window: Window, context: Context, arguments: Mapping[str, str]) -> CallToolResult:
+        language = self._language(arguments)
+        ended = await windows.run(window, language, arguments["code"], _pulse(context))
+        return results.of_run(ended, "window", self._moved("window"))
+
+    def _moved(self, place: str) -> str:
+        """Return what to say where code runs elsewhere than before; "" where it does not."""
+        before, self._place = self._place, place
+        return _MOVED[place] if before and before != place else ""
+
     async def _run(
         self, context: Context, params: CallToolRequestParams, arguments: Mapping[str, str]
     ) -> CallToolResult | InputRequiredResult:
@@ -155,12 +191,7 @@ class Tools:
 
     async def _work(self, context: Context, cell: Cell) -> ElicitRequest | None:
         """Have a cell run to its end. Returns what the host has to ask before it goes on, if it has to."""
-
-        async def pulse(seconds: float) -> None:
-            with suppress(Exception):  # a host that takes no progress still gets the result
-                await context.session.report_progress(seconds, message=f"{seconds:.0f} s")
-
-        while waiting := await cell.next(pulse):
+        while waiting := await cell.next(_pulse(context)):
             asked = _request(waiting)
             if asked is None or not _can_ask(context):
                 self._refuse(cell, waiting)
@@ -220,69 +251,45 @@ class Tools:
         task.add_done_callback(self._ending.discard)
 
     def _result(self, cell: Cell) -> CallToolResult:
-        code, shown = cell.message, cell.results
-        state = (code.state if code else None) or "skipped"
-        printed = model_output(shown, self._workspace.profile.max_output)
-        files = self._files([code.id]) if code else []
-        note = cell.refusal or results.note(code)
-        parts = [printed, note, f"Files changed: {', '.join(files)}" if files else ""]
-        text = "\n".join(part for part in parts if part) or "The code printed nothing."
-        structured: dict[str, Any] = {"state": state, "output": printed, "note": note, "files_changed": files}
-        if code and code.seconds is not None:
-            structured["seconds"] = round(code.seconds, 3)
-        return CallToolResult(
-            content=[TextContent(text=visible(text)), *results.images(shown)],
-            structured_content=structured,
-            is_error=state != "finished",
-        )
+        profile, snapshots = self._workspace.profile, self._workspace.snapshots
+        ended = outcome(cell.messages, snapshots, profile.max_output, cell.refusal)
+        return results.of_run(ended, "own", self._moved("own"))
 
     # -- the other tools -----------------------------------------------------------------------
 
-    async def _variables(self, arguments: Mapping[str, str]) -> CallToolResult:
-        wanted = self._language(arguments) if "language" in arguments else None
+    async def _variables(self, arguments: Mapping[str, str], window: Window | None) -> CallToolResult:
+        language = self._language(arguments) if "language" in arguments else None
+        if window:
+            return results.of_variables(await window.call("variables", language=language))
         memories = await asyncio.to_thread(self._workspace.computer.memories)
-        known = [
-            memory
-            for memory in memories
-            if wanted == memory.language or (wanted is None and memory.state != "unstarted")
-        ]
-        lines = [line for memory in known for line in results.described(memory)]
-        structured = {
-            memory.language: {
-                "state": memory.state,
-                "total": memory.total,
-                "variables": [
-                    {"name": v.name, "type": v.type, "summary": v.summary} for v in memory.variables
-                ],
-            }
-            for memory in known
-        }
-        return results.text_result("\n".join(lines) or "No language is running yet.", structured)
+        return results.of_variables(variables(memories, language))
 
-    async def _inspect(self, arguments: Mapping[str, str]) -> CallToolResult:
+    async def _inspect(self, arguments: Mapping[str, str], window: Window | None) -> CallToolResult:
         language, name = self._language(arguments), arguments["name"]
-        found = None
-        if is_name(name):
-            found = await asyncio.to_thread(self._workspace.computer.look_at, language, name)
-        if found is None:
+        found: Mapping[str, Any] = {}
+        if window:
+            found = await window.call("inspect", language=language, name=name)
+        elif is_name(name):
+            detail = await asyncio.to_thread(self._workspace.computer.look_at, language, name)
+            found = {"description": detail.description, "preview": detail.preview} if detail else {}
+        if not found:
             raise ToolError(
                 f"{language} reports no variable {one_line(name, 60)}. It may be busy or not running."
             )
-        return results.text_result(
-            f"{found.description}\n{found.preview}",
-            {"description": found.description, "preview": found.preview},
-        )
+        return results.text_result(f"{found['description']}\n{found['preview']}", found)
 
-    async def _interrupt(self, _: Mapping[str, str]) -> CallToolResult:
+    async def _interrupt(self, _: Mapping[str, str], window: Window | None) -> CallToolResult:
+        if window:
+            return results.text_result(windows.describe_interrupt(await window.call("interrupt")))
         if not self._session.busy:
-            return results.text_result("No code is running.")
+            return results.text_result(windows.describe_interrupt({}))
         self._session.stop()
         ended = await asyncio.to_thread(self._session.wait, 5.0)
-        return results.text_result(
-            "The code was stopped." if ended else "The code has not ended yet; call interrupt again."
-        )
+        return results.text_result(windows.describe_interrupt({"stopped": True, "ended": ended}))
 
-    async def _restart(self, _: Mapping[str, str]) -> CallToolResult:
+    async def _restart(self, _: Mapping[str, str], window: Window | None) -> CallToolResult:
+        if window:
+            await window.call("restart")
         self._session.give_up_question()
         # The first stop asks the code to end, the second one ends its language.
         for seconds in (1.0, 10.0):
@@ -294,15 +301,31 @@ class Tools:
         await asyncio.to_thread(self._workspace.conversation.reset_languages)
         return results.text_result("All languages were ended. Their variables are lost.")
 
-    async def _files_changed(self, _: Mapping[str, str]) -> CallToolResult:
-        files = self._files([message.id for message in self._session.messages if message.type == "code"])
+    async def _files_changed(self, _: Mapping[str, str], window: Window | None) -> CallToolResult:
+        if window:
+            files = list((await window.call("files_changed"))["files"])
+        else:
+            runs = [message.id for message in self._session.messages if message.type == "code"]
+            files = files_changed(self._workspace.snapshots, runs)
         return results.text_result("\n".join(files) or "No files were changed.", {"files": files})
 
-    def _files(self, runs: list[str]) -> list[str]:
-        """The files that these runs changed, each once."""
-        steps = (self._workspace.snapshots.step(run) for run in runs)
-        found = {f"{c.what}: {one_line(c.name)}": None for step in steps if step for c in step.changes}
-        return list(found)
+
+def _name(context: Context) -> str:
+    """What the host calls itself."""
+    params = context.session.client_params
+    info = params.client_info if params else None
+    name = info and (info.title or info.name)
+    return one_line(name or "An agent without a name", 60)
+
+
+def _pulse(context: Context) -> Callable[[float], Coroutine[Any, Any, None]]:
+    """Return what tells the host that code goes on."""
+
+    async def pulse(seconds: float) -> None:
+        with suppress(Exception):  # a host that cannot be told still gets the result
+            await context.session.report_progress(seconds, message=f"{seconds:.0f} s")
+
+    return pulse
 
 
 def _can_ask(context: Context) -> bool:

@@ -49,7 +49,8 @@ class ApprovalControl:
         match event:
             case ApprovalRequested():
                 self._ask(event)
-                self._call_back(f"Run this {event.message.format or ''} code?")
+                asker = f" for {event.asker}" if event.asker else ""
+                self._call_back(f"Run this {event.message.format or ''} code{asker}?")
             case MessageRecorded(Message(type="code", state="running")):
                 self._panel.dismiss()
             case TurnEnded():
@@ -132,7 +133,7 @@ class ApprovalControl:
             where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{walls}",
             code=code,
             findings=findings,
-            offers=offers(resolved, shown, computer.cwd, earlier),
+            offers=() if request.asker else offers(resolved, shown, computer.cwd, earlier),
         )
 
     def _end(self) -> None:

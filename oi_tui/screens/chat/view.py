@@ -32,6 +32,7 @@ from oi_tui.input.mentions import expand
 from oi_tui.screens.chat.approval_control import ApprovalControl
 from oi_tui.screens.chat.completer import Completer
 from oi_tui.screens.chat.foreground import Foreground
+from oi_tui.screens.chat.host_cells import HostCells
 from oi_tui.screens.chat.interfaces import Follower
 from oi_tui.screens.chat.narrator import Narrator
 from oi_tui.screens.chat.program_input import ProgramInput
@@ -126,6 +127,7 @@ class ChatView(Widget):
         )
         self._input = ProgramInput(self.input_line, prompt, self.conversation, self.progress, self._call_back)
         self._narrator = Narrator(workspace)
+        self.host_cells = HostCells(self)
         self._takeover = TakeoverQuestion(self, lambda: self.post_message(self.TakenOver()))
         #: Each gets every event of a turn, in this order: what the others ask of the progress is known first.
         self._followers: tuple[Follower, ...] = (
@@ -137,6 +139,7 @@ class ChatView(Widget):
             self.foreground,
             self.sidebar,
             self._takeover,
+            self.host_cells,
         )
         self._queue_bar = PromptQueue(id="queue")
         self.queued = QueuedPrompts(self._queue_bar, prompt, lambda text: self.notify(text, markup=False))
@@ -369,6 +372,7 @@ class ChatView(Widget):
     def show_session(self) -> None:
         """Show the workspace's conversation from its beginning."""
         self._abandon()
+        self.host_cells.abandon()
         self.foreground.end()
         self.busy = self.prompt.continues = False
         self.progress.end()
@@ -413,6 +417,7 @@ class ChatView(Widget):
             self.queued.give_all_back()
         while self.queued and not self.busy:
             self.dispatch(self.queued.take_first())
+        self.host_cells.begin_next()
 
     def _offer_continuing(self, event: TurnEnded) -> None:
         """Say which key goes on; where only a key of the model is missing, ask for that."""
@@ -445,9 +450,10 @@ class ChatView(Widget):
         columns -= self.sidebar.columns
         self.workspace.computer.resize(max(20, columns - 6), max(5, rows - 4))
 
-    def on_unmount(self) -> None:
+    async def on_unmount(self) -> None:
         """Let the worker end, so that leaving does not wait for it."""
         self._abandon()
+        await self.host_cells.close()
         self._takeover.leave()
         self.completer.files.close()
         self.session.close()

@@ -505,6 +505,7 @@ class ApprovalPanel(Widget, can_focus=True):
         if answers.children[0] is not first:
             answers.move_child(first, before=0)
         self.query_one("#choice-diff", ApprovalOption).display = question.is_edited
+        self.query_one("#choice-always", ApprovalOption).display = not question.request.asker
         self.query_one("#choice-help", ApprovalOption).display = width >= _NARROW[0][0]
 
     def _show(self, where: str, words: Content) -> None:

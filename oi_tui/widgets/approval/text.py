@@ -48,7 +48,9 @@ def _question(request: ApprovalRequested) -> str:
     if is_tool(language):
         # Which tool it is must not be cut off.
         return f"Call {one_line(words(language), 250)}?"
-    return f"Run this {_language(request)} code?"
+    return (
+        f"Run this {_language(request)} code{f' for {one_line(request.asker, 60)}' if request.asker else ''}?"
+    )
 
 
 def risk_lines(findings: Findings, code: str, width: int, most: int) -> Content:

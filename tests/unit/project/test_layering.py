@@ -18,7 +18,7 @@ LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"messages", "text", "paths", "environment", "demo", "json_lines"}),
     frozenset({"opener"}),
     frozenset({"runtimes", "engine"}),
-    frozenset({"custom_languages", "computer_api", "mcp_client"}),
+    frozenset({"custom_languages", "computer_api", "mcp_client", "window"}),
     frozenset({"services"}),
     frozenset({"workspace", "commands", "themes", "input", "log", "profiles", "turn_worker"}),
     frozenset({"terminal"}),

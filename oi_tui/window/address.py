@@ -1,0 +1,128 @@
+"""Where open windows listen: a socket and a small file for each, in a folder that only their owner enters."""
+
+import hashlib
+import json
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from oi_tui import paths
+
+#: The version of the protocol; windows of another one are left alone.
+VERSION = 1
+#: The longest path of a socket that every system takes, in bytes.
+_LONGEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where one window listens. Whoever shows `token` can read its file, and so is its owner."""
+
+    name: str
+    token: str
+    folder: str
+
+    @property
+    def socket(self) -> Path:
+        """The path of the socket."""
+        return directory() / f"{self.name}.sock"
+
+    @property
+    def file(self) -> Path:
+        """The path of the file that says so."""
+        return directory() / f"{self.name}.json"
+
+
+def directory(*, make: bool = True) -> Path:
+    """Return the folder of the addresses; with `make` it is made where it is missing.
+
+    Windows with other conversations (`OI_TUI_HOME`) have a folder of their own. Raises OSError when the
+    folder is not ours alone.
+    """
+    home = hashlib.sha256(os.fsencode(paths.state())).hexdigest()[:12]
+    parent = _runtime_directory()
+    for folder in (parent, parent / home):
+        if make:
+            with suppress(FileExistsError):
+                folder.mkdir(mode=0o700)
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+            raise PermissionError(f"{folder} can be used by others")
+    return parent / home
+
+
+def create(folder: Path) -> Address:
+    """Return a new address for a window that works in this folder. Raises OSError."""
+    address = Address(f"{os.getpid()}-{secrets.token_hex(4)}", secrets.token_urlsafe(32), str(folder))
+    if len(os.fsencode(address.socket)) > _LONGEST:
+        raise OSError(f"{address.socket} is too long for a socket")
+    return address
+
+
+def publish(address: Address) -> None:
+    """Let others find the window; to be called once it listens. Raises OSError."""
+    descriptor = os.open(address.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 -- for its owner from the beginning
+        json.dump({"version": VERSION, "token": address.token, "folder": address.folder}, file)
+
+
+def touch(address: Address) -> None:
+    """Note that the person works in this window now."""
+    with suppress(OSError):
+        os.utime(address.file, (time.time(), time.time()))
+
+
+def withdraw(address: Address) -> None:
+    """Remove what `publish` and the socket left, and the folder where no other window uses it."""
+    with suppress(OSError):
+        folder = directory(make=False)
+        (folder / f"{address.name}.json").unlink(missing_ok=True)
+        (folder / f"{address.name}.sock").unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def published(folder: Path) -> list[Address]:
+    """Return the windows that say they are open: those that work in this folder first, then the last used.
+
+    What windows left that were killed is removed.
+    """
+    with suppress(OSError):
+        found = [(file.stat().st_mtime, address) for file, address in _read_all(directory(make=False))]
+        found.sort(key=lambda item: (item[1].folder == str(folder), item[0]), reverse=True)
+        return [address for _, address in found]
+    return []
+
+
+def _read_all(folder: Path) -> Iterator[tuple[Path, Address]]:
+    for file in list(folder.glob("*.json")):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            values = json.loads(file.read_text(encoding="utf-8"))
+            address = Address(file.stem, str(values["token"]), str(values["folder"]))
+            if not _is_running(int(file.stem.partition("-")[0])):
+                withdraw(address)
+            elif values["version"] == VERSION:
+                yield file, address
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _runtime_directory() -> Path:
+    """Return the folder for sockets of this person; programs may be started without the variable for it."""
+    for name in (os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{os.getuid()}"):
+        given = Path(name)
+        if given.is_absolute() and given.is_dir() and given.stat().st_uid == os.getuid():
+            return given / "oi-tui"
+    return Path("/tmp") / f"oi-tui-{os.getuid()}"

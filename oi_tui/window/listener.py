@@ -1,0 +1,192 @@
+"""The window's end: takes calls of other programs, one JSON object in each line.
+
+A program sends `{"token": …, "host": …}`, and then calls: `{"id": 1, "call": "run", "arguments": {…}}`. Each
+is answered by `{"id": 1, "result": {…}}` or `{"id": 1, "error": "…"}`. `{"cancel": 1}` gives a call up.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import secrets
+import socket
+import struct
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from oi_tui.text import one_line
+from oi_tui.window import address
+from oi_tui.window.address import Address
+
+_log = logging.getLogger(__name__)
+#: A line may have so many bytes.
+LONGEST_LINE = 4 * 1024 * 1024
+#: Seconds for a program to say who it is, and to take an answer.
+PATIENCE = 5.0
+_MOST_CONNECTIONS = 16
+_MOST_CALLS = 16
+
+
+class CallError(Exception):
+    """A call that cannot be carried out; the message says why."""
+
+
+@dataclass(eq=False)
+class Host:
+    """A program that asks; each connection is one. `name` is what it calls itself."""
+
+    name: str
+    #: The ids of the code that ran for it.
+    runs: list[str] = field(default_factory=list)
+
+
+#: Carries out a call of a host. It is cancelled when the host gives the call up, or is gone.
+Handler = Callable[[Host, str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+
+
+class Listener:
+    """Listens as long as the window is open. All happens in the event loop that called `open`."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+        self._server: asyncio.Server | None = None
+        self._address: Address | None = None
+        self._connections: set[asyncio.Task[None]] = set()
+
+    async def open(self, folder: Path) -> None:
+        """Listen, for a window that works in this folder. Raises OSError."""
+        made = address.create(folder)
+        listening = socket.socket(socket.AF_UNIX)
+        try:
+            listening.bind(str(made.socket))
+            made.socket.chmod(0o600)
+            self._server = await asyncio.start_unix_server(self._connect, sock=listening, limit=LONGEST_LINE)
+            address.publish(made)
+        except BaseException:
+            listening.close()
+            address.withdraw(made)
+            raise
+        self._address = made
+
+    def touch(self) -> None:
+        """Note that the person works in this window now."""
+        if self._address:
+            address.touch(self._address)
+
+    async def close(self) -> None:
+        """Listen no more, and give up all calls."""
+        if self._address:
+            address.withdraw(self._address)
+        if self._server:
+            self._server.close()
+        for task in self._connections:
+            task.cancel()
+        if self._connections:
+            await asyncio.wait(set(self._connections), timeout=PATIENCE)
+
+    def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._connections) >= _MOST_CONNECTIONS or not _is_own(writer):
+            writer.transport.abort()
+            return
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = None
+        try:
+            async with asyncio.timeout(PATIENCE):
+                hello = _object(await reader.readline())
+            token = self._address.token if self._address else ""
+            if not token or not secrets.compare_digest(str(hello.get("token")).encode(), token.encode()):
+                return
+            host = Host(one_line(str(hello.get("host") or "A program"), 60))
+            connection = _Connection(host, writer, self._handler)
+            connection.send({"ready": address.VERSION})
+            while line := await reader.readline():
+                connection.take(_object(line))
+        except (OSError, ValueError, TimeoutError):
+            _log.info("A connection to the window broke off", exc_info=True)
+        finally:
+            if connection:
+                connection.end()
+            writer.transport.abort()
+
+
+class _Connection:
+    """The calls of one host."""
+
+    def __init__(self, host: Host, writer: asyncio.StreamWriter, handler: Handler) -> None:
+        self._host = host
+        self._writer = writer
+        self._handler = handler
+        self._calls: dict[int, asyncio.Task[None]] = {}
+
+    def take(self, message: Mapping[str, Any]) -> None:
+        """Begin a call, or give one up. Raises ValueError."""
+        if "cancel" in message:
+            if task := self._calls.get(_whole(message["cancel"])):
+                task.cancel()
+            return
+        number, name, arguments = _whole(message.get("id")), message.get("call"), message.get("arguments")
+        if not isinstance(name, str) or not isinstance(arguments, dict) or number in self._calls:
+            raise ValueError("no call")
+        if len(self._calls) >= _MOST_CALLS:
+            self.send({"id": number, "error": "Too many calls wait for the window."})
+            return
+        self._calls[number] = asyncio.get_running_loop().create_task(self._carry_out(number, name, arguments))
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Write a message; a host that does not read is left once too much waits for it."""
+        if self._writer.transport.get_write_buffer_size() > 16 * LONGEST_LINE:
+            self._writer.transport.abort()
+        elif not self._writer.transport.is_closing():
+            self._writer.write(json.dumps(message).encode() + b"\n")
+
+    def end(self) -> None:
+        """Give up all calls: nobody waits for them any more."""
+        for task in self._calls.values():
+            task.cancel()
+
+    async def _carry_out(self, id: int, name: str, arguments: Mapping[str, Any]) -> None:
+        try:
+            self.send({"id": id, "result": await self._handler(self._host, name, arguments)})
+        except CallError as error:
+            self.send({"id": id, "error": str(error)})
+        except Exception:  # noqa: BLE001 -- the end of the task; it reports
+            _log.exception("A call of another program failed")
+            self.send({"id": id, "error": "The window failed to carry this out; its log says why."})
+        finally:
+            del self._calls[id]
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """Read one line. Raises ValueError."""
+    try:
+        found = json.loads(line)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(found, dict):
+        raise ValueError("no object")
+    return found
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int):
+        raise ValueError("no number")
+    return value
+
+
+def _is_own(writer: asyncio.StreamWriter) -> bool:
+    """Whether the other end belongs to the same person; where this cannot be asked, the token decides."""
+    if sys.platform != "linux":
+        return True
+    with contextlib.suppress(OSError):
+        size = struct.calcsize("3i")
+        found = writer.get_extra_info("socket").getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        return bool(struct.unpack("3i", found)[1] == os.getuid())
+    return False
