@@ -54,7 +54,12 @@ class Cells:
             same, before = now == before, now
             return now if same and text in now else ""
 
-        return until(stays, repr(text))
+        try:
+            return until(stays, repr(text))
+        except AssertionError:
+            tree = "from oi_tui.computer.desktop.elements import tree\nprint(tree().elements((), False))\n"
+            seen = self.tried(tree + "print(computer.display.windows())")[0]
+            raise AssertionError(f"waited in vain for {text!r}; last listed: {before!r}; {seen}") from None
 
 
 @contextmanager
@@ -70,8 +75,14 @@ def session_bus() -> Iterator[str]:
             f"--address={address}",
             "--print-address",
         ]
+        # Without a folder of its own, the accessibility service takes the socket of another one's bus away.
         bus = subprocess.Popen(
-            argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+            argv,
+            env={**os.environ, "XDG_RUNTIME_DIR": folder},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
         )
         try:
             assert bus.stdout
