@@ -79,12 +79,54 @@ class Takeover:
         return self._count
 
 
+class UnmaskedScreen:
+    """Whether pictures may show the screen where it is not known where password fields are.
+
+    `ask` asks the person, from any thread, with the reason, and has `answer` called; None where nobody can
+    be asked. An answer holds until the languages forget.
+    """
+
+    def __init__(self) -> None:
+        self.ask: Callable[[str], object] | None = None
+        self._condition = threading.Condition()
+        self._allowed: bool | None = None
+        self._is_open = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the person is being asked."""
+        return self._is_open
+
+    def is_allowed(self, why: str) -> bool:
+        """Wait while the person is asked, once; False where nobody can be asked."""
+        with self._condition:
+            if self._allowed is None and not self._is_open and self.ask is not None:
+                self._is_open = True
+                self.ask(why)
+            self._condition.wait_for(lambda: not self._is_open)
+            return self._allowed is True
+
+    def answer(self, allowed: bool | None) -> None:
+        """Take the answer of the person; None where the question went away without one."""
+        with self._condition:
+            if self._is_open and allowed is not None:
+                self._allowed = allowed
+            self._is_open = False
+            self._condition.notify_all()
+
+    def forget(self) -> None:
+        """Have the person asked again."""
+        with self._condition:
+            self._allowed = None
+
+
 class ComputerApi:
     """Gives Python the object `computer`. Its questions go to `ask`; the socket exists once Python starts.
 
     `stop` ends the turn, because the person took mouse and keyboard back. `takes_images` says whether the
     model of the conversation can look at pictures; without it the screen is described in words. With
-    `takeover` the person is asked before the turn is stopped.
+    `takeover` the person is asked before the turn is stopped. `allows_unmasked` says whether pictures may
+    show the screen where it is not known where password fields are; it gets the reason, and may wait.
     """
 
     def __init__(
@@ -95,11 +137,13 @@ class ComputerApi:
         takes_images: Callable[[], bool] = lambda: True,
         os_mode: bool = False,
         takeover: Takeover | None = None,
+        allows_unmasked: Callable[[str], bool] | None = None,
     ) -> None:
         self._ask = ask
         self._stop = stop
         self._takes_images = takes_images
         self._takeover = takeover or Takeover()
+        self._allows_unmasked = allows_unmasked or UnmaskedScreen().is_allowed
         self._os_mode = os_mode
         #: Whether running code uses mouse and keyboard at this moment.
         self.in_control = False
@@ -159,6 +203,8 @@ class ComputerApi:
             if "control" in request:
                 self.in_control = bool(request["control"])
                 return {"text": ""}
+            if "unmasked" in request:
+                return {"text": "yes" if self._allows_unmasked(str(request["unmasked"])) else ""}
             if "takes_images" in request:
                 return {"text": "yes" if self._takes_images() else "no"}
             text, images = str(request["text"]), [str(image) for image in request["images"]]

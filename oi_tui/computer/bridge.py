@@ -13,6 +13,8 @@ from oi_tui.computer.errors import ComputerError
 
 #: The environment variable with the path of the socket.
 VARIABLE = "OI_TUI_COMPUTER"
+#: The environment variable of every language of oi-tui.
+_IN_OI_TUI = "OI_TUI_RUNTIME"
 _NOBODY = (
     "There is no conversation to ask: computer.ai works in code that oi-tui runs with the setting "
     "import_computer_api, outside of the sandbox."
@@ -64,6 +66,19 @@ def takes_images() -> bool:
         return str(_exchange(os.environ[VARIABLE], {"takes_images": True})["text"]) != "no"
     except (KeyError, ComputerError):
         return True
+
+
+def allows_unmasked(why: str) -> bool:
+    """Whether pictures may show what may be passwords; waits while the person is asked.
+
+    Without an oi-tui around this code, pictures go to nobody.
+    """
+    if not os.environ.get(VARIABLE):
+        return not os.environ.get(_IN_OI_TUI)
+    try:
+        return bool(_exchange(os.environ[VARIABLE], {"unmasked": why})["text"])
+    except (KeyError, ComputerError):
+        return False
 
 
 def say_control(taken: bool) -> None:

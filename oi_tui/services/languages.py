@@ -134,6 +134,8 @@ class LanguageService:
         self._computer_api: computer_api.ComputerApi | None = None
         #: The person took mouse and keyboard from running code.
         self.takeover = computer_api.Takeover()
+        #: The person may let code see the screen where password fields are not known.
+        self.unmasked_screen = computer_api.UnmaskedScreen()
         #: The names of the variables in our environment that programs do not get.
         self.held_back = () if profile.share_keys else held_back(profile.pass_environment)
         self.custom = CustomLanguages(
@@ -170,8 +172,9 @@ class LanguageService:
         self._note_startup()
 
     def reset_for_conversation(self) -> None:
-        """Let the languages forget, also which hosts a person allowed."""
+        """Let the languages forget, also what a person allowed."""
         self.computer.forget_hosts()
+        self.unmasked_screen.forget()
         self.reset()
 
     def note_problem(self, text: str) -> None:
@@ -270,8 +273,13 @@ class LanguageService:
             takes_images=self._takes_images,
             os_mode=self._profile.os,
             takeover=self.takeover,
+            allows_unmasked=self._allows_unmasked,
         )
         return self._computer_api.given_to(languages)
+
+    def _allows_unmasked(self, why: str) -> bool:
+        """Whether code may see the screen where it is not known where password fields are."""
+        return self._profile.unmasked_screen or self.unmasked_screen.is_allowed(why)
 
     def _stop_turn(self) -> None:
         """End the turn, because the person took mouse and keyboard back."""

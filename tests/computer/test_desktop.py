@@ -75,7 +75,11 @@ def desk(own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
         pytest.skip("tkinter is not installed here")
     with screen() as display:
         monkeypatch.setenv("DISPLAY", display)
-        api = ComputerApi(lambda text, images: f"{text}: {len(images)}", lambda: computer.interrupt())
+        api = ComputerApi(
+            lambda text, images: f"{text}: {len(images)}",
+            lambda: computer.interrupt(),
+            allows_unmasked=lambda why: True,
+        )
         computer = Computer(cwd=tmp_path, declared=api.given_to(LANGUAGES))
         form = Form(tmp_path / "log", X11(display))
         try:

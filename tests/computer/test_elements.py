@@ -2,20 +2,22 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from oi_tui.computer import ComputerError
-from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.dbus import Call
-from oi_tui.computer.desktop.elements import Element, Elements, only
+from oi_tui.computer.desktop.elements import Element, Elements, Passwords, only
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.engine.llm.base import Text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.messages import Printed
 from oi_tui.workspace import Workspace
+from tests import programs
 from tests.computer.desktop import PATIENCE, screen, until
 from tests.computer.gtk import Cells, desktop, dialog, needs_desktop
 from tests.fakes import Llm
@@ -76,6 +78,76 @@ def test_a_password_is_neither_read_nor_in_pictures(desk: Cells) -> None:
         assert desk.run(field + zoom + "print(set(z.pixels))") == "{0}"
         active = "p, w = computer.display.view(show=False), computer.os.active_window().region\n"
         assert desk.run(active + "print(p.crop(f.x - w.x, f.y - w.y, 4, 4).pixels == bytes(48))") == "True"
+
+
+@needs_desktop
+def test_windows_of_programs_that_describe_nothing_are_not_in_pictures_unless_allowed(desk: Cells) -> None:
+    programs.need("xterm")
+    terminal = subprocess.Popen(["xterm", "-T", "Vault", "-geometry", "40x5+10+10", "-e", "sleep", "60"])
+    try:
+        until(lambda: "Vault" in desk.run("print(computer.os.active_window())"), "the terminal")
+        with dialog("--question", "--title=Sure", "--text=Delete it?"):
+            desk.wait_for("'No'")
+            # A part of the screen where only known windows are needs no answer.
+            assert desk.run("print(computer.display.view(show=False).width > 99)") == "True"
+            assert desk.asked == []
+            text, ended = desk.tried("p = computer.display.view(active_app_only=False)")
+            assert ended.state == "failed"
+            assert desk.images == []
+            assert "Programs of these windows do not say where their password fields are: 'Vault'." in text
+            assert "they set unmasked_screen" in text
+            for code in ("computer.mouse.click('nowhere')", "computer.act({'action': 'screenshot'})"):
+                assert "So there is no picture." in desk.tried(code)[0]
+            assert len(desk.asked) == 3
+            desk.allows = True
+            desk.run("p = computer.display.view(active_app_only=False)")
+            assert len(desk.images) == 1
+    finally:
+        desk.asked.clear()
+        desk.allows = False
+        terminal.kill()
+        terminal.wait()
+
+
+@needs_desktop
+def test_a_window_of_a_program_that_hangs_is_in_no_picture(desk: Cells) -> None:
+    with dialog(*LOGIN) as stuck:
+        desk.wait_for("password text")
+        os.kill(stuck.pid, signal.SIGSTOP)
+        try:
+            text, ended = desk.tried("p = computer.display.view(active_app_only=False)")
+        finally:
+            os.kill(stuck.pid, signal.SIGCONT)
+        assert ended.state == "failed"
+        assert "'Sign in'" in text
+
+
+@needs_desktop
+def test_without_an_accessibility_service_there_is_no_picture_unless_allowed(desk: Cells) -> None:
+    gone = (
+        "import os\nbus = os.environ.pop('DBUS_SESSION_BUS_ADDRESS')\ntry:\n    p = computer.display.view()\n"
+    )
+    gone += "finally: os.environ['DBUS_SESSION_BUS_ADDRESS'] = bus"
+    try:
+        text, ended = desk.tried(gone)
+        assert ended.state == "failed"
+        assert "the accessibility service (D-Bus and AT-SPI) does not answer. So there is no picture." in text
+        desk.allows = True
+        desk.run(gone)
+        assert len(desk.images) == 1
+    finally:
+        desk.asked.clear()
+        desk.allows = False
+
+
+def test_a_window_that_was_not_read_to_its_end_is_told_from_those_that_were() -> None:
+    def window(title: str) -> Window:
+        return Window(1, title, Region(0, 0, 9, 9), active=False)
+
+    found = Passwords([], ["Sign in", "Notes"])
+    assert found.unread([window("Sign  in"), window("Notes")]) == []
+    # Of two windows with one title, only one was read.
+    assert found.unread([window("Notes"), window("Notes"), window("Vault")]) == ["Notes", "Vault"]
 
 
 @needs_desktop
@@ -164,7 +236,8 @@ def test_without_a_bus_a_sentence_says_what_is_missing(
         f"The elements of programs cannot be listed here: {reason} Elements need"
     )
     assert "apt install dbus at-spi2-core" in str(raised.value)
-    assert Tree().passwords() == []
+    with pytest.raises(ComputerError):
+        Tree().passwords()
 
 
 @pytest.mark.parametrize(
@@ -187,7 +260,7 @@ def test_a_program_that_answers_nonsense_breaks_no_list_and_no_picture(
 
     monkeypatch.setattr(tree, "_ask", ask)
     assert tree.elements() == []
-    assert tree.passwords() == []
+    assert tree.passwords().regions == []
 
 
 def test_a_name_that_is_the_same_is_preferred_to_a_longer_one() -> None:

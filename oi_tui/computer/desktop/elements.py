@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from oi_tui.computer.desktop.base import Region
+from oi_tui.computer.desktop.base import Region, Window
 from oi_tui.computer.desktop.dbus import Bus, Call, session_address
 from oi_tui.computer.errors import ComputerError
 from oi_tui.secret_shapes import SECRET
@@ -101,6 +101,27 @@ class Elements(list):  # type: ignore[type-arg]
     __repr__ = __str__
 
 
+@dataclass(frozen=True)
+class Passwords:
+    """Where password fields are, and the titles of the windows that were read to their end."""
+
+    regions: list[Region]
+    titles: list[str]
+
+    def unread(self, windows: Iterable[Window]) -> list[str]:
+        """The titles of the windows of which it is not known where their password fields are."""
+        left = list(self.titles)
+        unread = []
+        for window in windows:
+            title = one_spaced(window.title)
+            if title in left:
+                # Of two windows with one title, one may say nothing.
+                left.remove(title)
+            else:
+                unread.append(title)
+        return unread
+
+
 @dataclass
 class _Node:
     """An element while the tree is read."""
@@ -116,6 +137,8 @@ class _Node:
     extents: tuple[int, int, int, int] = (0, 0, 0, 0)
     value: str = ""
     children: list[_Node] = field(default_factory=list)
+    #: Whether not all below this window was read.
+    cut: bool = False
 
     @property
     def password(self) -> bool:
@@ -153,13 +176,13 @@ class Tree:
         self._read_labels(nodes)
         return Elements(_element(number, node) for number, node in enumerate(filter(_is_shown, nodes), 1))
 
-    def passwords(self) -> list[Region]:
-        """Return where password fields are on the screen; nothing where there is no service."""
-        try:
-            nodes = self._below(self._tops())
-        except ComputerError:
-            return []
-        return [node.region for node in nodes if node.password and _has_place(node)]
+    def passwords(self) -> Passwords:
+        """Return where password fields are on the screen. Raises ComputerError where there is no service."""
+        tops = self._tops()
+        nodes = self._below(tops)
+        regions = [node.region for node in nodes if node.password and _has_place(node)]
+        # A window without anything in it is one of a program that does not say what it shows.
+        return Passwords(regions, [top.name for top in tops if top.children and not top.cut])
 
     def _tops(self) -> list[_Node]:
         """The windows of all programs that show something."""
@@ -177,13 +200,19 @@ class Tree:
             top.top = top
         level, count = tops, 0
         for _ in range(_DEPTH):
-            level = self._children(level, end)[: _MOST - count]
+            parents, level = level, self._children(level, end)
+            # When time is up, nothing is known of what would come next.
+            _note_cut(parents if time.monotonic() >= end else level[_MOST - count :])
+            level = level[: _MOST - count]
             if not level:
                 break
             count += len(level)
             self._read(level, end)
+            _note_cut(level if time.monotonic() >= end else [])
             # What is not shown may be long: the other pages of a notebook, the entries of closed menus.
             level = [node for node in level if _SHOWING in node.states]
+        else:
+            _note_cut(level)
         return [node for top in tops for node in _walk(top)]
 
     def _children(self, parents: list[_Node], end: float) -> list[_Node]:
@@ -200,8 +229,8 @@ class Tree:
         per_node = len(_questions(_Node("", "")))
         for index, node in enumerate(nodes):
             name, role, number, states, extents = replies[index * per_node : (index + 1) * per_node]
-            node.name = " ".join((_first(name, str) or "").split())[:_LONGEST]
-            node.role = " ".join((_first(role, str) or "").split())[:_LONGEST]
+            node.name = one_spaced(_first(name, str) or "")
+            node.role = one_spaced(_first(role, str) or "")
             node.role_number = _first(number, int) or 0
             node.states = _numbers(_first(states, list) or [])
             node.extents = _four(_first(extents, tuple) or ())
@@ -305,6 +334,11 @@ def _usual(role: str) -> str:
     return _OTHER_WORDS.get(role, role)
 
 
+def one_spaced(text: str) -> str:
+    """The beginning of a name or a title in one line, as it is compared with others."""
+    return " ".join(text.split())[:_LONGEST]
+
+
 def _questions(node: _Node) -> list[Call]:
     bus, path = node.bus, node.path
     return [
@@ -345,6 +379,13 @@ def _numbers(words: list[Any]) -> frozenset[int]:
     )
 
 
+def _note_cut(nodes: Iterable[_Node]) -> None:
+    """Note that the windows of these were not read to their end."""
+    for node in nodes:
+        if node.top:
+            node.top.cut = True
+
+
 def _walk(node: _Node) -> Iterable[_Node]:
     """A node and what is below it, which may be deep: without recursion."""
     waiting = [node]
@@ -358,7 +399,7 @@ def _on_this_screen(tops: list[_Node], titles: Sequence[str]) -> list[_Node]:
     """The windows of programs that have one with such a title, or one without a title."""
     if not titles:
         return tops
-    here = {top.bus for top in tops if not top.name or top.name in {" ".join(t.split()) for t in titles}}
+    here = {top.bus for top in tops if not top.name or top.name in set(map(one_spaced, titles))}
     return [top for top in tops if top.bus in here]
 
 

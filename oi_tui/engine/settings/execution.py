@@ -269,3 +269,11 @@ class ExecutionSettings:
         flags=("-os",),
         later="at the next start",
     )
+    unmasked_screen: bool = setting(
+        False,
+        "Give code pictures of the screen without asking you where programs do not say where their password "
+        "fields are. Without it you are asked, and where nobody can be asked there is no picture.",
+        key="unmasked_screen",
+        title="Unmasked screen",
+        section="Running code",
+    )

@@ -40,6 +40,7 @@ from oi_tui.screens.chat.progress import Progress
 from oi_tui.screens.chat.queued_prompts import QueuedPrompts
 from oi_tui.screens.chat.sidebar import SidebarControl
 from oi_tui.screens.chat.takeover_question import TakeoverQuestion
+from oi_tui.screens.chat.unmasked_question import UnmaskedQuestion
 from oi_tui.terminal.clipboard import copy
 from oi_tui.terminal.external_editor import edit_outside
 from oi_tui.terminal.notifications import LONG
@@ -93,6 +94,13 @@ class ChatView(Widget):
     class TakenOver(Notification):
         """The person moved the mouse while code used it."""
 
+    class UnmaskedWanted(Notification):
+        """Code wants a picture of the screen that may show passwords."""
+
+        def __init__(self, why: str) -> None:
+            super().__init__()
+            self.why = why
+
     class Changed(Notification):
         """Something that the first and the last line tell of is different now."""
 
@@ -129,6 +137,7 @@ class ChatView(Widget):
         self._narrator = Narrator(workspace)
         self.host_cells = HostCells(self)
         self._takeover = TakeoverQuestion(self, lambda: self.post_message(self.TakenOver()))
+        self._unmasked = UnmaskedQuestion(self, lambda why: self.post_message(self.UnmaskedWanted(why)))
         #: Each gets every event of a turn, in this order: what the others ask of the progress is known first.
         self._followers: tuple[Follower, ...] = (
             self.progress,
@@ -140,6 +149,7 @@ class ChatView(Widget):
             self.sidebar,
             self._takeover,
             self.host_cells,
+            self._unmasked,
         )
         self._queue_bar = PromptQueue(id="queue")
         self.queued = QueuedPrompts(self._queue_bar, prompt, lambda text: self.notify(text, markup=False))
@@ -325,6 +335,11 @@ class ChatView(Widget):
         """Ask whether the model may go on."""
         self._takeover.open()
 
+    @on(UnmaskedWanted)
+    def handle_unmasked_wanted(self, event: UnmaskedWanted) -> None:
+        """Ask whether code may have the picture."""
+        self._unmasked.open(event.why)
+
     @on(Happened)
     def handle_happened(self, event: Happened) -> None:
         """Show all that has happened since the last time."""
@@ -455,6 +470,7 @@ class ChatView(Widget):
         self._abandon()
         await self.host_cells.close()
         self._takeover.leave()
+        self._unmasked.leave()
         self.completer.files.close()
         self.session.close()
 

@@ -372,6 +372,10 @@ EFFECTS: dict[str, Effect] = {
     "pass_environment": Effect(ran("shell", "echo key:$CANARY_API_KEY"), ("CANARY_*",)),
     "import_computer_api": Effect(told_of_languages),
     "os": Effect(told_of_languages),
+    "unmasked_screen": Effect(
+        ran("python", "from oi_tui.computer import bridge\nprint(bridge.allows_unmasked('why'))"),
+        given={"import_computer_api": True},
+    ),
     "custom_instructions": Effect(request(tools=True)),
     "system_message": Effect(request(tools=True)),
     "execution_instructions": Effect(request(tools=False)),

@@ -1,0 +1,55 @@
+"""Asks whether code may see the screen where it is not known where password fields are."""
+
+from collections.abc import Callable
+
+from oi_tui.engine.events import Event, TurnEnded
+from oi_tui.screens.chat.foreground import Host
+from oi_tui.screens.confirm import ConfirmDialog
+from oi_tui.text import one_line
+
+_QUESTION = "May code take pictures of the screen that may show passwords?"
+_ANSWERS = (
+    "",
+    "Yes: pictures show these windows as you see them, until this conversation is left.",
+    "No: code gets no pictures of them.",
+)
+_LONGEST = 1_000
+
+
+class UnmaskedQuestion:
+    """The question, and what follows from the answer. Code waits for it before it gets a picture.
+
+    `call` has `open` called by the application, with the reason; it is called from any thread.
+    """
+
+    def __init__(self, view: Host, call: Callable[[str], object]) -> None:
+        self._view = view
+        self._call = call
+        self._screen = view.workspace.languages.unmasked_screen
+        self._screen.ask = call
+        self._dialog: ConfirmDialog | None = None
+
+    def open(self, why: str) -> None:
+        """Ask, unless the turn ended meanwhile."""
+        if not self._view.busy:
+            self._screen.answer(None)
+        elif self._dialog is None:
+            self._dialog = ConfirmDialog(_QUESTION, (one_line(why, _LONGEST), *_ANSWERS))
+            self._view.app.push_screen(self._dialog, self._answer)
+
+    def follow(self, event: Event) -> None:
+        """The end of a turn takes the question away."""
+        if isinstance(event, TurnEnded):
+            self._screen.answer(None)
+            if self._dialog and self._dialog.is_active:
+                self._dialog.dismiss(None)
+
+    def leave(self) -> None:
+        """Ask no more; another view of the conversation may."""
+        if self._screen.ask is self._call:
+            self._screen.ask = None
+        self._screen.answer(None)
+
+    def _answer(self, allowed: bool | None) -> None:
+        self._dialog = None
+        self._screen.answer(allowed)
