@@ -4,17 +4,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from oi_tui import log
 from oi_tui.actions.confirm_trust import numbered
+from oi_tui.actions.data import DataActions
 from oi_tui.actions.documents import DocumentActions
 from oi_tui.actions.info import info
-from oi_tui.actions.interface import BUSY
+from oi_tui.actions.interface import BUSY, DisplayActions
+from oi_tui.actions.logging import LogActions
 from oi_tui.actions.manage_skills import save_skill, tell_skills, trust_skill
 from oi_tui.actions.restore_files import FileRestorer
 from oi_tui.actions.rewind import Rewind
 from oi_tui.actions.sandbox import SandboxActions
 from oi_tui.actions.switch_profile import ProfileSwitcher
-from oi_tui.actions.tables import find_table, first_rows
 from oi_tui.actions.targets import TargetActions
 from oi_tui.actions.trust_folder import trust_folder
 from oi_tui.engine import rerun
@@ -25,7 +25,6 @@ from oi_tui.engine.storage.store import StoreError
 from oi_tui.input.history import History
 from oi_tui.input.history_browser import HistoryBrowser
 from oi_tui.runtimes.availability import describe
-from oi_tui.runtimes.tables import TableError, TableSource
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
@@ -43,6 +42,10 @@ class ConversationActions(ABC):
     something, and how events are worked through (`start`).
     """
 
+    #: The log, and what the interface looks like: set by each interface.
+    log: LogActions
+    display: DisplayActions
+
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         #: What a person does to come back to an earlier state.
@@ -50,6 +53,7 @@ class ConversationActions(ABC):
         self.files = FileRestorer(self, workspace, lambda: self.going_back.taken)
         self.documents = DocumentActions(self, workspace, self._show_other)
         self.sandbox = SandboxActions(self, workspace)
+        self.data = DataActions(self, workspace)
         self.target = TargetActions(self, workspace)
         self._switching = ProfileSwitcher(self, workspace)
 
@@ -142,9 +146,10 @@ class ConversationActions(ABC):
         if "auto_run" in changed and profile.auto_run != self._workspace.session.auto_run:
             self.switch_auto_run(profile.auto_run)
 
-    @abstractmethod
     def show_settings(self, profile: Profile) -> None:
-        """Show those settings that are seen: colours, mouse."""
+        """Apply those settings that are seen."""
+        self.display.apply(profile)
+        self.log.follow(profile.verbose or profile.debug)
 
     def trust_folder(self) -> None:
         """Show the folder's own settings, and use them once they are trusted."""
@@ -175,58 +180,6 @@ class ConversationActions(ABC):
             workspace.switch_os_mode(on)
             words = "on: the model can use your screen, mouse and keyboard" if on else "off"
             self.tell(f"OS mode {words}. Python restarts, so its variables are lost.", warning=on)
-
-    def switch_verbose(self, on: bool | None, *, words: bool) -> None:
-        """Note in the log, and show, what goes on; with `words` also the text for the model."""
-        profile = self._workspace.profile
-        before = profile.debug if words else profile.verbose or profile.debug
-        on = not before if on is None else on
-        changes = {"debug": on} if words else {"verbose": on, "debug": profile.debug and on}
-        self._workspace.use(profile.with_changes("changed", **changes))
-        self.show_log(on)
-        self.tell(
-            f"Logging requests, runs, times and errors. {log.where()}"
-            + (" The text sent to and from the model is logged too, without keys." if words else "")
-            if on
-            else "Logging only errors from now on."
-        )
-
-    @abstractmethod
-    def show_log(self, on: bool) -> None:
-        """Show the newest lines of the log as they come, or no longer."""
-
-    def open_variables(self, sought: str) -> None:
-        """List what the languages remember."""
-        lines = []
-        for memory in self._workspace.computer.memories():
-            lines += [
-                f"  {memory.language}  {one_line(variable.name, 60)}  {one_line(variable.summary, 80)}"
-                for variable in memory.variables
-                if sought.lower() in variable.name.lower()
-            ]
-        hidden = len(lines) - _LISTED
-        more = [f"  {hidden:,} more; %variables TEXT filters them"] if hidden > 0 else []
-        text = "\n".join(["Variables:", *lines[:_LISTED], *more])
-        self.tell(text if lines else "No matching variables.")
-
-    def load_table(self, name: str) -> TableSource:
-        """The table of this name: a file, or a variable of Python. Raises TableError; may take a moment."""
-        return find_table(name, self._workspace.computer)
-
-    def open_table(self, name: str) -> None:
-        """Tell the first rows of a table."""
-        try:
-            self.tell(first_rows(self.load_table(name)))
-        except TableError as error:
-            self.tell(str(error), warning=True)
-
-    def switch_mouse(self, on: bool | None) -> None:  # noqa: ARG002
-        """Without a screen there is nothing to point at."""
-        self.tell("Plain mode does not use the mouse.")
-
-    def switch_sidebar(self, on: bool | None) -> None:  # noqa: ARG002
-        """Without a screen there is no side."""
-        self.tell("Plain mode has no sidebar; use %variables, %files and %tokens.")
 
     def search_history(self, text: str) -> None:
         """List earlier messages that contain the words."""

@@ -42,3 +42,19 @@ class UserInterface(Protocol):
 
     def switch_auto_run(self, on: bool | None) -> None:
         """Ask before code runs or do not; None switches to the other."""
+
+
+class DisplayActions(Protocol):
+    """What the interface looks like."""
+
+    def apply(self, profile: Profile) -> None:
+        """Show everything as the profile wants it."""
+
+    def switch_theme(self, name: str) -> None:
+        """Use a theme; without a name, choose one."""
+
+    def switch_mouse(self, on: bool | None) -> None:
+        """Use the mouse or not; None switches to the other."""
+
+    def switch_sidebar(self, on: bool | None) -> None:
+        """Show or hide the sidebar; None switches to the other."""

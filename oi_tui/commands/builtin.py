@@ -43,7 +43,7 @@ def _model(actions: CommandActions, argument: str) -> None:
 
 @command("theme", "Choose a theme, or switch to THEME", usage="[NAME]")
 def _theme(actions: CommandActions, argument: str) -> None:
-    actions.open_themes(argument)
+    actions.display.switch_theme(argument)
 
 
 @command("stop", "Stop the reply, the question or the running code", keys="escape")
@@ -257,17 +257,17 @@ def _languages(actions: CommandActions, argument: str) -> None:
 
 @command("verbose", "Log requests, runs, times and errors, or stop logging them", usage="[on|off]")
 def _verbose(actions: CommandActions, argument: str) -> None:
-    actions.switch_verbose(on_off(argument), words=False)
+    actions.log.switch(on_off(argument), words=False)
 
 
 @command("debug", "Like %verbose, with the text sent to and from the model", usage="[on|off]")
 def _debug(actions: CommandActions, argument: str) -> None:
-    actions.switch_verbose(on_off(argument), words=True)
+    actions.log.switch(on_off(argument), words=True)
 
 
 @command("log", "Read the log")
 def _log(actions: CommandActions, _: str) -> None:
-    actions.open_log()
+    actions.log.open()
 
 
 @command("focus", "Use the running program's terminal; else read the last output", keys="ctrl+o")
@@ -277,19 +277,19 @@ def _focus(actions: CommandActions, _: str) -> None:
 
 @command("variables", "List variables; enter inserts a name in the prompt", usage="[TEXT]", keys="f4")
 def _variables(actions: CommandActions, argument: str) -> None:
-    actions.open_variables(argument)
+    actions.data.open_variables(argument)
 
 
 @command("sidebar", "Show or hide variables, changed files and cost", usage="[on|off]", keys="ctrl+b")
 def _sidebar(actions: CommandActions, argument: str) -> None:
-    actions.switch_sidebar(on_off(argument))
+    actions.display.switch_sidebar(on_off(argument))
 
 
 @command("table", "Open a data frame of Python, or a CSV, Parquet, Excel or SQLite file", usage="NAME|FILE")
 def _table(actions: CommandActions, argument: str) -> None:
     if not argument:
         raise CommandError("Type the name of a variable or a file: %table df")
-    actions.open_table(argument)
+    actions.data.open_table(argument)
 
 
 @command("history", "Search your messages in all conversations", usage="[TEXT]", keys="ctrl+s")
@@ -299,7 +299,7 @@ def _history(actions: CommandActions, argument: str) -> None:
 
 @command("mouse", "Turn mouse support on or off", usage="[on|off]")
 def _mouse(actions: CommandActions, argument: str) -> None:
-    actions.switch_mouse(on_off(argument))
+    actions.display.switch_mouse(on_off(argument))
 
 
 @command("blocks", "Move to the conversation: navigate by block, copy, fold", keys="ctrl+up")

@@ -5,6 +5,8 @@ from typing import Protocol, TypeVar
 
 from oi_tui import log, paths, profiles
 from oi_tui.actions.base import ConversationActions
+from oi_tui.actions.interface import UserInterface
+from oi_tui.actions.logging import LogActions
 from oi_tui.commands import COMMANDS
 from oi_tui.doctor.in_use import InUse
 from oi_tui.doctor.report import report
@@ -25,6 +27,7 @@ T = TypeVar("T")
 _LISTED = 20
 #: Lines of the log that are shown.
 _LOGGED = 40
+_SCREEN_ONLY = "This needs the full screen: start oi-tui without --plain."
 #: Lines that a search shows.
 _FOUND = 50
 
@@ -53,6 +56,8 @@ class PlainCommands(ConversationActions):
     def __init__(self, conversation: Interface, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._conversation = conversation
+        self.log = PlainLog(self, workspace)
+        self.display = NoDisplay(self)
 
     @property
     def busy(self) -> bool:
@@ -103,10 +108,6 @@ class PlainCommands(ConversationActions):
         where = f"\nChange them in {paths.short(path)}, or with flags." if path else ""
         others = f"\n%profile NAME switches to another: {', '.join(map(one_line, profiles.names()))}"
         self.tell("Settings:\n" + "\n".join(rows) + where + others)
-
-    def show_settings(self, profile: Profile) -> None:
-        """Print the log, or do not."""
-        self.show_log(profile.verbose or profile.debug)
 
     def open_models(self, name: str) -> None:
         """Switch to the model named, or choose one by its number."""
@@ -176,15 +177,6 @@ class PlainCommands(ConversationActions):
         in_use = InUse(self._workspace.profile, self._workspace.profile_path)
         self.tell(report(in_use, ask_terminal=False)[0])
 
-    def show_log(self, on: bool) -> None:
-        """Print the lines of the log as they come, on standard error; or no longer."""
-        log.print_lines(on)
-
-    def open_log(self) -> None:
-        """The newest lines of the log."""
-        newest = list(log.recent.lines)[-_LOGGED:]
-        self.tell("\n".join([*newest, log.where()]))
-
     def stop(self) -> None:
         """Nothing is in progress while commands are typed."""
         self.tell("Nothing is running. ctrl+c stops what is running.")
@@ -224,32 +216,25 @@ class PlainCommands(ConversationActions):
         """The same: all of it stands in the terminal already."""
         self.leave()
 
-    def open_themes(self, name: str) -> None:  # noqa: ARG002
-        """Say that there is no screen."""
-        self._screen_only()
-
     def open_palette(self) -> None:
         """The commands, which %help lists."""
         self.open_help()
 
     def use_terminal(self) -> None:
         """Say that there is no screen."""
-        self._screen_only()
+        self.tell(_SCREEN_ONLY)
 
     def copy_code(self) -> None:
         """Say that there is no screen."""
-        self._screen_only()
+        self.tell(_SCREEN_ONLY)
 
     def focus_conversation(self) -> None:
         """Say that there is no screen."""
-        self._screen_only()
+        self.tell(_SCREEN_ONLY)
 
     def focus_prompt(self) -> None:
         """Say that this is it."""
         self.tell("You are at the prompt.")
-
-    def _screen_only(self) -> None:
-        self.tell("This needs the full screen: start oi-tui without --plain.")
 
     def _use(self, **changes: Value) -> None:
         try:
@@ -258,3 +243,38 @@ class PlainCommands(ConversationActions):
             self.tell(str(error))
             return
         self.tell(f"The model is now {one_line(self._workspace.profile.model)}.")
+
+
+class PlainLog(LogActions):
+    """The log in plain mode: its newest lines go to standard error."""
+
+    def follow(self, on: bool) -> None:
+        """Print the lines of the log as they come, or no longer."""
+        log.print_lines(on)
+
+    def open(self) -> None:
+        """The newest lines of the log."""
+        newest = list(log.recent.lines)[-_LOGGED:]
+        self._ui.tell("\n".join([*newest, log.where()]))
+
+
+class NoDisplay:
+    """Where lines are printed, there is nothing to look different."""
+
+    def __init__(self, ui: UserInterface) -> None:
+        self._ui = ui
+
+    def apply(self, profile: Profile) -> None:
+        """Do nothing."""
+
+    def switch_theme(self, name: str) -> None:  # noqa: ARG002
+        """Say that there is no screen."""
+        self._ui.tell(_SCREEN_ONLY)
+
+    def switch_mouse(self, on: bool | None) -> None:  # noqa: ARG002
+        """Say that there is nothing to point at."""
+        self._ui.tell("Plain mode does not use the mouse.")
+
+    def switch_sidebar(self, on: bool | None) -> None:  # noqa: ARG002
+        """Say that there is no sidebar, and what there is instead."""
+        self._ui.tell("Plain mode has no sidebar; use %variables, %files and %tokens.")

@@ -377,7 +377,7 @@ async def logged(stage: Stage, text: str) -> None:
     record = logging.LogRecord("oi_tui", logging.INFO, "", 1, text, (), None)
     for _ in range(3):
         log.recent.handle(record)
-    stage.desk.show_log(True)
+    stage.desk.log.follow(True)
     await stage.pilot.pause(0.3)
 
 

@@ -141,7 +141,7 @@ async def verbose(pilot: Pilot[None]) -> None:
         )
     )
     log.recent.count += 5
-    pilot.app.screen.commands.show_log(True)
+    pilot.app.screen.commands.log.follow(True)
     await seen(pilot, "waiting for approval: python")
 
 

@@ -238,7 +238,7 @@ async def reading_the_log(pilot: Pilot[None]) -> None:
     await ready(pilot)
     log.file().parent.mkdir(parents=True, exist_ok=True)
     log.file().write_text(LOG)
-    pilot.app.screen.commands.open_log()
+    pilot.app.screen.commands.log.open()
     await at_a_screen(pilot, PagerScreen)
     await seen(pilot, "lines 1-")
 

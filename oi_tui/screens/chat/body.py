@@ -79,7 +79,7 @@ class ChatBody(Widget):
     @on(Sidebar.Chosen)
     def handle_sidebar_chosen(self, event: Sidebar.Chosen) -> None:
         """Insert or show a variable, or restore files."""
-        self._chat.commands.act_on_sidebar(event.row, look=event.look)
+        self._chat.commands.data.act_on_sidebar(event.row, look=event.look)
 
     @on(Sidebar.Left)
     def handle_sidebar_left(self, event: Sidebar.Left) -> None:
@@ -91,7 +91,7 @@ class ChatBody(Widget):
     @on(Conversation.TableWanted)
     def handle_table_wanted(self, event: Conversation.TableWanted) -> None:
         """Open a table of the conversation."""
-        self._chat.commands.open_shown_table(event.table.key, event.table.name)
+        self._chat.commands.data.open_shown_table(event.table.key, event.table.name)
 
     @on(Conversation.Wanted)
     def handle_wanted(self, event: Conversation.Wanted) -> None:

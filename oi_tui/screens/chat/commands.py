@@ -3,12 +3,10 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.screen import Screen
 
-from oi_tui import log
 from oi_tui.actions.base import ConversationActions
 from oi_tui.actions.targets import TargetActions
 from oi_tui.commands.registry import CommandError
@@ -16,12 +14,13 @@ from oi_tui.engine.events import Event, Noticed
 from oi_tui.engine.export.plain_text import plain_text
 from oi_tui.engine.models.llamafile import is_source
 from oi_tui.engine.review.permissions import Permission
-from oi_tui.engine.settings.profile import Profile, ProfileError
+from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.availability import describe
-from oi_tui.runtimes.tables import TableSource
-from oi_tui.runtimes.variables import TABLES
 from oi_tui.screens.chat.cell_actions import CellActions
+from oi_tui.screens.chat.data import DataScreens
+from oi_tui.screens.chat.display import DisplaySettings
 from oi_tui.screens.chat.first_run import NO_MODEL
+from oi_tui.screens.chat.log import LogScreens
 from oi_tui.screens.chat.switch_model import ModelSwitcher
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.help import HelpScreen
@@ -31,28 +30,25 @@ from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.permissions import PermissionsScreen
 from oi_tui.screens.profile.editor import ProfileEditor
-from oi_tui.screens.themes import ThemesScreen
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.idle import remapped
-from oi_tui.widgets.images.protocol import use_images
-from oi_tui.widgets.motion import use_motion
-from oi_tui.widgets.mouse import use_mouse
 from oi_tui.widgets.pager.long_text import LongText
 
 if TYPE_CHECKING:
     from oi_tui.screens.chat.interfaces import PromptScreen
     from oi_tui.screens.chat.view import ChatView
-    from oi_tui.widgets.sidebar.rows import SidebarRow
 
 T = TypeVar("T")
 #: A second escape at rest within this many seconds goes back.
 _TWICE = 1.0
-_EMPTY_LOG = "Nothing has been logged yet."
 
 
 class ChatCommands(ConversationActions):
     """Carries commands out; `oi_tui.commands.CommandActions` lists them."""
+
+    data: DataScreens
+    display: DisplaySettings
 
     def __init__(self, chat: "PromptScreen", chat_view: "ChatView") -> None:
         super().__init__(chat_view.workspace)
@@ -63,6 +59,9 @@ class ChatCommands(ConversationActions):
         self._rested = -_TWICE
         #: What a person does with a single cell.
         self.cells = CellActions(self, chat_view)
+        self.data = DataScreens(self, chat, chat_view, self.files)
+        self.log = LogScreens(self, chat_view)
+        self.display = DisplaySettings(self, chat, chat_view)
         #: Which model answers.
         self.choosing = ModelSwitcher(self, chat_view.workspace)
 
@@ -131,77 +130,6 @@ class ChatCommands(ConversationActions):
     def open_palette(self) -> None:
         """Search all commands."""
         self._chat.app.action_command_palette()
-
-    def open_variables(self, sought: str) -> None:
-        """Open the list of variables; the chosen one is inserted in the prompt."""
-        # The screen comes with its own style sheet, which the first frame does not need.
-        from oi_tui.screens.variables import VariablesScreen
-
-        computer = self._workspace.computer
-        screen = VariablesScreen(computer, lambda: self._view.busy, sought, self._open_variable)
-        self._chat.app.push_screen(screen, self._mention)
-
-    def open_table(self, name: str) -> None:
-        """Open a table on a screen of its own."""
-        self._show_table(name, lambda: self.load_table(name))
-
-    def open_shown_table(self, key: str, name: str) -> None:
-        """Open a table that a cell showed; `name` is the variable that it was then, "" for none."""
-        if key:
-            self._show_table(name or "result", lambda: self._workspace.computer.table("python", key))
-        else:
-            self.tell("This table cannot be opened: Python cannot keep it. Give it a name.", warning=True)
-
-    def _open_variable(self, language: str, name: str) -> None:
-        self._show_table(name, lambda: self._workspace.computer.table(language, name))
-
-    def _show_table(self, name: str, load: Callable[[], TableSource]) -> None:
-        from oi_tui.screens.table import TableScreen
-
-        self._chat.app.push_screen(TableScreen(name, load, self._workspace.computer.cwd))
-
-    def _mention(self, mention: str | None) -> None:
-        self._chat.prompt.focus()
-        if mention:
-            self._chat.prompt.insert(f"{mention} ")
-
-    def switch_mouse(self, on: bool | None) -> None:
-        """Use the mouse or leave it to the terminal, until the end of the program."""
-        profile = self._workspace.profile
-        profile = profile.with_changes("changed", mouse=not profile.mouse if on is None else on)
-        self._workspace.use(profile)
-        use_mouse(self._chat.app, profile.mouse)
-        self.tell(
-            "Mouse support is on."
-            if profile.mouse
-            else "Mouse support is off; your terminal handles the mouse."
-        )
-
-    def switch_sidebar(self, on: bool | None) -> None:
-        """Show or hide the sidebar; on a narrow screen it is a drawer."""
-        self._view.sidebar.switch(on)
-
-    def act_on_sidebar(self, row: "SidebarRow", *, look: bool) -> None:
-        """Insert a variable in the prompt, show its value, restore the files of a cell, or list variables."""
-        self._view.sidebar.close_drawer()
-        if row.action == "restore":
-            self.files.restore(row.name)
-        elif row.action == "more":
-            self.open_variables("")
-        elif look:
-            self._look_at(row)
-        else:
-            self._mention(self._view.sidebar.mention(row))
-
-    def _look_at(self, row: "SidebarRow") -> None:
-        from oi_tui.screens.variables import show_detail
-
-        if row.language == "python" and row.type in TABLES:
-            self._open_variable(row.language, row.name)
-        else:
-            look_at = self._workspace.computer.look_at
-            show = partial(show_detail, self._chat.app, row.language, row.name)
-            self.aside(lambda: look_at(row.language, row.name), show)
 
     def reset_languages(self) -> None:
         """Restart the interpreters."""
@@ -289,18 +217,6 @@ class ChatCommands(ConversationActions):
         """The languages here; their programs are asked without holding the screen up."""
         self.aside(lambda: describe(self._workspace.computer.standings()), self.tell)
 
-    def show_log(self, on: bool) -> None:
-        """Show the newest lines of the log above the prompt, or no longer."""
-        self._view.log_panel.display = on
-
-    def open_log(self) -> None:
-        """The whole log, on a screen of its own."""
-        try:
-            text = LongText.open(log.file())
-        except OSError:
-            text = LongText.of("\n".join(log.recent.lines))
-        self._chat.app.push_screen(PagerScreen("Log", text, log.where(), empty=_EMPTY_LOG))
-
     def stop(self) -> None:
         """Stop what is in progress; pressed twice at rest, go back to what was typed before."""
         resting = not self._view.busy and self._chat.prompt.has_focus
@@ -384,27 +300,6 @@ class ChatCommands(ConversationActions):
         """End the application."""
         self._chat.app.exit()
 
-    def open_themes(self, name: str) -> None:
-        """Take the colours named, or choose some."""
-        if name:
-            self.keep_theme(name)
-        else:
-            self._chat.app.push_screen(ThemesScreen(), self._keep_chosen_theme)
-
-    def keep_theme(self, name: str) -> None:
-        """Take these colours, now and the next time."""
-        try:
-            self._workspace.use(self._workspace.profile.with_changes(theme=name))
-        except ProfileError as error:
-            self.tell(str(error), warning=True)
-            return
-        self._chat.app.theme = name
-        self._workspace.keep(theme=name)
-
-    def _keep_chosen_theme(self, name: str | None) -> None:
-        if name is not None:
-            self.keep_theme(name)
-
     def use_first_model(self, choice: ModelChoice | None) -> None:
         """Take a newcomer's model, now and the next time."""
         self.choosing.take(choice)
@@ -428,12 +323,6 @@ class ChatCommands(ConversationActions):
             self.take_profile(profile)
 
     def show_settings(self, profile: Profile) -> None:
-        """Show those settings that are seen: colours, mouse, how lines are joined, the log."""
-        self._chat.app.theme = profile.theme
-        use_mouse(self._chat.app, profile.mouse)
-        use_motion(self._chat.app, profile.motion)
-        self._view.sidebar.fit()
-        use_images(self._chat.app, profile.images)
-        self._chat.prompt.multi_line = profile.multi_line
-        self.show_log(profile.verbose or profile.debug)
+        """Apply those settings that are seen."""
+        super().show_settings(profile)
         self.choosing.local(lambda: None)

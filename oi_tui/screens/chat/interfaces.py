@@ -43,6 +43,13 @@ class PromptScreen(Protocol):
         """Show a message for `timeout` seconds."""
 
 
+class ThemeKeeper(Protocol):
+    """What the screen looks like."""
+
+    def keep_theme(self, name: str | None) -> None:
+        """Use a theme, now and at the next start; None changes nothing."""
+
+
 class UserInterface(Protocol):
     """The commands of the chat screen, as the parts that carry some of them out see them."""
 
@@ -58,8 +65,9 @@ class UserInterface(Protocol):
     def run_by_hand(self, language: str, code: str) -> None:
         """Run the user's own code."""
 
-    def keep_theme(self, name: str) -> None:
-        """Use a theme, now and at the next start."""
+    @property
+    def display(self) -> ThemeKeeper:
+        """What the screen looks like."""
 
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Do what takes its time in a thread, and call `then` with its result."""

@@ -1,0 +1,43 @@
+"""Lists what the languages remember, and shows tables, in words."""
+
+from oi_tui.actions.interface import UserInterface
+from oi_tui.actions.tables import find_table, first_rows
+from oi_tui.runtimes.tables import TableError, TableSource
+from oi_tui.text import one_line
+from oi_tui.workspace import Workspace
+
+#: Variables that are listed.
+_LISTED = 100
+
+
+class DataActions:
+    """Carries out `%variables` and `%table`."""
+
+    def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
+        self._ui = ui
+        self._workspace = workspace
+
+    def open_variables(self, sought: str) -> None:
+        """List what the languages remember."""
+        lines = []
+        for memory in self._workspace.computer.memories():
+            lines += [
+                f"  {memory.language}  {one_line(variable.name, 60)}  {one_line(variable.summary, 80)}"
+                for variable in memory.variables
+                if sought.lower() in variable.name.lower()
+            ]
+        hidden = len(lines) - _LISTED
+        more = [f"  {hidden:,} more; %variables TEXT filters them"] if hidden > 0 else []
+        text = "\n".join(["Variables:", *lines[:_LISTED], *more])
+        self._ui.tell(text if lines else "No matching variables.")
+
+    def open_table(self, name: str) -> None:
+        """Show a table: a file, or a variable of Python."""
+        try:
+            self._ui.tell(first_rows(self._load(name)))
+        except TableError as error:
+            self._ui.tell(str(error), warning=True)
+
+    def _load(self, name: str) -> TableSource:
+        """The table of this name. Raises TableError; reading a file may take a moment."""
+        return find_table(name, self._workspace.computer)

@@ -1,0 +1,82 @@
+"""Opens variables and tables on screens of their own."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from oi_tui.actions.data import DataActions
+from oi_tui.runtimes.tables import TableSource
+from oi_tui.runtimes.variables import TABLES
+
+if TYPE_CHECKING:
+    from oi_tui.actions.interface import UserInterface
+    from oi_tui.actions.restore_files import FileRestorer
+    from oi_tui.screens.chat.interfaces import PromptScreen
+    from oi_tui.screens.chat.view import ChatView
+    from oi_tui.widgets.sidebar.rows import SidebarRow
+
+
+class DataScreens(DataActions):
+    """The variables and tables of the chat screen. Each screen is imported when it is first opened."""
+
+    def __init__(
+        self, ui: "UserInterface", chat: "PromptScreen", view: "ChatView", files: "FileRestorer"
+    ) -> None:
+        super().__init__(ui, view.workspace)
+        self._files = files
+        self._chat = chat
+        self._view = view
+
+    def open_variables(self, sought: str) -> None:
+        """Open the list of variables; the chosen one is inserted in the prompt."""
+        from oi_tui.screens.variables import VariablesScreen
+
+        computer = self._workspace.computer
+        screen = VariablesScreen(computer, lambda: self._view.busy, sought, self._open_variable)
+        self._chat.app.push_screen(screen, self._mention)
+
+    def open_table(self, name: str) -> None:
+        """Open a table on a screen of its own."""
+        self._show_table(name, lambda: self._load(name))
+
+    def open_shown_table(self, key: str, name: str) -> None:
+        """Open a table that a cell showed; `name` is the variable that it was then, "" for none."""
+        if key:
+            self._show_table(name or "result", lambda: self._workspace.computer.table("python", key))
+        else:
+            self._ui.tell("This table cannot be opened: Python cannot keep it. Give it a name.", warning=True)
+
+    def act_on_sidebar(self, row: "SidebarRow", *, look: bool) -> None:
+        """Insert a variable in the prompt, show its value, restore the files of a cell, or list variables."""
+        self._view.sidebar.close_drawer()
+        if row.action == "restore":
+            self._files.restore(row.name)
+        elif row.action == "more":
+            self.open_variables("")
+        elif look:
+            self._look_at(row)
+        else:
+            self._mention(self._view.sidebar.mention(row))
+
+    def _look_at(self, row: "SidebarRow") -> None:
+        from oi_tui.screens.variables import show_detail
+
+        if row.language == "python" and row.type in TABLES:
+            self._open_variable(row.language, row.name)
+        else:
+            look_at = self._workspace.computer.look_at
+            show = partial(show_detail, self._chat.app, row.language, row.name)
+            self._ui.aside(lambda: look_at(row.language, row.name), show)
+
+    def _open_variable(self, language: str, name: str) -> None:
+        self._show_table(name, lambda: self._workspace.computer.table(language, name))
+
+    def _show_table(self, name: str, load: Callable[[], TableSource]) -> None:
+        from oi_tui.screens.table import TableScreen
+
+        self._chat.app.push_screen(TableScreen(name, load, self._workspace.computer.cwd))
+
+    def _mention(self, mention: str | None) -> None:
+        self._chat.prompt.focus()
+        if mention:
+            self._chat.prompt.insert(f"{mention} ")

@@ -1,0 +1,68 @@
+"""Applies the settings that change what the screen looks like: theme, mouse, motion, images, sidebar."""
+
+from typing import TYPE_CHECKING
+
+from oi_tui.engine.settings.profile import Profile, ProfileError
+from oi_tui.screens.themes import ThemesScreen
+from oi_tui.widgets.images.protocol import use_images
+from oi_tui.widgets.motion import use_motion
+from oi_tui.widgets.mouse import use_mouse
+
+if TYPE_CHECKING:
+    from oi_tui.actions.interface import UserInterface
+    from oi_tui.screens.chat.interfaces import PromptScreen
+    from oi_tui.screens.chat.view import ChatView
+
+
+class DisplaySettings:
+    """Carries out `%theme`, `%mouse` and `%sidebar`, and what the profile says of them."""
+
+    def __init__(self, ui: "UserInterface", chat: "PromptScreen", view: "ChatView") -> None:
+        self._ui = ui
+        self._chat = chat
+        self._view = view
+        self._workspace = view.workspace
+
+    def apply(self, profile: Profile) -> None:
+        """Show the screen as the profile wants it."""
+        self._chat.app.theme = profile.theme
+        use_mouse(self._chat.app, profile.mouse)
+        use_motion(self._chat.app, profile.motion)
+        use_images(self._chat.app, profile.images)
+        self._view.sidebar.fit()
+        self._chat.prompt.multi_line = profile.multi_line
+
+    def switch_theme(self, name: str) -> None:
+        """Use a theme, now and the next time; without a name, choose one."""
+        if name:
+            self.keep_theme(name)
+        else:
+            self._chat.app.push_screen(ThemesScreen(), self.keep_theme)
+
+    def keep_theme(self, name: str | None) -> None:
+        """Use this theme, now and the next time; None changes nothing."""
+        if name is None:
+            return
+        try:
+            self._workspace.use(self._workspace.profile.with_changes(theme=name))
+        except ProfileError as error:
+            self._ui.tell(str(error), warning=True)
+            return
+        self._chat.app.theme = name
+        self._workspace.keep(theme=name)
+
+    def switch_mouse(self, on: bool | None) -> None:
+        """Use the mouse or leave it to the terminal, until the end of the program."""
+        profile = self._workspace.profile
+        profile = profile.with_changes("changed", mouse=not profile.mouse if on is None else on)
+        self._workspace.use(profile)
+        use_mouse(self._chat.app, profile.mouse)
+        self._ui.tell(
+            "Mouse support is on."
+            if profile.mouse
+            else "Mouse support is off; your terminal handles the mouse."
+        )
+
+    def switch_sidebar(self, on: bool | None) -> None:
+        """Show or hide the sidebar; on a narrow screen it is a drawer."""
+        self._view.sidebar.switch(on)
