@@ -16,6 +16,7 @@ from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
 from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send
 from oi_tui.server.hosted_session import ConflictError
+from oi_tui.server.kernel_channels import Kernel
 from oi_tui.server.options import ServerOptions
 from oi_tui.server.sessions import NoRoomError, Sessions, UnknownSessionError
 
@@ -41,6 +42,7 @@ def routes() -> list[BaseRoute]:
         Route("/openai/models", completions.models, methods=["GET"]),
         Route("/api", kernels.version, methods=["GET"]),
         Route("/api/kernelspecs", kernels.list_specs, methods=["GET"]),
+        Route("/api/kernelspecs/{name}", kernels.show_spec, methods=["GET"]),
         Route("/api/kernels", kernels.list_kernels, methods=["GET"]),
         Route("/api/kernels", kernels.start_kernel, methods=["POST"]),
         Route(kernel, kernels.show_kernel, methods=["GET"]),
@@ -72,7 +74,7 @@ class Application(Starlette):
         }
         super().__init__(routes=routes(), lifespan=self._while_running, exception_handlers=handlers)
         self._sessions = Sessions(make, options.limits)
-        self._kernels: dict[str, kernels.Kernel] = {}
+        self._kernels: dict[str, Kernel] = {}
         #: Called at the start, where somebody else's web server runs the application.
         self.announce: Callable[[], None] = _nothing
         self.use(options)

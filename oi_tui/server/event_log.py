@@ -77,8 +77,8 @@ class EventLog:
 
     @property
     def readers(self) -> int:
-        """How many readers there are."""
-        return len(self._readers)
+        """How many readers there are that somebody watches the session with."""
+        return sum(reader.watches for reader in self._readers)
 
     def append(self, item: LogItem) -> None:
         """Add an event and wake the readers; the oldest events give way."""
@@ -119,8 +119,10 @@ class EventLog:
 class EventReader:
     """One reader of a log, in the event loop in which it is made. Use it as a context manager."""
 
-    def __init__(self, log: EventLog, after: int | None = None) -> None:
+    def __init__(self, log: EventLog, after: int | None = None, *, watches: bool = True) -> None:
         self._log = log
+        #: Whether its owner can answer questions.
+        self.watches = watches
         self._loop = asyncio.get_running_loop()
         self._ready = asyncio.Event()
         self.number = log.last if after is None else after

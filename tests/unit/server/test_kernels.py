@@ -10,8 +10,10 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 from jupyter_client.jsonutil import json_default
 from jupyter_client.session import Session
+from websockets.exceptions import ConnectionClosed
 
 from oi_tui.runtimes.completions import Completion, Completions
+from oi_tui.server.options import Limits
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import Running, Socket
 
@@ -109,7 +111,7 @@ def test_input_and_interrupt(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> N
         request(socket, "execute_request", {"code": "hang"})
         assert running.computer.running.wait(20)
         assert client.post(f"/api/kernels/{kernel['id']}/interrupt").status_code == 204
-        assert socket.until(msg_type="execute_reply")[-1]["content"]["ename"] == "interrupted"
+        assert socket.until(msg_type="execute_reply")[-1]["content"]["ename"] == "KeyboardInterrupt"
 
 
 def test_the_requests_that_clients_make_at_first_are_answered(serve: Serve) -> None:
@@ -117,7 +119,7 @@ def test_the_requests_that_clients_make_at_first_are_answered(serve: Serve) -> N
     with channels(running, started(running)) as socket:
         for kind in ("kernel_info", "is_complete", "complete", "inspect", "history", "comm_info"):
             request(socket, f"{kind}_request", {"code": "x", "cursor_pos": 1})
-            assert socket.until(msg_type=f"{kind}_reply")[-1]["content"]["status"] in ("ok", "unknown")
+            assert socket.until(msg_type=f"{kind}_reply")[-1]["content"]["status"] in ("ok", "complete")
 
 
 def test_code_is_completed_by_the_language(serve: Serve) -> None:
@@ -168,3 +170,111 @@ def test_what_is_no_message_closes_the_connection(serve: Serve, text: str) -> No
         socket.connection.send(text)
         with pytest.raises(Exception, match="1003"):
             socket.receive()
+
+
+def test_a_client_without_input_is_told_that_the_program_was_stopped(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    running.computer.interrupt = running.computer.interrupted.set
+    with channels(running, started(running)) as socket:
+        request(socket, "execute_request", {"code": "ask", "allow_stdin": False})
+        reply = socket.until(msg_type="execute_reply")[-1]["content"]
+        assert reply["ename"] == "StdinNotImplementedError"
+
+
+def test_cells_behind_a_failure_are_given_up_unless_the_client_wants_them(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    with channels(running, started(running)) as socket:
+        for options, states in (({}, ["error", "aborted"]), ({"stop_on_error": False}, ["error", "ok"])):
+            running.computer.ran.clear()
+            request(socket, "execute_request", {"code": "fail", **options})
+            request(socket, "execute_request", {"code": "print(1)"})
+            replies = [socket.until(msg_type="execute_reply")[-1]["content"]["status"] for _ in range(2)]
+            assert replies == states
+
+
+def test_what_is_not_offered_is_refused_in_the_words_of_jupyter(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    with channels(running, started(running)) as socket:
+        request(socket, "comm_open", {"comm_id": "c", "target_name": "widget", "data": {}})
+        closed = socket.until(msg_type="comm_close")[-1]["content"]
+        assert closed["comm_id"] == "c"
+        socket.until(msg_type="status", content={"execution_state": "idle"})
+        request(socket, "debug_request", {"command": "attach"}, "control")
+        answer = socket.until(msg_type="debug_reply")[-1]
+        assert (answer["channel"], answer["content"]["status"]) == ("control", "error")
+        socket.until(msg_type="status", content={"execution_state": "idle"})
+        request(socket, "execute_request", {"code": "print(1)", "user_expressions": {"x": "1 + 1"}})
+        reply = socket.until(msg_type="execute_reply")[-1]["content"]
+        assert reply["user_expressions"]["x"]["status"] == "error"
+
+
+def test_python_code_is_known_to_be_complete_or_not(serve: Serve) -> None:
+    running = serve()
+    with channels(running, started(running)) as socket:
+        for code, status, indent in (
+            ("print(1)", "complete", None),
+            ("for x in y:", "incomplete", "    "),
+            ("for x in y:\n    pass", "incomplete", "    "),
+            ("for x in y:\n    pass\n", "complete", None),
+            ("print(", "incomplete", ""),
+            ("1 +* 2", "invalid", None),
+            ("a\0b", "invalid", None),
+            ("%pip install x", "unknown", None),
+            ("(" * 10_000, "invalid", None),
+        ):
+            request(socket, "is_complete_request", {"code": code})
+            answer = socket.until(msg_type="is_complete_reply")[-1]["content"]
+            assert (answer["status"], answer.get("indent")) == (status, indent), code[:20]
+
+
+def test_every_client_of_a_kernel_sees_its_output_and_cells_take_turns(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    kernel = started(running)
+    with channels(running, kernel) as one, channels(running, kernel) as other:
+        request(one, "execute_request", {"code": "print(1)"})
+        request(other, "execute_request", {"code": "print(2)"})
+        for socket in (one, other):
+            seen: set[str] = set()
+            while not {"out of print(1)", "out of print(2)"} <= seen:
+                seen.add(socket.until(msg_type="stream")[-1]["content"]["text"])
+        with running.http() as client:
+            assert client.get(f"/api/kernels/{kernel['id']}").json()["connections"] == 2
+
+
+def test_history_is_the_last_cells_some_of_them_or_those_that_fit(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    with channels(running, started(running)) as socket:
+        for code in ("one", "two", "one"):
+            execute(socket, code)
+        for content, wanted in (
+            ({"hist_access_type": "tail", "n": 2}, [[0, 2, "two"], [0, 3, "one"]]),
+            ({"hist_access_type": "range", "start": 1, "stop": 2}, [[0, 1, "one"]]),
+            ({"hist_access_type": "search", "pattern": "o*", "unique": True}, [[0, 3, "one"]]),
+            ({"hist_access_type": "tail", "n": 1, "output": True}, [[0, 3, ["one", None]]]),
+        ):
+            request(socket, "history_request", content)
+            assert socket.until(msg_type="history_reply")[-1]["content"]["history"] == wanted
+
+
+def test_messages_that_are_none_end_the_connection_and_nothing_else(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    kernel = started(running)
+    for garbage in ("", "[]", "{}", '{"header": 1}', '{"header": {"msg_type": 5}}', "[" * 5000, b"\x00\x01"):
+        with channels(running, kernel) as socket:
+            socket.connection.send(garbage)
+            with pytest.raises(ConnectionClosed):
+                socket.receive()
+    with channels(running, kernel) as socket:
+        assert of(execute(socket, "print(1)"), "execute_reply")[0]["status"] == "ok"
+
+
+def test_nobody_watches_through_a_kernel_so_that_its_question_ends_as_rejected(serve: Serve) -> None:
+    running = serve(limits=Limits(unwatched_seconds=0.2))
+    with channels(running, started(running)) as socket:
+        request(socket, "execute_request", {"code": "print(1)"})
+        words = socket.until(msg_type="stream")[-1]["content"]["text"]
+        assert "Waiting for approval" in words
+        reply = socket.until(msg_type="execute_reply")[-1]["content"]
+        assert reply["status"] == "error"
+        assert "Nobody was connected" in reply["evalue"]
+    assert running.computer.ran == []

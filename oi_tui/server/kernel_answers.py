@@ -1,0 +1,133 @@
+"""Answers to a Jupyter client's requests that run nothing."""
+
+import codeop
+import fnmatch
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from oi_tui.messages import Message
+from oi_tui.runtimes.variables import is_name
+from oi_tui.server.backend import Backend
+from oi_tui.version import __version__
+
+#: The version of Jupyter's messages.
+PROTOCOL_VERSION = "5.3"
+#: Media type, ending of files, and the name of the lexer, where that is not the language's own.
+_LANGUAGES = {
+    "python": ("text/x-python", ".py", "ipython3"),
+    "javascript": ("text/javascript", ".js", "javascript"),
+    "typescript": ("text/typescript", ".ts", "typescript"),
+    "shell": ("text/x-sh", ".sh", "bash"),
+    "r": ("text/x-r-source", ".r", "r"),
+    "ruby": ("text/x-ruby", ".rb", "ruby"),
+    "julia": ("text/x-julia", ".jl", "julia"),
+    "perl": ("text/x-perl", ".pl", "perl"),
+    "lua": ("text/x-lua", ".lua", "lua"),
+    "java": ("text/x-java", ".java", "java"),
+    "powershell": ("application/x-powershell", ".ps1", "powershell"),
+    "html": ("text/html", ".html", "html"),
+}
+#: What stands around the cursor when a client asks for help.
+_NAME_BEFORE = re.compile(r"[\w$.]*\Z")
+_NAME_AFTER = re.compile(r"[\w$]*")
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+#: Longer code is not looked at while it is typed, in characters.
+_LONGEST = 20_000
+_MOST_HISTORY = 1_000
+
+
+def kernel_info(backend: Backend, language: str) -> dict[str, Any]:
+    """Describe the kernel and its language."""
+    mimetype, ending, lexer = _LANGUAGES.get(language, ("text/plain", ".txt", language))
+    program = backend.computer.describe(language)
+    version = _VERSION.search(program)
+    return {
+        "status": "ok",
+        "protocol_version": PROTOCOL_VERSION,
+        "implementation": "oi-tui",
+        "implementation_version": __version__,
+        "language_info": {
+            "name": language,
+            "version": version[0] if version else "",
+            "mimetype": mimetype,
+            "file_extension": ending,
+            "pygments_lexer": lexer,
+        },
+        "banner": f"oi-tui {__version__}: {program}",
+        "help_links": [],
+        "debugger": False,
+        "supported_features": [],
+    }
+
+
+def completions(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what completes the code at the cursor; nothing while the language runs."""
+    code, end = _at_cursor(content)
+    found = backend.computer.complete(language, code[:end])
+    start = end - min(found.typed, end) if found else end
+    matches = [each.text for each in found.found] if found else []
+    return {"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": end, "metadata": {}}
+
+
+def inspection(backend: Backend, language: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe the variable at the cursor."""
+    code, place = _at_cursor(content)
+    before, after = _NAME_BEFORE.search(code[:place]), _NAME_AFTER.match(code, place)
+    name = ((before[0] if before else "") + (after[0] if after else "")).rstrip(".")
+    found = backend.computer.look_at(language, name) if is_name(name) else None
+    data = {"text/plain": f"{name}: {found.description}\n{found.preview}"} if found else {}
+    return {"status": "ok", "found": found is not None, "data": data, "metadata": {}}
+
+
+def completeness(language: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Say whether code can run as it stands; of other languages than Python that is not known."""
+    code = str(content.get("code", ""))
+    if language != "python" or len(code) > _LONGEST or code.lstrip().startswith(("%", "!", "?")):
+        return {"status": "unknown"}
+    last = code.rpartition("\n")[2]
+    indent = last[: len(last) - len(last.lstrip())]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            complete = codeop.compile_command(code, symbol="exec") is not None
+    except (SyntaxError, ValueError, OverflowError):
+        return {"status": "invalid"}
+    except (RecursionError, MemoryError):
+        return {"status": "unknown"}
+    if complete and not indent:
+        return {"status": "complete"}
+    deeper = "    " if last.rstrip().endswith(":") else ""
+    return {"status": "incomplete", "indent": indent + deeper}
+
+
+def history(messages: Sequence[Message], content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return earlier cells: the last ones, some by number, or those that fit a pattern."""
+    codes = [message.content for message in messages if message.is_cell]
+    rows = [(0, number, code) for number, code in enumerate(codes, 1)]
+    number = _whole(content.get("n"), _MOST_HISTORY)
+    match content.get("hist_access_type"):
+        case "range":
+            first, last = _whole(content.get("start"), 0), _whole(content.get("stop"), len(rows) + 1)
+            rows = [row for row in rows if first <= row[1] < last]
+        case "search":
+            pattern = str(content.get("pattern") or "*")
+            rows = [row for row in rows if fnmatch.fnmatchcase(row[2], pattern)]
+            if content.get("unique"):
+                rows = list({row[2]: row for row in rows}.values())
+            rows = rows[-number:]
+        case _:
+            rows = rows[-number:]
+    if content.get("output"):
+        return {"status": "ok", "history": [(s, n, (code, None)) for s, n, code in rows[-_MOST_HISTORY:]]}
+    return {"status": "ok", "history": rows[-_MOST_HISTORY:]}
+
+
+def _at_cursor(content: Mapping[str, Any]) -> tuple[str, int]:
+    code, place = str(content.get("code", "")), content.get("cursor_pos")
+    return code, min(max(place, 0), len(code)) if isinstance(place, int) else len(code)
+
+
+def _whole(value: object, default: int) -> int:
+    return value if isinstance(value, int) and value > 0 else default

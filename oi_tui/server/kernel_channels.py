@@ -1,0 +1,379 @@
+"""The channels of a kernel: Jupyter's messages over a WebSocket, as JSON."""
+
+import asyncio
+import json
+import re
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported, TurnEnded
+from oi_tui.engine.output.plain import plain
+from oi_tui.messages import InputRequested, Message
+from oi_tui.server import kernel_answers
+from oi_tui.server.context import Tempo
+from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
+from oi_tui.server.hosted_session import ConflictError, HostedSession
+from oi_tui.server.options import Limits
+
+#: Cells of one client that may wait.
+_MOST_WAITING = 100
+_IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
+_ENDS = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
+_NO_INPUT = "The program asked for input, and this client does not support input requests. It was stopped."
+#: The last line that a program prints of an error, as `ValueError: no such column`.
+_ERROR = re.compile(r"(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning))(?:: (.*))?")
+#: So much of what was printed last is looked at for an error, in characters.
+_TAIL = 2_000
+
+#: Ends the kernel for good.
+End = Callable[[], Awaitable[None]]
+
+
+@dataclass(slots=True, eq=False)
+class Kernel:
+    """A language of a session, as a kernel, and the clients at its channels."""
+
+    id: str
+    language: str
+    session: HostedSession
+    count: int = 0
+    clients: "set[KernelConnection]" = field(default_factory=set)
+    used: datetime = field(default_factory=lambda: datetime.now(UTC))
+    #: One cell runs at a time, whichever client sent it.
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def described(self) -> dict[str, Any]:
+        """The kernel as Jupyter describes it, and its session, where its questions are answered."""
+        return {
+            "id": self.id,
+            "name": self.language,
+            # Clients read the time in this form only.
+            "last_activity": self.used.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+            "execution_state": "busy" if self.session.busy else "idle",
+            "connections": len(self.clients),
+            "oi_tui_session": self.session.id,
+        }
+
+    async def restart(self) -> None:
+        """Let the language forget, and give up the cells that wait."""
+        for client in self.clients:
+            await client.abort_waiting()
+        # The first stop ends the question or the code, the second one its language.
+        for seconds in (2.0, 10.0):
+            self.session.give_up_question()
+            self.session.stop()
+            if await asyncio.to_thread(self.session.wait, seconds):
+                break
+        await asyncio.to_thread(self.session.backend.computer.reset)
+        self.count = 0
+
+    async def publish(self, parent: Mapping[str, Any], kind: str, content: Mapping[str, Any]) -> None:
+        """Send a message to all clients. One that takes none any more does not hold the others up."""
+        sending = [client.send(parent, kind, content, "iopub") for client in self.clients]
+        await asyncio.gather(*sending, return_exceptions=True)
+
+
+class KernelConnection:
+    """A client at the channels of a kernel. `end` ends the kernel when the client asks for that."""
+
+    def __init__(self, socket: WebSocket, kernel: Kernel, limits: Limits, end: End) -> None:
+        self._socket = socket
+        self._kernel = kernel
+        self._send_seconds = limits.send_seconds
+        self._tempo = Tempo(limits.messages_per_second)
+        self._end = end
+        self._sending = asyncio.Lock()
+        self._cells: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue(_MOST_WAITING)
+        self._failed = False
+
+    async def receive(self) -> None:
+        """Take messages until the client leaves, or sends something else."""
+        with suppress(WebSocketDisconnect):
+            while True:
+                message = _message(await self._receive_text())
+                if message is None:
+                    await self._socket.close(1003, "This is no message of Jupyter's.")
+                    return
+                await self._tempo.beat()
+                if not await self._take(message["header"]["msg_type"], message):
+                    return
+
+    async def execute(self) -> None:
+        """Run the cells of the client, one after the other."""
+        while True:
+            message = await self._cells.get()
+            async with self._kernel.turn:
+                await self._busy_while(message, self._execute(message))
+
+    async def abort_waiting(self) -> None:
+        """Give up the cells that wait."""
+        while not self._cells.empty():
+            await self._abort(self._cells.get_nowait())
+
+    async def send(
+        self, parent: Mapping[str, Any], kind: str, content: Mapping[str, Any], channel: str
+    ) -> None:
+        """Send a message to this client. Once one was not taken, nothing more is sent."""
+        header = {
+            "msg_id": uuid.uuid4().hex,
+            "msg_type": kind,
+            "username": "oi-tui",
+            "session": self._kernel.id,
+            "date": datetime.now(UTC).isoformat(),
+            "version": kernel_answers.PROTOCOL_VERSION,
+        }
+        record = {
+            "header": header,
+            "msg_id": header["msg_id"],
+            "msg_type": kind,
+            "parent_header": parent.get("header", {}),
+            "metadata": {},
+            "content": content,
+            "buffers": [],
+            "channel": channel,
+        }
+        async with self._sending:
+            if self._failed:
+                raise WebSocketDisconnect
+            try:
+                await asyncio.wait_for(self._socket.send_text(json.dumps(record)), self._send_seconds)
+            except BaseException:
+                self._failed = True
+                raise
+
+    async def _receive_text(self) -> str | None:
+        received = await self._socket.receive()
+        if received["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect
+        return received.get("text")
+
+    async def _take(self, kind: str, message: Mapping[str, Any]) -> bool:
+        """Act on a message. Returns whether more are taken."""
+        content = message["content"]
+        match kind:
+            case "execute_request":
+                try:
+                    self._cells.put_nowait(message)
+                except asyncio.QueueFull:
+                    await self._abort(message)
+            case "input_reply":
+                with suppress(ConflictError):
+                    self._kernel.session.send_input(f"{content.get('value', '')}\n")
+            case "interrupt_request":
+                self._kernel.session.stop()
+                await self.send(message, "interrupt_reply", {"status": "ok"}, "control")
+            case "shutdown_request":
+                return await self._shut_down(message)
+            case "comm_open" | "comm_msg":
+                closing = {"comm_id": str(content.get("comm_id", "")), "data": {}}
+                await self._busy_while(message, self._kernel.publish(message, "comm_close", closing))
+            case _ if kind.endswith("_request"):
+                await self._busy_while(message, self._answer(kind, message))
+        return True
+
+    async def _answer(self, kind: str, message: Mapping[str, Any]) -> None:
+        reply = await asyncio.to_thread(self._answer_to, kind, message["content"])
+        await self.send(message, f"{kind.removesuffix('_request')}_reply", reply, _channel(message))
+
+    def _answer_to(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        backend, language = self._kernel.session.backend, self._kernel.language
+        match kind:
+            case "kernel_info_request":
+                return kernel_answers.kernel_info(backend, language)
+            case "complete_request":
+                return kernel_answers.completions(backend, language, content)
+            case "inspect_request":
+                return kernel_answers.inspection(backend, language, content)
+            case "is_complete_request":
+                return kernel_answers.completeness(language, content)
+            case "history_request":
+                return kernel_answers.history(backend.messages, content)
+            case "comm_info_request":
+                return {"status": "ok", "comms": {}}
+        return {"status": "error", "ename": "NotSupported", "evalue": f"no {kind[:50]}", "traceback": []}
+
+    async def _shut_down(self, message: Mapping[str, Any]) -> bool:
+        restarts = bool(message["content"].get("restart"))
+        if restarts:
+            await self._kernel.restart()
+        reply = {"status": "ok", "restart": restarts}
+        await self._kernel.publish(message, "shutdown_reply", reply)
+        await self.send(message, "shutdown_reply", reply, _channel(message, "control"))
+        if not restarts:
+            await self._end()
+        return restarts
+
+    async def _abort(self, message: Mapping[str, Any]) -> None:
+        aborted = {"status": "aborted", "execution_count": self._kernel.count}
+        await self._busy_while(message, self.send(message, "execute_reply", aborted, "shell"))
+
+    async def _busy_while(self, message: Mapping[str, Any], work: Coroutine[Any, Any, None]) -> None:
+        await self._kernel.publish(message, "status", {"execution_state": "busy"})
+        try:
+            await work
+        finally:
+            await self._kernel.publish(message, "status", {"execution_state": "idle"})
+
+    async def _execute(self, message: Mapping[str, Any]) -> None:
+        kernel, content = self._kernel, message["content"]
+        code, silent = str(content.get("code", "")), bool(content.get("silent"))
+        kernel.used = datetime.now(UTC)
+        expressions = content.get("user_expressions")
+        done = {
+            "status": "ok",
+            "execution_count": kernel.count,
+            "payload": [],
+            "user_expressions": dict.fromkeys(expressions or (), _UNEVALUATED),
+        }
+        if not code.strip():
+            await self.send(message, "execute_reply", done, "shell")
+            return
+        if not silent and content.get("store_history", True):
+            kernel.count += 1
+        count = {"execution_count": kernel.count}
+        if not silent:
+            await kernel.publish(message, "execute_input", {"code": code, **count})
+        error = await CellRun(kernel, self, message).run(code)
+        if error is None:
+            await self.send(message, "execute_reply", {**done, **count}, "shell")
+            return
+        await kernel.publish(message, "error", error)
+        await self.send(message, "execute_reply", {"status": "error", **error, **count}, "shell")
+        if content.get("stop_on_error", True):
+            await self.abort_waiting()
+
+
+class CellRun:
+    """A cell at work: what happens goes to all clients, requests for input to the one that sent it."""
+
+    def __init__(self, kernel: Kernel, client: KernelConnection, message: Mapping[str, Any]) -> None:
+        self._kernel = kernel
+        self._client = client
+        self._message = message
+        self._takes_input = bool(message["content"].get("allow_stdin", True))
+        #: The types of messages that grow.
+        self._types: dict[str, str] = {}
+        self._tail = ""
+        self._end: tuple[str, str] = ("failed", "")
+        self._refused_input = False
+
+    async def run(self, code: str) -> dict[str, Any] | None:
+        """Have the code asked for and run. Returns the error that ended it, as Jupyter describes it."""
+        session = self._kernel.session
+        # Nobody can answer a question here, so that this is nobody who watches.
+        with EventReader(session.log, watches=False) as reader:
+            while not await asyncio.to_thread(session.wait, 1.0):
+                pass
+            reader.skip()
+            try:
+                session.propose(self._kernel.language, code)
+            except ConflictError as problem:
+                return _error("failed", str(problem))
+            await self._follow(reader)
+        return self._described()
+
+    async def _follow(self, reader: EventReader) -> None:
+        session = self._kernel.session
+        while True:
+            try:
+                entries = await reader.next()
+            except GapError:
+                reader.skip()
+                entries = ()
+            for entry in entries:
+                if isinstance(entry.item, TurnEnded):
+                    return
+                await self._tell(entry.item)
+            if not session.busy and reader.number >= session.log.last:
+                return
+
+    async def _tell(self, item: LogItem) -> None:
+        match item:
+            case MessageStarted(started):
+                self._types[started.id] = started.type
+            case MessageGrew(id, text) if self._types.get(id) == "console":
+                self._tail = (self._tail + plain(text))[-_TAIL:]
+                await self._publish("stream", {"name": "stdout", "text": plain(text)})
+            case MessageRecorded(Message(type="image", format=str(form), content=data)) if form in _IMAGES:
+                shown = {"data": {_IMAGES[form]: data}, "metadata": {}, "transient": {}}
+                await self._publish("display_data", shown)
+            case MessageRecorded(Message(role="computer", type="code", format="html", content=page)):
+                shown = {"data": {"text/html": page}, "metadata": {}, "transient": {}}
+                await self._publish("display_data", shown)
+            case MessageRecorded(Message(role="assistant", type="code", state=str(state)) as code):
+                if state in _ENDS:
+                    self._end = state, code.reason or ""
+            case RunReported(_, InputRequested() as request):
+                await self._ask(request)
+            case Question():
+                await self._publish("stream", {"name": "stderr", "text": self._waiting})
+
+    async def _ask(self, request: InputRequested) -> None:
+        if self._takes_input:
+            asked = {"prompt": request.prompt, "password": request.masked}
+            await self._client.send(self._message, "input_request", asked, "stdin")
+        elif not self._refused_input:
+            self._refused_input = True
+            self._kernel.session.stop()
+
+    async def _publish(self, kind: str, content: Mapping[str, Any]) -> None:
+        await self._kernel.publish(self._message, kind, content)
+
+    @property
+    def _waiting(self) -> str:
+        return f"Waiting for approval: open the page of oi-tui, session {self._kernel.session.id}.\n"
+
+    def _described(self) -> dict[str, Any] | None:
+        state, reason = self._end
+        if self._refused_input:
+            return _error("StdinNotImplementedError", _NO_INPUT)
+        if state == "finished":
+            return None
+        if state == "failed":
+            for line in (reason, *reversed(self._tail.splitlines())):
+                if found := _ERROR.fullmatch(line.strip()):
+                    return _error(found[1], found[2] or "")
+        if state == "interrupted":
+            return _error("KeyboardInterrupt", reason)
+        return _error(state, reason or _REASONS.get(state, ""))
+
+
+_REASONS = {
+    "failed": "The code failed.",
+    "rejected": "The code was rejected.",
+    "skipped": "The code was not run.",
+}
+_UNEVALUATED = {
+    "status": "error",
+    "ename": "NotSupported",
+    "evalue": "Expressions are not evaluated, because nobody approved them.",
+    "traceback": [],
+}
+
+
+def _error(name: str, value: str) -> dict[str, Any]:
+    # What was printed of the error is in the output already.
+    return {"ename": name, "evalue": value, "traceback": []}
+
+
+def _channel(message: Mapping[str, Any], default: str = "shell") -> str:
+    channel = message.get("channel")
+    return channel if channel in ("shell", "control") else default
+
+
+def _message(text: str | None) -> dict[str, Any] | None:
+    """Read a message; None for what is none."""
+    try:
+        message = json.loads(text or "")
+        content = message.get("content") or {}
+        if isinstance(message["header"]["msg_type"], str) and isinstance(content, dict):
+            return {**message, "content": content}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    return None

@@ -1,0 +1,85 @@
+"""Real notebooks through `oi-tui --server`: nbclient and Jupyter's client library, and Python itself."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
+
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+from tests.e2e.doors.test_server import Server
+from tests.unit.server.kernel_client import HttpManager
+
+PICTURE = "class P:\n  def _repr_png_(self): return b'\\x89PNG\\r\\n\\x1a\\n'\ndisplay(P())"
+
+
+@pytest.fixture
+def server(workplace: Path) -> Iterator[Server]:
+    server = Server("-y")
+    yield server
+    assert server.end() == (0, "")
+
+
+def notebook(*cells: str) -> Any:
+    made = nbformat.v4.new_notebook()
+    made.cells = [nbformat.v4.new_code_cell(code) for code in cells]
+    return made
+
+
+async def execute(server: Server, made: Any, **options: Any) -> Any:
+    client = NotebookClient(made, km=HttpManager(server.address, server.headers), timeout=60, **options)
+    return await client.async_execute()
+
+
+def text(cell: Any) -> str:
+    return "".join(output.get("text", "") for output in cell.outputs)
+
+
+async def test_nbclient_executes_a_notebook(server: Server) -> None:
+    done = await execute(server, notebook("kept = 41", "print(kept + 1)", PICTURE, "kept"))
+    assert [cell.execution_count for cell in done.cells] == [1, 2, 3, 4]
+    assert "42" in text(done.cells[1])
+    assert [output.output_type for output in done.cells[2].outputs] == ["display_data"]
+    assert "image/png" in done.cells[2].outputs[0].data
+    assert "41" in text(done.cells[3])
+    assert done.metadata.language_info.name == "python"
+    assert done.metadata.language_info.file_extension == ".py"
+    nbformat.validate(done)
+
+
+async def test_an_error_ends_the_notebook_by_its_name_and_input_does_not_hang(server: Server) -> None:
+    with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
+        await execute(server, notebook("1/0", "print('after')"))
+    done = await execute(server, notebook("1/0", "input('Name? ')", "print('after')"), allow_errors=True)
+    errors = [output for cell in done.cells for output in cell.outputs if output.output_type == "error"]
+    assert [error.ename for error in errors] == ["ZeroDivisionError", "StdinNotImplementedError"]
+    assert "after" in text(done.cells[2])
+
+
+async def test_jupyters_client_completes_inspects_and_shuts_a_kernel_down(server: Server) -> None:
+    manager = HttpManager(server.address, server.headers)
+    manager.start_kernel()
+    client = manager.client()
+    client.start_channels()
+    await client.wait_for_ready(timeout=30)
+    answer = await client.execute("sales_by_month = [3, 4]", reply=True, timeout=30)
+    assert answer["content"]["status"] == "ok"
+    found = await client.complete("sales_by", reply=True, timeout=30)
+    assert found["content"]["matches"] == ["sales_by_month"]
+    found = await client.inspect("print(sales_by_month)", 9, reply=True, timeout=30)
+    assert "[3, 4]" in found["content"]["data"]["text/plain"]
+    found = await client.history(hist_access_type="tail", n=5, reply=True, timeout=30)
+    assert found["content"]["history"] == [[0, 1, "sales_by_month = [3, 4]"]]
+    await client.shutdown(restart=True, reply=True, timeout=30)
+    answer = await client.execute("sales_by_month", reply=True, timeout=30)
+    assert answer["content"]["ename"] == "NameError"
+    await client.shutdown(reply=True, timeout=30)
+    assert not manager.is_alive()
+    client.stop_channels()
+    manager.cleanup_resources()

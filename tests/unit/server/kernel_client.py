@@ -1,0 +1,127 @@
+"""Jupyter's own client library over a WebSocket in place of ZeroMQ, as nbclient uses it."""
+
+import asyncio
+import json
+import queue
+from typing import Any
+
+import httpx
+from jupyter_client.asynchronous import AsyncKernelClient
+from jupyter_client.jsonutil import json_default
+from websockets.asyncio.client import ClientConnection, connect
+
+PATIENCE = 30
+
+
+class Channel:
+    """One of the channels that share a connection."""
+
+    def __init__(self, client: "WebSocketClient", name: str) -> None:
+        self._client = client
+        self._name = name
+        self.received: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def is_alive(self) -> bool:
+        return True
+
+    def send(self, message: dict[str, Any]) -> None:
+        self._client.send(self._name, message)
+
+    async def msg_ready(self) -> bool:
+        return not self.received.empty()
+
+    async def get_msg(self, timeout: float | None = None) -> dict[str, Any]:
+        try:
+            return await asyncio.wait_for(self.received.get(), PATIENCE if timeout is None else timeout)
+        except TimeoutError:
+            raise queue.Empty from None
+
+
+class WebSocketClient(AsyncKernelClient):
+    """The library's client, whose channels are one WebSocket."""
+
+    allow_stdin = False
+
+    def __init__(self, address: str, headers: dict[str, str]) -> None:
+        super().__init__()
+        self._address, self._headers = address, headers
+        self._channels = {name: Channel(self, name) for name in ("shell", "iopub", "stdin", "control", "hb")}
+        self._sending: asyncio.Queue[str] = asyncio.Queue()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    shell_channel = property(lambda self: self._channels["shell"])
+    iopub_channel = property(lambda self: self._channels["iopub"])
+    stdin_channel = property(lambda self: self._channels["stdin"])
+    control_channel = property(lambda self: self._channels["control"])
+    hb_channel = property(lambda self: self._channels["hb"])
+
+    def start_channels(self, *_: Any, **__: Any) -> None:
+        self._tasks.append(asyncio.ensure_future(self._work()))
+
+    def stop_channels(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def is_alive(self) -> bool:
+        return not self._tasks[0].done()
+
+    def send(self, channel: str, message: dict[str, Any]) -> None:
+        self._sending.put_nowait(json.dumps({**message, "channel": channel}, default=json_default))
+
+    async def _work(self) -> None:
+        async with connect(self._address, additional_headers=self._headers, max_size=None) as socket:
+            self._tasks.append(asyncio.ensure_future(self._write(socket)))
+            async for text in socket:
+                message = json.loads(text)
+                self._channels[message["channel"]].received.put_nowait(message)
+
+    async def _write(self, socket: ClientConnection) -> None:
+        while True:
+            await socket.send(await self._sending.get())
+
+
+class HttpManager:
+    """Starts and ends a kernel of a server, in place of a process of its own."""
+
+    ipykernel = False
+
+    def __init__(self, address: str, headers: dict[str, str]) -> None:
+        self._address, self._headers = address, headers
+        self.kernel: dict[str, Any] | None = None
+
+    @property
+    def has_kernel(self) -> bool:
+        return self.kernel is not None
+
+    def start_kernel(self, **_: Any) -> None:
+        self.kernel = self._request("POST", "/api/kernels", {"name": "python3"}).raise_for_status().json()
+
+    def client(self) -> WebSocketClient:
+        address = self._address.replace("http", "ws", 1)
+        return WebSocketClient(f"{address}{self._path}/channels", self._headers)
+
+    def is_alive(self) -> bool:
+        return self.has_kernel and self._request("GET", self._path).is_success
+
+    def interrupt_kernel(self) -> None:
+        self._request("POST", f"{self._path}/interrupt").raise_for_status()
+
+    def shutdown_kernel(self, **_: Any) -> None:
+        if self.kernel:
+            self._request("DELETE", self._path).raise_for_status()
+            self.kernel = None
+
+    def cleanup_resources(self, **_: Any) -> None: ...
+
+    def _request(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        address = f"{self._address}{path}"
+        return httpx.request(method, address, json=body, headers=self._headers, timeout=PATIENCE)
+
+    @property
+    def _path(self) -> str:
+        assert self.kernel
+        return f"/api/kernels/{self.kernel['id']}"
