@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import events, on
+from textual._context import active_message_pump
 from textual.binding import Binding, BindingType
 from textual.command import Provider
+from textual.css.query import NoMatches
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
@@ -26,6 +28,7 @@ from textual.geometry import Size
 from oi_tui import commands, log, paths
 from oi_tui.engine.credentials.redaction import redact
 from oi_tui.environment import close_to_others
+from oi_tui.screens.base import is_closed
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.dialog import Palette
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
@@ -257,7 +260,13 @@ class OiTui(ImageSupportMixin, IdleClock):
         self.attention.show_title(event.text)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Leave with a sentence; Textual's own page would show the values of variables, keys among them."""
+        """Leave with a sentence; Textual's own page would show the values of variables, keys among them.
+
+        A screen that is closed while it opens misses some of its widgets; what looks for them ends nothing.
+        """
+        if isinstance(error, NoMatches) and is_closed(active_message_pump.get(None)):
+            _log.debug("A closed screen missed a widget: %s", error)
+            return
         _log.critical("The application failed", exc_info=error)
         if self.is_headless:  # a test wants the exception itself
             super()._handle_exception(error)

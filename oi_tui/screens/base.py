@@ -5,6 +5,14 @@ from textual.screen import Screen, ScreenResultType
 from textual.widget import Widget
 
 
+def is_closed(node: object) -> bool:
+    """Whether it is a widget of a screen that was closed, or the screen: half of it may be gone already."""
+    if not isinstance(node, Widget):
+        return False
+    screens = (item for item in node.ancestors_with_self if isinstance(item, Screen))
+    return next(screens, None) not in node.app.screen_stack
+
+
 class BaseScreen(Screen[ScreenResultType]):
     """A screen that a click on a widget which is just being removed does not end."""
 

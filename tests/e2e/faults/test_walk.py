@@ -43,7 +43,7 @@ VISITS: dict[str, tuple[str, tuple[str, ...]]] = {
     "output": ("%output", (*ARROWS, "/", "n", "N", "s", "enter")),
     "a cell": ("ctrl+up", ("m", "w", "v", "d", "f1", "escape", "C", "up", "o", "f")),
     "changes": ("f8", ARROWS),
-    "editor": ("e", (*ARROWS, *LETTERS, *SHARP, "f8", "ctrl+f", "ctrl+z")),
+    "editor": ("e", (*ARROWS, *LETTERS, *SHARP, "f8", "ctrl+f")),
     "terminal": ("ctrl+o", ("up", "down", "x", "\x1d")),
 }
 SAID = ("count slowly", "largest files here", "ask me something", "plot something", "%new", "%files")
@@ -161,7 +161,12 @@ class Walk:
         self._empty_prompt()
         self.program.resize(100, 30)
         self._note("ctrl+z, fg")
-        self.program.press("ctrl+z")
+        # In the prompt it takes typing back as long as there is some.
+        for _ in range(200):
+            self.program.press("ctrl+z")
+            self.program.settle(0.05, 1)
+            if "Stopped" in self.program.screen:
+                break
         self.program.wait_for("Stopped")
         self.program.send("fg\r")
         self.program.wait_for(lambda _: 1049 in self.program.modes)

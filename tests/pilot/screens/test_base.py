@@ -1,10 +1,31 @@
 """What every screen has in common."""
 
+import asyncio
+from collections.abc import Callable
+
+import pytest
 from textual.app import App, ComposeResult
-from textual.events import MouseDown, MouseMove, MouseUp
+from textual.events import Key, MouseDown, MouseMove, MouseUp, Resize
+from textual.geometry import Size
 from textual.widgets import Static
 
+from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.base import BaseScreen
+from oi_tui.screens.glance import GlanceScreen
+from oi_tui.screens.help import HelpScreen
+from oi_tui.screens.pager import PagerScreen
+from oi_tui.screens.profile.editor import ProfileEditor
+from oi_tui.screens.themes import ThemesScreen
+from oi_tui.widgets.pager.long_text import LongText
+from tests.pilot.test_chat import sitting
+
+SCREENS: dict[str, Callable[[], BaseScreen]] = {
+    "glance": lambda: GlanceScreen([("Group", [("a", "does it")])]),
+    "help": lambda: HelpScreen(),
+    "pager": lambda: PagerScreen("Title", LongText.of("text"), "escape closes"),
+    "themes": ThemesScreen,
+    "profile": lambda: ProfileEditor(Profile(), None),
+}
 
 
 class Words(BaseScreen[None]):
@@ -30,3 +51,21 @@ async def test_a_click_on_a_widget_that_was_just_removed_does_nothing() -> None:
         assert words._parent is None
         words._attach(parent)
         assert app.screen is screen
+
+
+@pytest.mark.parametrize("name", SCREENS)
+async def test_a_screen_that_is_closed_while_it_opens_fails_nowhere(name: str) -> None:
+    async with sitting() as desk:
+        app, pilot = desk.app, desk.pilot
+        before = len(app.screen_stack)
+        for steps in range(12):
+            screen = SCREENS[name]()
+            app.push_screen(screen)
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            screen.post_message(Resize(Size(60, 20), Size(60, 20)))
+            screen.dismiss(None)
+            screen.post_message(Key("x", "x"))
+            screen.post_message(Resize(Size(80, 24), Size(80, 24)))
+            await pilot.pause()
+        assert len(app.screen_stack) == before
