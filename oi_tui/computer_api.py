@@ -98,12 +98,16 @@ class UnmaskedScreen:
         return self._is_open
 
     def is_allowed(self, why: str) -> bool:
-        """Wait while the person is asked, once; False where nobody can be asked."""
+        """Wait while the person is asked, once; False where nobody can be asked.
+
+        Without a reason, nobody is asked.
+        """
         with self._condition:
-            if self._allowed is None and not self._is_open and self.ask is not None:
+            if why and self._allowed is None and not self._is_open and self.ask is not None:
                 self._is_open = True
                 self.ask(why)
-            self._condition.wait_for(lambda: not self._is_open)
+            if why:
+                self._condition.wait_for(lambda: not self._is_open)
             return self._allowed is True
 
     def answer(self, allowed: bool | None) -> None:
@@ -126,7 +130,8 @@ class ComputerApi:
     `stop` ends the turn, because the person took mouse and keyboard back. `takes_images` says whether the
     model of the conversation can look at pictures; without it the screen is described in words. With
     `takeover` the person is asked before the turn is stopped. `allows_unmasked` says whether pictures may
-    show the screen where it is not known where password fields are; it gets the reason, and may wait.
+    show the screen where it is not known where password fields are; it gets the reason, and may wait; without
+    a reason nobody is asked.
     """
 
     def __init__(

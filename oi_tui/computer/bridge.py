@@ -69,9 +69,9 @@ def takes_images() -> bool:
 
 
 def allows_unmasked(why: str) -> bool:
-    """Whether pictures may show what may be passwords; waits while the person is asked.
+    """Whether pictures may show what may be passwords; waits while the person is asked for this reason.
 
-    Without an oi-tui around this code, pictures go to nobody.
+    Without a reason, nobody is asked. Without an oi-tui around this code, pictures go to nobody.
     """
     if not os.environ.get(VARIABLE):
         return not os.environ.get(_IN_OI_TUI)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from oi_tui.computer.desktop.pictures import Picture
 
 #: What is done when a cell ends in another way than by coming to its end.
 _when_stopped: list[Callable[[], None]] = []
 #: What is done whenever a cell ends.
 _when_ended: list[Callable[[], None]] = []
 _number: Callable[[], int] | None = None
+#: How a text is shown to person and model, with pictures that only the person sees.
+_show: Callable[[str, Sequence[Picture]], None] | None = None
 
 
 def number() -> int:
@@ -25,6 +31,18 @@ def count_with(counter: Callable[[], int]) -> None:
     """Have the driver of the language say which cell runs."""
     global _number
     _number = counter
+
+
+def show_with(show: Callable[[str, Sequence[Picture]], None]) -> None:
+    """Have the driver of the language show what `show` gets."""
+    global _show
+    _show = show
+
+
+def show(text: str, pictures: Sequence[Picture]) -> None:
+    """Show a text under the cell, with pictures that the model does not get."""
+    if _show:
+        _show(text, pictures)
 
 
 def when_stopped(act: Callable[[], None]) -> None:

@@ -39,7 +39,7 @@ class Cells:
         self.images: list[str] = []
 
     def _allows(self, why: str) -> bool:
-        self.asked.append(why)
+        self.asked += [why] if why else []
         return self.allows
 
     def tried(self, code: str) -> tuple[str, RunEnded]:

@@ -8,8 +8,9 @@ from typing import Any
 
 from oi_tui.computer import bridge
 from oi_tui.computer.desktop import elements as found_elements
+from oi_tui.computer.desktop import masking
 from oi_tui.computer.desktop.base import Region, Window
-from oi_tui.computer.desktop.elements import Elements, Passwords
+from oi_tui.computer.desktop.elements import Elements
 from oi_tui.computer.desktop.ocr import Word, words_of
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import session
@@ -18,15 +19,6 @@ from oi_tui.computer.tool import Tool
 
 #: The parts of the screen, by number: the left upper, right upper, left lower and right lower quarter.
 _QUADRANTS = {1: (0, 0), 2: (1, 0), 3: (0, 1), 4: (1, 1)}
-
-_NO_SERVICE = (
-    "Where password fields are is not known: the accessibility service (D-Bus and AT-SPI) does not answer."
-)
-_SILENT = "Programs of these windows do not say where their password fields are: {0}."
-_UNMASKED = (
-    "{0} So there is no picture. Use computer.display.elements(), or a part of the screen with other "
-    "windows. The user can allow pictures: oi-tui asks them, or they set unmasked_screen."
-)
 
 
 class Display(Tool):
@@ -188,38 +180,8 @@ class Display(Tool):
 
 
 def look(region: Region) -> Picture:
-    """Take a picture of a part of the screen in which fields for passwords are black.
-
-    Raises ComputerError where it is not known where these are, unless the person lets pictures be taken.
-    """
-    picture = session().desktop.capture(region)
-    left, top = max(region.x, 0), max(region.y, 0)
-    hidden = [
-        (password.x - left, password.y - top, password.width, password.height)
-        for password in _passwords(region)
-    ]
-    return picture.blackened(hidden)
-
-
-def _passwords(region: Region) -> list[Region]:
-    """Where fields for passwords are; see `look`."""
-    seen = [window for window in session().desktop.windows() if _overlap(window.region, region)]
-    try:
-        found = found_elements.tree().passwords()
-    except ComputerError:
-        found, why = Passwords([], []), _NO_SERVICE
-        unread = True
-    else:
-        titles = found.unread(seen)
-        unread, why = bool(titles), _SILENT.format(", ".join(map(repr, titles[:8])))
-    if unread and not bridge.allows_unmasked(why):
-        raise ComputerError(_UNMASKED.format(why))
-    return found.regions
-
-
-def _overlap(one: Region, other: Region) -> bool:
-    across = one.x < other.x + other.width and other.x < one.x + one.width
-    return across and one.y < other.y + other.height and other.y < one.y + one.height
+    """Take a picture of a part of the screen in which fields for passwords are black; see `masking.look`."""
+    return masking.look(session().desktop, region)
 
 
 def _places(line: list[Word], wanted: list[str]) -> list[int]:

@@ -65,6 +65,7 @@ class Keyboard(Tool):
             if count and interval:
                 time.sleep(interval)
             _stroke(desktop, character)
+            desktop.log.typed()
 
     def press(self, *args: str, presses: int = 1, interval: float = 0.1) -> None:
         """Press keys one after the other, such as "enter", "tab", "f5" or "a"."""
@@ -73,6 +74,11 @@ class Keyboard(Tool):
                 if count or index:
                     time.sleep(interval)
                 _stroke(session(), name)
+                if len(name) == 1:
+                    # It may be a part of a password.
+                    session().log.typed()
+                else:
+                    session().log.pressed(name)
 
     def press_and_release(self, *args: str, presses: int = 1, interval: float = 0.1) -> None:
         """Press keys one after the other; the same as `press`."""
@@ -89,11 +95,13 @@ class Keyboard(Tool):
                 desktop.key(code, True)
         finally:
             desktop.release()
+        desktop.log.pressed("+".join(args))
 
     def down(self, key: str) -> None:
         """Press a key and hold it."""
         desktop = session()
         desktop.key(_code(desktop, key)[0], True)
+        desktop.log.pressed(f"{key} and hold")
 
     def up(self, key: str) -> None:
         """Release a key."""

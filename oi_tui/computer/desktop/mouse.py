@@ -41,9 +41,11 @@ class Mouse(Tool):
         `display.elements()` lists them; `move("Save")` is an element with this name, or else a text.
         """
         if name is not None or role is not None:
-            point = self._on_screen(*only(self._computer.display.elements(), name, role).center)
+            element = only(self._computer.display.elements(), name, role)
+            point, name = self._on_screen(*element.center), element.name
         else:
-            point = self._point(args, x, y, icon, text, screenshot)
+            point, name = self._point(args, x, y, icon, text, screenshot), _name_of(args, icon, text)
+        session().log.aim(name, point)
         session().move(*point)
 
     def click(
@@ -57,6 +59,7 @@ class Mouse(Tool):
             if count:
                 time.sleep(interval)
             _press(session(), number)
+        session().log.click(button, clicks)
 
     def double_click(self, *args: Any, button: str = "left", interval: float = 0.1, **kwargs: Any) -> None:
         """Click twice."""
@@ -84,6 +87,7 @@ class Mouse(Tool):
             desktop.release()
             raise
         desktop.button(number, False)
+        desktop.log.drag(start, end)
 
     def scroll(self, clicks: int, sideways: bool = False) -> None:
         """Turn the wheel: up for a positive number, down for a negative one; `sideways` left and right."""
@@ -91,14 +95,18 @@ class Mouse(Tool):
         forward, back = (_WHEEL_LEFT, _WHEEL_RIGHT) if sideways else (_WHEEL_UP, _WHEEL_DOWN)
         for _ in range(abs(clicks)):
             _press(desktop, forward if clicks > 0 else back)
+        if clicks:
+            desktop.log.scroll(clicks, sideways)
 
     def down(self, button: str = "left") -> None:
         """Press a button and hold it."""
         session().button(_number(button), True)
+        session().log.button(button, down=True)
 
     def up(self, button: str = "left") -> None:
         """Release a button."""
         session().button(_number(button), False)
+        session().log.button(button, down=False)
 
     def _point(
         self,
@@ -172,6 +180,14 @@ class Mouse(Tool):
             )
         center: tuple[int, int] = found[0].region.center
         return center
+
+
+def _name_of(args: tuple[Any, ...], icon: str | None, text: str | None) -> str:
+    """What is pointed at, in words; "" for a place."""
+    first = args[0] if args else None
+    if isinstance(first, Element):
+        return first.name
+    return text or icon or (first if isinstance(first, str) else "")
 
 
 def _press(desktop: Session, number: int) -> None:

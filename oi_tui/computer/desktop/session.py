@@ -9,11 +9,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from oi_tui.computer import bridge, cells
-from oi_tui.computer.desktop.base import Desktop
+from oi_tui.computer.desktop import masking
+from oi_tui.computer.desktop.action_log import ActionLog
+from oi_tui.computer.desktop.base import Desktop, Region
+from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer.errors import ComputerError, Paused
 
@@ -40,6 +44,10 @@ _NEAR = 2
 _ARRIVAL_SECONDS = 0.1
 
 
+#: Takes a picture of a part of the screen; None where it may show passwords.
+Look = Callable[[Region], Picture | None]
+
+
 class Pipe(Protocol):
     """The file in which the guard finds what is held down."""
 
@@ -53,8 +61,10 @@ class Pipe(Protocol):
 class Session:
     """A desktop, with a guard process that lets go of everything when this process ends."""
 
-    def __init__(self, desktop: Desktop) -> None:
+    def __init__(self, desktop: Desktop, look: Look | None = None) -> None:
         self.desktop = desktop
+        #: What the cell did so far.
+        self.log = ActionLog(desktop, look or (lambda _: None))
         self._held: dict[tuple[str, int], None] = {}
         #: The cell that uses mouse and keyboard, and where the pointer was put or found by it.
         self._cell: int | None = None
@@ -67,6 +77,7 @@ class Session:
         self._lock = threading.RLock()
         cells.when_stopped(self._stop)
         cells.when_ended(self._give_back)
+        cells.when_ended(self.log.show)
 
     def move(self, x: int, y: int) -> None:
         """Put the pointer somewhere. Raises Paused when the person moves the mouse."""
@@ -119,6 +130,7 @@ class Session:
         self._explained = False
         self._have_watched()
         bridge.say_control(True)
+        self.log.begin()
 
     def _give_back(self) -> None:
         """Leave mouse and keyboard to the person, because the cell ended."""
@@ -225,7 +237,8 @@ def session() -> Session:
     """The desktop of the variable DISPLAY, opened at the first use; a forked process opens its own."""
     key = os.getpid(), os.environ.get("DISPLAY", "")
     if key not in _sessions:
-        _sessions[key] = Session(open_desktop())
+        desktop = open_desktop()
+        _sessions[key] = Session(desktop, lambda region: masking.look(desktop, region, ask=False))
     return _sessions[key]
 
 

@@ -49,3 +49,4 @@ class Os(Tool):
             titles = ", ".join(repr(window.title) for window in windows) or "none"
             raise ComputerError(f"{len(found)} windows fit {title!r}. Windows: {titles}.")
         session().desktop.activate(found[0])
+        session().log.activated(found[0].title)

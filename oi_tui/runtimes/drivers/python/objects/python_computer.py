@@ -39,6 +39,7 @@ def give(driver):
     from oi_tui.computer import cells, computer
 
     cells.count_with(lambda: driver.cells)
+    cells.show_with(driver.shows.note)
     builtins.computer = computer
     return computer
 

@@ -103,6 +103,16 @@ class Shows:
         """Show the value that takes the place of an earlier one."""
         self.display(value, display_id=display_id, update=True, **options)
 
+    def note(self, text, pictures):
+        """Show a text, and pictures for the person: the model gets the text only."""
+        self._flush()
+        self._channel.send("view", placed=True, content=text, table=None)
+        print(text)
+        for picture in pictures:
+            self._send("base64.png", _base64(picture.png()))
+        self._flush()
+        self._channel.send("view_end", placed=True)
+
     def figure(self, figure):
         """Show a figure of matplotlib."""
         import io

@@ -1,0 +1,153 @@
+"""What a cell did with mouse and keyboard: lines for the person and the model, with small pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from oi_tui.computer import cells
+from oi_tui.computer.desktop.base import Desktop, Region, Window
+from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.errors import ComputerError
+
+#: As many lines are shown of a cell, and as many characters of a title or a name.
+_MOST, _LONGEST = 30, 60
+#: The longest side of a picture.
+_SIDE = 640
+_CHARACTER = "type a character"
+_MANY = {_CHARACTER: "type {} characters"}
+_TIMES = {1: "", 2: "double-", 3: "triple-"}
+
+
+@dataclass
+class Action:
+    """Something that was done `count` times in a window."""
+
+    text: str
+    window: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        text = self.text
+        if self.count > 1:
+            text = _MANY[text].format(self.count) if text in _MANY else f"{text} ({self.count} times)"
+        return text + (f" in {self.window!r}" if self.window else "")
+
+
+class ActionLog:
+    """Keeps the actions of a cell, and shows them at its end. No typed text is kept: it may be a password.
+
+    `look` takes a picture of a part of the screen, or returns None where it may show passwords.
+    """
+
+    def __init__(self, desktop: Desktop, look: Callable[[Region], Picture | None]) -> None:
+        self._desktop = desktop
+        self._look = look
+        self._actions: list[Action] = []
+        self._left_out = 0
+        self._before: Picture | None = None
+        self._region: Region | None = None
+        #: What the pointer was moved to by its name, and where that is.
+        self._aim = "", (0, 0)
+
+    def begin(self) -> None:
+        """Take a picture of the active window, before a cell does anything to it."""
+        if not cells.are_counted():
+            return
+        active = next((window for window in self._desktop.windows() if window.active), None)
+        self._region = active.region if active else Region(0, 0, *self._desktop.size())
+        self._before = self._pictured()
+
+    def aim(self, name: str, place: tuple[int, int]) -> None:
+        """Note what is at the place that the pointer moves to."""
+        self._aim = _short(name), place
+
+    def click(self, button: str, clicks: int) -> None:
+        """Note clicks where the pointer is."""
+        place = self._desktop.position()
+        at = self._named(place)
+        kind = "" if button == "left" else f"{button} "
+        self._note(f"{kind}{_TIMES.get(clicks, '')}click at {at}", self._under(place))
+
+    def drag(self, start: tuple[int, int], end: tuple[int, int]) -> None:
+        """Note a movement with a button held down."""
+        self._note(f"drag from {start} to {end}", self._under(start))
+
+    def scroll(self, clicks: int, sideways: bool) -> None:
+        """Note turns of the wheel where the pointer is."""
+        words = ("left", "right") if sideways else ("up", "down")
+        window = self._under(self._desktop.position())
+        self._note(f"scroll {words[clicks < 0]}", window, abs(clicks))
+
+    def button(self, button: str, down: bool) -> None:
+        """Note that a button is held or released where the pointer is."""
+        place = self._desktop.position()
+        self._note(f"{button} button {'down' if down else 'up'} at {place}", self._under(place))
+
+    def typed(self) -> None:
+        """Note a character, but not which one."""
+        self._note(_CHARACTER, self._active())
+
+    def pressed(self, keys: str) -> None:
+        """Note keys by their names."""
+        self._note(f"press {keys}", self._active())
+
+    def activated(self, title: str) -> None:
+        """Note that a window was brought to the front."""
+        self._note("to the front", _short(title))
+
+    def show(self) -> None:
+        """Show the actions under the cell, with the window as it was and as it is; then forget them."""
+        actions, left_out = self._actions, self._left_out
+        before, self._before = self._before, None
+        self._actions, self._left_out = [], 0
+        if not actions:
+            return
+        lines = [f"  {action}" for action in actions]
+        if left_out:
+            lines.append(f"  and {left_out} more")
+        after = self._pictured()
+        same = before is not None and after is not None and before.pixels == after.pixels
+        pictures = [picture for picture in ([after] if same else [before, after]) if picture]
+        cells.show("\n".join(["Mouse and keyboard:", *lines]), pictures)
+
+    def _note(self, text: str, window: str, count: int = 1) -> None:
+        if not cells.are_counted():
+            return
+        last = self._actions[-1] if self._actions else None
+        if last and (last.text, last.window) == (text, window):
+            last.count += count
+        elif len(self._actions) < _MOST:
+            self._actions.append(Action(text, window, count))
+        else:
+            self._left_out += count
+
+    def _pictured(self) -> Picture | None:
+        try:
+            picture = self._look(self._region) if self._region and cells.are_counted() else None
+        except ComputerError:
+            return None
+        return picture.fitted(_SIDE) if picture else None
+
+    def _named(self, place: tuple[int, int]) -> str:
+        name, at = self._aim
+        return f"{name!r} {place}" if name and at == place else f"{place}"
+
+    def _under(self, place: tuple[int, int]) -> str:
+        """The title of the window at a place."""
+        return next(
+            (_short(each.title) for each in reversed(self._desktop.windows()) if _has(each, place)), ""
+        )
+
+    def _active(self) -> str:
+        return next((_short(each.title) for each in self._desktop.windows() if each.active), "")
+
+
+def _has(window: Window, place: tuple[int, int]) -> bool:
+    (x, y), region = place, window.region
+    return region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

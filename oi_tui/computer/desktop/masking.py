@@ -1,0 +1,55 @@
+"""Pictures of the screen in which fields for passwords are black."""
+
+from __future__ import annotations
+
+from oi_tui.computer import bridge
+from oi_tui.computer.desktop import elements
+from oi_tui.computer.desktop.base import Desktop, Region
+from oi_tui.computer.desktop.elements import Passwords
+from oi_tui.computer.desktop.pictures import Picture
+from oi_tui.computer.errors import ComputerError
+
+_NO_SERVICE = (
+    "Where password fields are is not known: the accessibility service (D-Bus and AT-SPI) does not answer."
+)
+_SILENT = "Programs of these windows do not say where their password fields are: {0}."
+_UNMASKED = (
+    "{0} So there is no picture. Use computer.display.elements(), or a part of the screen with other "
+    "windows. The user can allow pictures: oi-tui asks them, or they set unmasked_screen."
+)
+
+
+def look(desktop: Desktop, region: Region, *, ask: bool = True) -> Picture:
+    """Take a picture of a part of the screen in which fields for passwords are black.
+
+    Raises ComputerError where it is not known where these are, unless the person lets pictures be taken.
+    They are asked that only with `ask`.
+    """
+    picture = desktop.capture(region)
+    left, top = max(region.x, 0), max(region.y, 0)
+    hidden = [
+        (password.x - left, password.y - top, password.width, password.height)
+        for password in _passwords(desktop, region, ask)
+    ]
+    return picture.blackened(hidden)
+
+
+def _passwords(desktop: Desktop, region: Region, ask: bool) -> list[Region]:
+    """Where fields for passwords are; see `look`."""
+    seen = [window for window in desktop.windows() if _overlap(window.region, region)]
+    try:
+        found = elements.tree().passwords()
+    except ComputerError:
+        found, why = Passwords([], []), _NO_SERVICE
+        unread = True
+    else:
+        titles = found.unread(seen)
+        unread, why = bool(titles), _SILENT.format(", ".join(map(repr, titles[:8])))
+    if unread and not bridge.allows_unmasked(why if ask else ""):
+        raise ComputerError(_UNMASKED.format(why))
+    return found.regions
+
+
+def _overlap(one: Region, other: Region) -> bool:
+    across = one.x < other.x + other.width and other.x < one.x + one.width
+    return across and one.y < other.y + other.height and other.y < one.y + one.height
