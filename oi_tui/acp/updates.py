@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from acp import schema
@@ -24,8 +24,11 @@ from oi_tui.text import one_line, visible
 Update = Any
 #: The newest characters of a run's output that an update repeats.
 _OUTPUT = 20_000
-#: Seconds between two updates of the output of one run.
-_PAUSE = 0.1
+#: Seconds between two updates of the output of one run; each repeats the images of the run.
+_PAUSE, _PAUSE_WITH_IMAGES = 0.1, 1.0
+#: So many characters of images are sent with one run.
+_MOST_IMAGES = 4_000_000
+_IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 _TITLE = 120
 _STATUS = {
     "writing": "pending",
@@ -33,6 +36,15 @@ _STATUS = {
     "waiting": "pending",
     "running": "in_progress",
     "finished": "completed",
+}
+#: How an entry of a plan ended that did not finish.
+_ENDS = {
+    "failed": "failed",
+    "lost": "failed",
+    "interrupted": "interrupted",
+    "rejected": "not run",
+    "skipped": "not run",
+    "unfinished": "not run",
 }
 
 
@@ -56,17 +68,34 @@ def fenced(language: str, text: str) -> str:
 def describe(code: Message, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return how a piece of code appears: its first line, the whole of it, and its language."""
     language = code.format or "code"
-    lines = code.content.splitlines()
-    # The first line of arguments says nothing.
-    first = " ".join(lines) if is_tool(language) else next((line for line in lines if line.strip()), "")
     shown = [*filter(None, warnings), fenced(language, visible(code.content))]
     return {
         "tool_call_id": code.id,
-        "title": one_line(f"{language}: {first.strip()}", _TITLE),
+        "title": _title(code),
         "kind": "execute",
         "content": [_content(text) for text in shown],
         "raw_input": {"language": language, "command": code.content},
     }
+
+
+def _title(code: Message) -> str:
+    language, lines = code.format or "code", code.content.splitlines()
+    # The first line of arguments says nothing.
+    first = " ".join(lines) if is_tool(language) else next((line for line in lines if line.strip()), "")
+    return one_line(f"{language}: {first.strip()}", _TITLE)
+
+
+def plan(codes: Iterable[Message]) -> schema.AgentPlanUpdate:
+    """Return the pieces of code of one reply as a plan, with what became of each."""
+    entries = []
+    for code in codes:
+        end = _ENDS.get(code.state or "")
+        status: Any = "in_progress" if code.state == "running" else "pending"
+        if end or code.state == "finished":
+            status = "completed"
+        content = f"{_title(code)} ({end})" if end else _title(code)
+        entries.append(schema.PlanEntry(content=content, priority="medium", status=status))
+    return schema.AgentPlanUpdate(session_update="plan", entries=entries)
 
 
 def _content(text: str) -> schema.ContentToolCallContent:
@@ -81,6 +110,8 @@ class Updates:
         self._codes: dict[str, Message] = {}
         self._output: dict[str, str] = {}
         self._sent_at: dict[str, float] = {}
+        #: The images of each run, as pairs of a type and the data.
+        self._images: dict[str, list[tuple[str, str]]] = {}
 
     def of(self, event: Event) -> Iterator[Update]:
         """Return the updates for an event of a turn."""
@@ -94,8 +125,7 @@ class Updates:
             case ApprovalRequested(message):
                 yield from self._code(message)
             case MessageRecorded(Message(type="image", role="computer", parent=str()) as message):
-                note = "[The code showed an image.]\n"
-                yield from self._growth(message.but(type="console"), note)
+                yield from self._image(message)
             case Noticed(text):
                 yield agent_text(visible(text) + "\n\n")
             case RetryScheduled(reason, seconds):
@@ -113,6 +143,8 @@ class Updates:
             yield from self._code(message)
         elif message.type in ("message", "reasoning", "console"):
             yield from self._growth(message, message.content, at_once=True)
+        elif message.type == "image" and message.role == "computer":
+            yield from self._image(message)
 
     def _growth(self, message: Message, text: str, *, at_once: bool = False) -> Iterator[Update]:
         if message.type == "message" and message.role != "user":
@@ -122,15 +154,32 @@ class Updates:
             yield schema.AgentThoughtChunk(session_update="agent_thought_chunk", content=block)
         elif message.type == "console" and (code := self._codes.get(message.parent or "")):
             self._output[code.id] = (self._output.get(code.id, "") + text)[-_OUTPUT:]
-            if at_once or time.monotonic() - self._sent_at.get(code.id, 0) >= _PAUSE:
+            pause = _PAUSE_WITH_IMAGES if code.id in self._images else _PAUSE
+            if at_once or time.monotonic() - self._sent_at.get(code.id, 0) >= pause:
                 self._sent_at[code.id] = time.monotonic()
                 yield self._progress(code)
+
+    def _image(self, message: Message) -> Iterator[Update]:
+        code = self._codes.get(message.parent or "")
+        if code is None:
+            return
+        images = self._images.setdefault(code.id, [])
+        size = len(message.content) + sum(len(data) for _, data in images)
+        if message.format in _IMAGES and size <= _MOST_IMAGES:
+            images.append((_IMAGES[message.format], message.content))
+            yield self._progress(code)
+        else:
+            note = "[The code showed an image that is too large to be sent.]\n"
+            yield from self._growth(message.but(type="console"), note)
 
     def _code(self, message: Message) -> Iterator[Update]:
         if message.state == "writing":
             return
         before = self._codes.get(message.id)
         self._codes[message.id] = message
+        together = [code for code in self._codes.values() if code.reply and code.reply == message.reply]
+        if len(together) > 1 and (before is None or before.state != message.state):
+            yield plan(together)
         if before is None:
             yield schema.ToolCallStart(
                 session_update="tool_call", status=self._status(message), **describe(message)
@@ -143,6 +192,9 @@ class Updates:
         output = visible(plain(self._output.get(code.id, "")))
         if output:
             described["content"].append(_content(fenced("", output)))
+        for kind, data in self._images.get(code.id, ()):
+            image = schema.ImageContentBlock(type="image", mime_type=kind, data=data)
+            described["content"].append(schema.ContentToolCallContent(type="content", content=image))
         return schema.ToolCallProgress(
             session_update="tool_call_update",
             status=self._status(code),

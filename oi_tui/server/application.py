@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from oi_tui.server import completions, documents, kernels, native, original, page, responses
 from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
-from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send
+from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send, error_body
 from oi_tui.server.hosted_session import ConflictError
 from oi_tui.server.kernel_channels import Kernel
 from oi_tui.server.options import ServerOptions
@@ -122,7 +122,7 @@ def _nothing() -> None:
 
 
 def _error(status: int, problem: object) -> Response:
-    return JSONResponse({"error": {"message": str(problem)}}, status)
+    return JSONResponse(error_body(status, str(problem)), status)
 
 
 async def _conflict(_request: Request, problem: Exception) -> Response:

@@ -1,6 +1,7 @@
 """OpenAI's chat completions, as Open Interpreter's server offers them."""
 
 import asyncio
+import base64
 import json
 import secrets
 import time
@@ -11,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from oi_tui.engine.events import TurnEnded
+from oi_tui.engine.export.formats import fenced
 from oi_tui.messages import Message
 from oi_tui.server.chunks import EventChunks
 from oi_tui.server.context import context_of, read_object
@@ -18,6 +20,7 @@ from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.sessions import DEFAULT
+from oi_tui.text import one_line
 
 MODEL = "open-interpreter"
 #: The header that chooses a session.
@@ -97,7 +100,24 @@ def _part(part: object) -> Message:
             kind = "base64.png" if head.endswith("png") else "base64.jpeg"
             return Message(role="user", type="image", format=kind, content=data)
         raise RefusedError(400, "An image must be a data: address with PNG or JPEG in base64.")
-    raise RefusedError(400, "A part must be text or an image_url.")
+    if isinstance(part, dict) and kind in ("file", "input_file"):
+        return _file(part["file"] if isinstance(part.get("file"), dict) else part)
+    raise RefusedError(400, "A part must be text, an image_url or a file.")
+
+
+def _file(part: Mapping[str, Any]) -> Message:
+    """Return a file of text as a message that holds it."""
+    name = one_line(str(part.get("filename") or "file"), 200)
+    head, comma, data = str(part.get("file_data") or "").partition(";base64,")
+    try:
+        if not (comma and head.startswith("data:")):
+            raise ValueError
+        text = base64.b64decode(data, validate=True).decode()
+    except ValueError:
+        raise RefusedError(
+            400, f"{name}: file_data must be a data: address with text in base64. Name other files by path."
+        ) from None
+    return Message(role="user", type="message", content=f"File: {name}\n{fenced(text, '')}")
 
 
 async def _texts(session: HostedSession, messages: list[Message], agrees: bool) -> AsyncIterator[str]:

@@ -5,7 +5,6 @@ import hashlib
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from http import HTTPStatus
 from typing import Any
 
 from oi_tui.server.options import ServerOptions
@@ -47,6 +46,22 @@ class RefusedError(Exception):
         super().__init__(why)
         self.status = status
         self.why = why
+
+
+#: What OpenAI calls the kinds of errors.
+_ERRORS = {
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    409: "conflict_error",
+    429: "rate_limit_error",
+}
+
+
+def error_body(status: int, message: str) -> dict[str, Any]:
+    """Return the body of an answer that reports an error, in OpenAI's form."""
+    kind = _ERRORS.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
 
 
 class Guard:
@@ -243,7 +258,7 @@ def _digest(token: bytes) -> bytes:
 
 
 async def _refuse(scope: Scope, send: Send, refusal: RefusedError) -> None:
-    body = json.dumps({"error": {"message": refusal.why, "type": HTTPStatus(refusal.status).phrase}}).encode()
+    body = json.dumps(error_body(refusal.status, refusal.why)).encode()
     if scope["type"] == "http":
         await _answer(send, refusal.status, body)
     elif "websocket.http.response" in scope.get("extensions", {}):

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, TurnEnded
+from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, TurnEnded, UsageReported
 from oi_tui.engine.output.plain import plain
 from oi_tui.messages import Message
 from oi_tui.server.completions import MODEL, content_messages
@@ -25,6 +25,7 @@ from oi_tui.server.hosted_session import HostedSession
 
 _LABEL = "oi-tui"
 _FINAL = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
+_IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
 Event = dict[str, Any]
 
 
@@ -32,6 +33,11 @@ async def create_response(request: Request) -> Response:
     """Work on the input; streamed or whole."""
     body = await read_object(request)
     messages, approval = _input_of(body.get("input"))
+    instructions = body.get("instructions")
+    if instructions is not None and not isinstance(instructions, str):
+        raise RefusedError(400, "instructions must be text.")
+    if instructions and messages:
+        messages = [*content_messages(instructions), *messages]
     session = await _session_of(request, body)
     events = _events(session, body, messages, approval)
     # What cannot begin is refused, before a stream is promised.
@@ -63,7 +69,21 @@ def _input_of(given: object) -> tuple[list[Message], Mapping[str, Any] | None]:
         return [], last
     if last.get("role") != "user":
         raise RefusedError(400, "input must end with a message of the user or an mcp_approval_response.")
-    return content_messages(last.get("content")), None
+    return [message for item in given for message in _messages_of(item)], None
+
+
+def _messages_of(item: Mapping[str, Any]) -> list[Message]:
+    """The messages of an item; a client that keeps the conversation itself sends what was said before."""
+    match item.get("role"):
+        case "user" | "system" | "developer":
+            return content_messages(item.get("content"))
+        case "assistant":
+            content = item.get("content")
+            parts = [{"text": content}] if isinstance(content, str) else content
+            texts = [part.get("text") for part in parts or () if isinstance(part, dict)]
+            said = "".join(text for text in texts if isinstance(text, str))
+            return [Message(role="assistant", type="message", content=said)] if said else []
+    return []
 
 
 async def _events(
@@ -118,7 +138,7 @@ class ResponseBuilder:
             "status": "in_progress",
             "error": None,
             "incomplete_details": None,
-            "instructions": None,
+            "instructions": body.get("instructions"),
             "metadata": {},
             "model": str(body.get("model") or MODEL),
             "output": [],
@@ -128,6 +148,7 @@ class ResponseBuilder:
             "tool_choice": "auto",
             "tools": [],
             "top_p": None,
+            "usage": None,
         }
 
     def is_over(self) -> bool:
@@ -159,7 +180,7 @@ class ResponseBuilder:
                 part = {"type": "output_text", "text": "", "annotations": []}
                 yield self._of(message.id, "content_part.added", content_index=0, part=part)
             case MessageStarted(Message(role="assistant", type="code") as message):
-                yield from self._add(message.id, self._call(message))
+                yield from self._begin_call(message)
             case MessageStarted(Message(type="console", parent=str(parent)) as message):
                 if parent in self._items:
                     logs = self._outputs[message.id] = {"type": "logs", "logs": ""}
@@ -170,6 +191,13 @@ class ResponseBuilder:
                 yield from self._finish_text(message)
             case MessageRecorded(Message(role="assistant", type="code") as message):
                 yield from self._record_code(message)
+            case MessageRecorded(Message(type="image", parent=str(parent)) as message):
+                kind = _IMAGES.get(message.format or "")
+                if kind and parent in self._items:
+                    image = {"type": "image", "url": f"data:{kind};base64,{message.content}"}
+                    self._items[parent][1]["outputs"].append(image)
+            case UsageReported():
+                self._count(item)
             case Question():
                 yield from self._ask(item)
             case TurnEnded(outcome, reason):
@@ -201,8 +229,10 @@ class ResponseBuilder:
 
     def _record_code(self, message: Message) -> Iterator[Event]:
         if message.id not in self._items:
-            yield from self._add(message.id, self._call(message))
+            yield from self._begin_call(message)
         item = self._items[message.id][1]
+        if not item["code"] and message.content:
+            yield self._of(message.id, "code_interpreter_call_code.delta", delta=message.content)
         item["code"] = message.content
         if message.state == "running":
             item["status"] = "interpreting"
@@ -228,6 +258,24 @@ class ResponseBuilder:
         yield from self._add(question.id, request)
         yield self._finish_item(question.id)
         self._over = True
+
+    def _count(self, usage: UsageReported) -> None:
+        """Add a request of the model to the usage of the response."""
+        before = self._response["usage"] or {"input_tokens": 0, "output_tokens": 0}
+        cached = before.get("input_tokens_details", {}).get("cached_tokens", 0)
+        read = before["input_tokens"] + usage.prompt_tokens
+        written = before["output_tokens"] + usage.completion_tokens
+        self._response["usage"] = {
+            "input_tokens": read,
+            "input_tokens_details": {"cached_tokens": cached + usage.cached_tokens},
+            "output_tokens": written,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": read + written,
+        }
+
+    def _begin_call(self, message: Message) -> Iterator[Event]:
+        yield from self._add(message.id, self._call(message))
+        yield self._of(message.id, "code_interpreter_call.in_progress")
 
     def _call(self, message: Message) -> Event:
         return {

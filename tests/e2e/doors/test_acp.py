@@ -478,3 +478,111 @@ def test_an_editor_that_never_reads_can_still_leave(workplace: Path) -> None:
         process.stdin.write(HELLO + new + b"".join(line("session/new", n) for n in range(3, 3000)))
         process.stdin.close()
         assert process.wait(_BOUND) == 0
+
+
+#: What the answer to each request must be, and what the agent may ask or tell, by the protocol's own models.
+RESULTS = {
+    "initialize": schema.InitializeResponse,
+    "session/new": schema.NewSessionResponse,
+    "session/prompt": schema.PromptResponse,
+    "session/list": schema.ListSessionsResponse,
+    "session/fork": schema.ForkSessionResponse,
+    "session/resume": schema.ResumeSessionResponse,
+    "session/load": schema.LoadSessionResponse,
+    "session/close": schema.CloseSessionResponse,
+}
+PARAMS = {
+    "session/update": schema.SessionNotification,
+    "session/request_permission": schema.RequestPermissionRequest,
+}
+
+
+class Wire:
+    """Speaks the protocol line by line; every message of the agent is held against the protocol's models."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.updates: list[Any] = []
+        self.numbers = 0
+
+    async def ask(self, method: str, **values: Any) -> Any:
+        assert self._process.stdin
+        self.numbers += 1
+        self._process.stdin.write(line(method, self.numbers, **values))
+        while True:
+            message = await self._receive()
+            if "method" not in message:
+                assert message["id"] == self.numbers
+                assert set(message) == {"jsonrpc", "id", "result"}, message
+                return exactly(RESULTS[method], message["result"])
+            content = exactly(PARAMS[message["method"]], message["params"])
+            if message["method"] == "session/update":
+                self.updates.append(content.update)
+                continue
+            yes = {"outcome": {"outcome": "selected", "optionId": content.options[0].option_id}}
+            answer = {"jsonrpc": "2.0", "id": message["id"], "result": yes}
+            self._process.stdin.write(json.dumps(answer).encode() + b"\n")
+
+    async def _receive(self) -> Any:
+        assert self._process.stdout
+        return json.loads(await self._process.stdout.readline())
+
+
+def exactly(model: Any, values: Any) -> Any:
+    """Read values by a model of the protocol; they must have no field that it does not know."""
+    found = model.model_validate(values)
+    assert found.model_dump(mode="json", by_alias=True, exclude_unset=True) == values
+    return found
+
+
+async def test_every_message_is_one_of_the_protocol_and_several_cells_are_a_plan(workplace: Path) -> None:
+    picture = f"class P:\n  def _repr_png_(self): return {PNG!r}\ndisplay(P())"
+    answers = (
+        spoken(Say("Two steps."), call("print('one')"), call(picture)),
+        spoken(call("1/0")),
+        spoken(Say("Done.")),
+    )
+    with ModelServer(*answers) as server:
+        model = ("-m", "openai/tester", "-ab", server.base, "-ak", "sk-test-key", "-c", "200000", "-lsv")
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "oi_tui", "--acp", *model),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=10_000_000,
+        )
+        async with asyncio.timeout(_BOUND * 2):
+            wire, folder = Wire(process), {"cwd": str(workplace), "mcpServers": []}
+            await wire.ask("initialize", protocolVersion=acp.PROTOCOL_VERSION, clientCapabilities={})
+            session = (await wire.ask("session/new", **folder)).session_id
+            words = [{"type": "text", "text": "go"}]
+            ended = await wire.ask("session/prompt", sessionId=session, prompt=words)
+            assert ended.stop_reason == "end_turn"
+            plans = [
+                [(entry.content, entry.status) for entry in update.entries]
+                for update in wire.updates
+                if update.session_update == "plan"
+            ]
+            titles = ["python: print('one')", "python: class P:"]
+            assert plans[0] == [(title, "pending") for title in titles]
+            assert [(titles[0], "completed"), (titles[1], "pending")] in plans
+            assert plans[-1] == [(title, "completed") for title in titles]
+            assert images_of(wire.updates) == {base64.b64encode(PNG).decode()}
+            listed = (await wire.ask("session/list", cwd=str(workplace))).sessions
+            assert [item.session_id for item in listed] == [session]
+            fork = (await wire.ask("session/fork", sessionId=session, **folder)).session_id
+            for opened in (fork, session):
+                await wire.ask("session/close", sessionId=opened)
+            await wire.ask("session/resume", sessionId=session, **folder)
+            await wire.ask("session/close", sessionId=session)
+            wire.updates.clear()
+            await wire.ask("session/load", sessionId=session, **folder)
+            assert images_of(wire.updates) == {base64.b64encode(PNG).decode()}
+            assert process.stdin
+            process.stdin.close()
+            assert await process.wait() == 0
+
+
+def images_of(updates: list[Any]) -> set[str]:
+    calls = [update for update in updates if update.session_update in ("tool_call", "tool_call_update")]
+    blocks = [item.content for call in calls for item in call.content]
+    return {block.data for block in blocks if block.type == "image"}

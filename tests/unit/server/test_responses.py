@@ -1,5 +1,6 @@
 """OpenAI's Responses API, with OpenAI's own library."""
 
+import base64
 import json
 from typing import Any
 
@@ -10,7 +11,7 @@ pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed h
 
 import openai
 
-from oi_tui.engine.llm.base import ErrorInfo, Text
+from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.server.options import Limits
 from tests.fakes import call
 from tests.unit.server.conftest import Serve
@@ -103,3 +104,79 @@ def test_an_input_that_is_none_is_refused(serve: Serve, given: dict[str, Any]) -
     with running.http() as client:
         assert client.post("/openai/responses", json=given).status_code == 400
         assert client.get("/v1/sessions").json()["sessions"] == []
+
+
+def test_the_events_of_code_come_in_the_order_of_openai(serve: Serve) -> None:
+    running = serve([Text("Look:"), call("picture")], [Text("Done.")], auto_run=True)
+    with client_of(running) as client:
+        events = list(client.responses.create(model="x", input="Show", tools=TOOLS, stream=True))
+    added = [event.item for event in events if event.type == "response.output_item.added"]
+    code = next(item.id for item in added if item.type == "code_interpreter_call")
+    kinds = [event.type for event in events if getattr(event, "item_id", None) == code]
+    short = [kind.removeprefix("response.code_interpreter_call") for kind in kinds]
+    assert short[0] == ".in_progress"
+    assert short[-3:] == ["_code.done", ".interpreting", ".completed"]
+    assert set(short[1:-3]) == {"_code.delta"}
+    deltas = [e.delta for e in events if e.type == "response.code_interpreter_call_code.delta"]
+    assert "".join(deltas) == "picture"
+    outputs = next(item for item in events[-1].response.output if item.id == code).outputs
+    assert [output.type for output in outputs] == ["logs", "image", "logs"]
+    assert outputs[1].url == "data:image/png;base64,aGk="
+
+
+def test_usage_is_that_of_all_requests_of_the_response(serve: Serve) -> None:
+    usage = Usage(100, 20, None, 30)
+    running = serve([call("print(1)"), usage], [Text("Done."), usage], auto_run=True)
+    with client_of(running) as client:
+        used = client.responses.create(model="x", input="Print 1").usage
+    assert (used.input_tokens, used.output_tokens, used.total_tokens) == (200, 40, 240)
+    assert used.input_tokens_details.cached_tokens == 60
+
+
+def test_a_client_that_keeps_the_conversation_itself_is_understood(serve: Serve) -> None:
+    running = serve([Text("Three.")])
+    history = [
+        {"role": "user", "content": "first words"},
+        {
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "second words", "annotations": []}],
+        },
+        {"type": "reasoning", "id": "r", "summary": []},
+        {"role": "user", "content": [{"type": "input_text", "text": "third words"}]},
+    ]
+    with client_of(running) as client:
+        response = client.responses.create(model="x", input=history, instructions="Be brief.")
+    assert response.instructions == "Be brief."
+    asked = json.dumps(running.llm.requests[0].messages)
+    places = [asked.index(words) for words in ("Be brief.", "first words", "second words", "third words")]
+    assert places == sorted(places)
+
+
+def test_files_of_text_come_with_the_input(serve: Serve) -> None:
+    running = serve([Text("Read.")])
+    data = "data:text/csv;base64," + base64.b64encode(b"a,b\n1,2\n").decode()
+    file = {"type": "input_file", "filename": "small.csv", "file_data": data}
+    with client_of(running) as client:
+        client.responses.create(model="x", input=[{"role": "user", "content": [file]}])
+        assert "File: small.csv" in json.dumps(running.llm.requests[0].messages)
+        wrong = {**file, "file_data": "data:image/gif;base64,/w=="}
+        with pytest.raises(openai.BadRequestError, match=r"small\.csv: file_data must be"):
+            client.responses.create(model="x", input=[{"role": "user", "content": [wrong]}])
+
+
+def test_errors_have_the_form_of_openai(serve: Serve) -> None:
+    running = serve()
+    with client_of(running) as client:
+        for error, kind, given in (
+            (openai.BadRequestError, "invalid_request_error", {"input": []}),
+            (openai.NotFoundError, "not_found_error", {"input": "x", "previous_response_id": "resp_no_1"}),
+        ):
+            with pytest.raises(error) as raised:
+                client.responses.create(model="x", **given)
+            assert (raised.value.type, raised.value.code, raised.value.param) == (kind, None, None)
+    with (
+        openai.OpenAI(base_url=f"{running.address}/openai", api_key="wrong", max_retries=0) as client,
+        pytest.raises(openai.AuthenticationError) as refused,
+    ):
+        client.responses.create(model="x", input="x")
+    assert refused.value.type == "authentication_error"
