@@ -4,18 +4,22 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from oi_tui.computer_api import ComputerApi
-from oi_tui.messages import Displayed, Printed, RunEnded
+from oi_tui.engine.llm.base import Text
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.messages import Displayed, Message, Printed, RunEnded
 from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.workspace import Workspace
 from tests import bare_python
 from tests.computer.desktop import screen, until
+from tests.fakes import Llm, call
 
 needs_desktop = pytest.mark.needs("Xvfb", "openbox", "dbus-daemon", "at-spi2", "zenity")
 
@@ -23,7 +27,7 @@ needs_desktop = pytest.mark.needs("Xvfb", "openbox", "dbus-daemon", "at-spi2", "
 class Cells:
     """Python with the computer object on a screen."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, python: str | None = None) -> None:
         self.sees = True
         #: Why pictures were asked for that may show passwords, and the answer.
         self.asked: list[str] = []
@@ -35,7 +39,7 @@ class Cells:
             allows_unmasked=self._allows,
         )
         declared = self.api.given_to(LANGUAGES)
-        self.computer = Computer(cwd=folder, declared=declared, python=bare_python.interpreter())
+        self.computer = Computer(cwd=folder, declared=declared, python=python or bare_python.interpreter())
         self.images: list[str] = []
 
     def _allows(self, why: str) -> bool:
@@ -53,6 +57,21 @@ class Cells:
         text, ended = self.tried(code)
         assert ended.state == "finished", text
         return text
+
+    def turn(self, *pieces: str) -> Sequence[Message]:
+        """Have a scripted model run these pieces of code in a turn of a conversation; all must finish."""
+        llm = Llm(*([call(code)] for code in pieces), [Text("Done.")])
+        profile = Profile(model="openai/x").with_changes("flag", os=True, auto_run=True)
+        workspace = Workspace(profile, llm=llm, computer=self.computer, lent=True)
+        try:
+            list(workspace.session.turn("Do it."))
+            messages = workspace.session.messages
+        finally:
+            workspace.close()
+        outputs = [message.content for message in messages if message.type == "console"]
+        states = [message.state for message in messages if message.is_cell]
+        assert states == ["finished"] * len(pieces), outputs
+        return messages
 
     def wait_for(self, text: str) -> str:
         """Wait until the elements of the active program contain this text and stay; return them."""
@@ -106,13 +125,13 @@ def session_bus() -> Iterator[str]:
 
 
 @contextmanager
-def desktop(folder: Path) -> Iterator[Cells]:
-    """A screen with the accessibility service at work, and cells on it."""
+def desktop(folder: Path, python: str | None = None) -> Iterator[Cells]:
+    """A screen with the accessibility service at work, and cells on it, in a bare Python or in this one."""
     with screen() as display, session_bus() as bus, pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISPLAY", display)
         patch.setenv("DBUS_SESSION_BUS_ADDRESS", bus)
         patch.delenv("AT_SPI_BUS_ADDRESS", raising=False)
-        cells = Cells(folder)
+        cells = Cells(folder, python)
         try:
             # All that the tests share is started before them.
             cells.run("computer.mouse.move(5, 5)\ncomputer.display.elements()")

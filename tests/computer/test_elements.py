@@ -270,6 +270,9 @@ def test_a_name_that_is_the_same_is_preferred_to_a_longer_one() -> None:
     listed = Elements([element(1, "push button", "Save as"), element(2, "push button", "Save")])
     assert only(listed, "save", "button").number == 2
     assert only(listed, "save a", None).number == 1
+    # The same element twice, as GTK lists entries of an open combo box, is one.
+    twice = [Element(number, "menu item", "Small", Region(5, 5, 2, 2), "w") for number in (3, 4)]
+    assert only(twice, "Small", "menu item").name == "Small"
     with pytest.raises(ComputerError, match="There are 2 of push_button 'sav'"):
         only(listed, "sav", "push_button")
 

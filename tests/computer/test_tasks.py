@@ -1,6 +1,9 @@
-"""Tasks that a person would give, done in real programs by short code, and judged by what these got."""
+"""Tasks that a person would give, done in real programs by a scripted model, and judged by what these got."""
 
+import http.server
 import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +128,75 @@ TASKS = (
         "assert 's3cret' not in str(computer.display.elements())\ncomputer.mouse.click('OK')",
         "s3cret\n",
     ),
+    Task(
+        "tick a box in a row",
+        ("--list", "--checklist", "--column=Pick", "--column=Item", "FALSE", "Tea", "FALSE", "Milk"),
+        "'Milk'",
+        "d, m = computer.display, computer.mouse\n"
+        "m.click(d.elements('Pick')[0].center[0], d.elements('Milk')[0].center[1])\nm.click('OK')",
+        "Milk\n",
+    ),
+    Task(
+        "choose from a menu of values",
+        ("--forms", "--text=Order", "--add-combo=Size", "--combo-values=Small|Medium|Large"),
+        "combo box",
+        "import time\ncomputer.mouse.click(role='combo box')\n"
+        "for _ in range(200):\n"
+        "    if computer.display.elements('Medium', 'menu item'): break\n"
+        "    time.sleep(0.02)\n"
+        "computer.mouse.click(role='menu item', name='Medium')\ncomputer.mouse.click('OK')",
+        "Medium\n",
+    ),
+    Task(
+        "take the day before",
+        ("--calendar", "--text=When", "--day=3", "--month=5", "--year=2026", "--date-format=%Y-%m-%d"),
+        "calendar",
+        "computer.mouse.click(role='button', name='OK')",
+        "2026-05-03\n",
+    ),
+    Task(
+        "write over what a triple click selects",
+        ("--entry", "--text=Name", "--entry-text=one two three"),
+        "(focused)",
+        "computer.mouse.triple_click(role='text', name='Name')\ncomputer.keyboard.write('four\\n', delay=0)",
+        "four\n",
+    ),
+    Task(
+        "cut out a word",
+        ("--entry", "--text=Name", "--entry-text=one two"),
+        "(focused)",
+        "k = computer.keyboard\nk.press('home', interval=0)\nk.hotkey('ctrl', 'shift', 'right')\n"
+        "k.press('delete', 'enter', interval=0)",
+        " two\n",
+    ),
+    Task(
+        "use the actions that models were trained on",
+        ("--entry", "--text=Name", "--entry-text=old"),
+        "(focused)",
+        "x, y = computer.display.elements(role='text')[0].center\n"
+        "computer.act([{'action': 'triple_click', 'coordinate': [x, y]}])\n"
+        "computer.act({'action': 'type', 'text': 'new'})\n"
+        "computer.act([{'type': 'keypress', 'keys': ['ENTER']}])",
+        "new\n",
+    ),
+    Task(
+        "read a code and type it below",
+        ("--entry", "--text=Type 4711 here"),
+        "(focused)",
+        "code = [e.name for e in computer.display.elements(role='label')][0].split()[1]\n"
+        "computer.keyboard.write(code + '\\n', delay=0)",
+        "4711\n",
+    ),
 )
+#: A page with a table, a form and a chart.
+PAGE = b"""<!doctype html><title>Shop</title><h1>Orders</h1>
+<table><tr><th>Item</th><th>Price</th></tr><tr><td>Tea</td><td>3</td></tr><tr><td>Milk</td><td>2</td></tr></table>
+<form onsubmit="fetch('/sent?' + n.value + '+' + s.value); return false">
+<label for=n>Name</label><input id=n><label for=s>Street</label><input id=s><button>Send</button></form>
+<svg width=300 height=100><rect x=0 y=60 width=80 height=40 fill="#ff0000"></rect>
+<rect x=100 y=10 width=80 height=90 fill="#00ff00"></rect>
+<rect x=200 y=80 width=80 height=20 fill="#0000ff"></rect></svg>
+<div style="height: 3000px"></div><a href=/far>Far below</a>"""
 
 
 @pytest.fixture(scope="module")
@@ -135,61 +206,160 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cells]:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name.replace(" ", "-"))
-def test_a_task_in_a_dialog_is_done(desk: Cells, task: Task) -> None:
+def test_a_task_in_a_dialog_is_done(desk: Cells, own_world: Path, task: Task) -> None:
     with dialog("--title=Task", *task.dialog) as process:
         desk.wait_for(task.first)
-        desk.run(task.code)
+        desk.turn(task.code)
         assert process.communicate(timeout=PATIENCE)[0] == task.output
         assert process.returncode == task.status
 
 
-def test_a_file_is_chosen_by_its_path(desk: Cells, tmp_path: Path) -> None:
+def test_a_file_is_chosen_by_its_path(desk: Cells, own_world: Path, tmp_path: Path) -> None:
     file = tmp_path / "invoice.txt"
     file.touch()
     with dialog("--file-selection", "--title=Open") as process:
         desk.wait_for("'OK'")
         # The first sign opens the field for a path, whose first sign is typed already.
-        desk.run("computer.keyboard.write('/', delay=0)")
+        desk.turn("computer.keyboard.write('/', delay=0)")
         # Places of the list beside it are no labels of the field.
         desk.wait_for("text '' = '/' (focused)")
-        desk.run(f"computer.keyboard.write({str(file)[1:]!r}, interval=0.01, delay=0)")
+        desk.turn(f"computer.keyboard.write({str(file)[1:]!r}, interval=0.01, delay=0)")
         desk.wait_for(f"= '{file}'")
-        desk.run("computer.mouse.click(role='button', name='OK')")
+        desk.turn("computer.mouse.click(role='button', name='OK')")
         assert process.communicate(timeout=PATIENCE)[0] == f"{file}\n"
 
 
-def test_a_file_gets_another_name_in_a_dialog(desk: Cells, tmp_path: Path) -> None:
+def test_a_file_gets_another_name_in_a_dialog(desk: Cells, own_world: Path, tmp_path: Path) -> None:
     with dialog("--file-selection", "--save", "--title=Save", f"--filename={tmp_path}/old.txt") as process:
         desk.wait_for("'old.txt'")
-        desk.run("e = [e for e in computer.display.elements(role='text') if e.value == 'old.txt']")
-        desk.run("computer.mouse.click(e[0])\ncomputer.keyboard.hotkey('ctrl', 'a', interval=0)")
-        desk.run("computer.keyboard.write('new.txt', delay=0)\ncomputer.keyboard.press('enter')")
+        desk.turn("e = [e for e in computer.display.elements(role='text') if e.value == 'old.txt']")
+        desk.turn("computer.mouse.click(e[0])\ncomputer.keyboard.hotkey('ctrl', 'a', interval=0)")
+        desk.turn("computer.keyboard.write('new.txt', delay=0)\ncomputer.keyboard.press('enter')")
         assert process.communicate(timeout=PATIENCE)[0] == f"{tmp_path}/new.txt\n"
 
 
-def test_an_answer_is_copied_from_one_window_into_another(desk: Cells) -> None:
+def test_an_answer_is_copied_from_one_window_into_another(desk: Cells, own_world: Path) -> None:
     with dialog("--entry", "--title=From", "--text=From", "--entry-text=42 apples") as source:
         desk.wait_for("'42 apples'")
         with dialog("--entry", "--title=Into", "--text=Into") as target:
             desk.wait_for("label 'Into'")
-            desk.run("computer.os.activate('From')")
+            desk.turn("computer.os.activate('From')")
             desk.wait_for("'42 apples'")
-            desk.run("text = computer.display.elements(role='text', name='From')[0].value")
-            desk.run("computer.os.activate('Into')")
+            desk.turn("text = computer.display.elements(role='text', name='From')[0].value")
+            desk.turn("computer.os.activate('Into')")
             desk.wait_for("label 'Into'")
-            desk.run("computer.mouse.click(role='text')\ncomputer.keyboard.write(text + '\\n', delay=0)")
+            desk.turn("computer.mouse.click(role='text')\ncomputer.keyboard.write(text + '\\n', delay=0)")
             assert target.communicate(timeout=PATIENCE)[0] == "42 apples\n"
         assert source.poll() is None
 
 
-def test_a_command_is_run_in_a_terminal(desk: Cells, tmp_path: Path) -> None:
+def test_a_command_is_run_in_a_terminal(desk: Cells, own_world: Path, tmp_path: Path) -> None:
     programs.need("xterm")
     terminal = subprocess.Popen(["xterm", "-T", "Terminal", "-e", "sh"], cwd=tmp_path)
     try:
         until(lambda: "Terminal" in desk.run("print(computer.os.active_window())"), "the terminal")
-        desk.run("computer.keyboard.write('echo done > made.txt; exit\\n', delay=0)")
+        desk.turn("computer.keyboard.write('echo done > made.txt; exit\\n', delay=0)")
         terminal.wait(PATIENCE)
         assert (tmp_path / "made.txt").read_text() == "done\n"
     finally:
         terminal.kill()
         terminal.wait()
+
+
+class Pages(http.server.BaseHTTPRequestHandler):
+    """Answers with the page, and keeps what was asked for."""
+
+    def do_GET(self) -> None:
+        asked = self.server.asked  # type: ignore[attr-defined]
+        asked.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(PAGE if self.path == "/" else b"<h1>Far</h1>")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Web:
+    """Cells with a browser at a page, and what its server was asked for."""
+
+    cells: Cells
+    folder: Path
+    asked: list[str]
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    folder = tmp_path_factory.mktemp("pages")
+    with (
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server,
+        desktop(folder, sys.executable) as cells,
+    ):
+        asked: list[str] = []
+        server.asked = asked  # type: ignore[attr-defined]
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            cells.run("computer.browser.setup(headless=True)")
+            cells.run(f"def home(): computer.browser.go_to_url('http://127.0.0.1:{server.server_port}/')")
+            yield Web(cells, folder, asked)
+            cells.run("computer.browser.quit()")
+        finally:
+            server.shutdown()
+            serving.join()
+
+
+in_browser = pytest.mark.needs("chromium", "playwright")
+
+
+@in_browser
+def test_a_table_of_a_page_is_copied_into_a_csv(web: Web, own_world: Path) -> None:
+    web.cells.turn(
+        "home()\nimport csv\nrows = computer.browser.driver.locator('tr').all()\n"
+        "with open('prices.csv', 'w', newline='') as file:\n"
+        "    csv.writer(file).writerows([c.inner_text() for c in r.locator('th,td').all()] for r in rows)"
+    )
+    assert (web.folder / "prices.csv").read_text().split() == ["Item,Price", "Tea,3", "Milk,2"]
+
+
+@in_browser
+def test_a_form_of_a_page_is_filled_and_sent(web: Web, own_world: Path) -> None:
+    fill = "b = computer.browser\nb.fill('Street', 'Hill')\nb.fill('Name', 'Ann')\nb.click('Send')"
+    web.cells.turn("home()", fill)
+    until(lambda: "/sent?Ann+Hill" in web.asked, "what the form sends")
+
+
+@in_browser
+def test_a_link_far_below_is_followed(web: Web, own_world: Path) -> None:
+    web.cells.turn("home()\ncomputer.browser.click('Far below')\nassert 'Far' in computer.browser.read()")
+    assert "/far" in web.asked
+
+
+@in_browser
+def test_the_highest_bar_of_a_chart_is_read_from_a_picture(web: Web, own_world: Path) -> None:
+    messages = web.cells.turn(
+        "home()\nfrom PIL import Image\n"
+        "colours = Image.open(computer.browser.screenshot('page.png')).convert('RGB').getcolors(1 << 20)\n"
+        "bars = {c: n for n, c in colours if sorted(c) == [0, 0, 255]}\nprint(max(bars, key=bars.get))"
+    )
+    assert any(message.content.strip() == "(0, 255, 0)" for message in messages)
+
+
+@in_browser
+def test_what_a_page_says_is_typed_into_another_program(web: Web, own_world: Path) -> None:
+    with dialog("--entry", "--title=Price", "--text=Price of milk") as process:
+        web.cells.wait_for("(focused)")
+        web.cells.turn(
+            "home()\nprice = computer.browser.driver.locator('tr:has-text(\"Milk\") td').nth(1).inner_text()",
+            "computer.keyboard.write(price + '\\n', delay=0)",
+        )
+        assert process.communicate(timeout=PATIENCE)[0] == "2\n"
+
+
+@in_browser
+def test_a_wrong_name_on_a_page_is_seen_and_corrected(web: Web, own_world: Path) -> None:
+    with pytest.raises(AssertionError, match=r"Submit.*is on the page 0 times"):
+        web.cells.turn("home()\ncomputer.browser.click('Submit')")
+    web.cells.turn("home()\ncomputer.browser.click('Send')")

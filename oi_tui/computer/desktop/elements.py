@@ -301,7 +301,10 @@ def only(elements: Iterable[Element], name: str | None, role: str | None) -> Ele
     A name that is the same, but for case, is preferred to one that only contains it.
     """
     elements = list(elements)
-    found = matching(elements, name, role)
+    # GTK lists the entries of an open combo box twice, at the same place.
+    found = list(
+        {(item.role, item.name, item.region): item for item in matching(elements, name, role)}.values()
+    )
     exact = [item for item in found if name and item.name.casefold() == name.casefold()]
     found = exact or found
     if len(found) == 1:
