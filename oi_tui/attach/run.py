@@ -12,6 +12,7 @@ from oi_tui import log
 from oi_tui.attach.address import Address, AddressError, token_of
 from oi_tui.attach.connection import AttachError, Connection, TokenRefusedError, sessions
 from oi_tui.attach.conversation import AttachedConversation
+from oi_tui.attach.images import Images
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
@@ -38,14 +39,15 @@ def run(address: Address) -> int:
         alarm = Wakeup()
         stack.callback(alarm.close)
         keyboard = Keyboard(alarm)
-        story = PlainEventHandler(say, note, _unsaved, echoes=keyboard.is_terminal)
         try:
             session = _choose_session(sessions(address), keyboard)
         except AttachError as error:
-            story.note(str(error))
+            note(f"{error}\n")
             return FAILED if not isinstance(error, TokenRefusedError) else 2
         if session is None:
             return 0
+        save = Images(address, session).save
+        story = PlainEventHandler(say, note, save, echoes=keyboard.is_terminal)
         story.note(f"Attached to {address.shown}. ctrl+d leaves; the session goes on.")
         link = Connection(address, session, alarm.ring)
         stack.callback(link.close)
@@ -92,8 +94,3 @@ def _choose_session(found: Sequence[Mapping[str, Any]], keyboard: Keyboard) -> s
             return None
         if typed.strip().isdecimal() and 0 < int(typed.strip()[:6]) <= len(found):
             return str(found[int(typed.strip()[:6]) - 1]["id"])
-
-
-def _unsaved(_image: object) -> str:
-    """Images stay with the server."""
-    return ""

@@ -48,7 +48,8 @@ def _described(language: str, memory: Mapping[str, Any]) -> list[str]:
     if memory["state"] != "known":
         return [f"{language}: {_MEMORY.get(memory['state'], memory['state'])}"]
     variables = memory["variables"]
-    lines = [f"{language}: {memory['total']} variables"]
+    total = memory["total"]
+    lines = [f"{language}: {total} variable{'s' * (total != 1)}"]
     return [*lines, *(f"  {v['name']}: {v['type']}, {one_line(v['summary'])}" for v in variables)]
 
 

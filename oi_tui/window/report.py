@@ -73,7 +73,7 @@ def files_changed(snapshots: Snapshots, runs: Iterable[str]) -> list[str]:
 
 
 def variables(memories: Iterable[Memory], language: str | None) -> dict[str, Any]:
-    """Return the variables of one language, or of all that were started."""
+    """Return the variables of one language, or of all that were started and report them."""
     return {
         memory.language: {
             "state": memory.state,
@@ -81,7 +81,7 @@ def variables(memories: Iterable[Memory], language: str | None) -> dict[str, Any
             "variables": [{"name": v.name, "type": v.type, "summary": v.summary} for v in memory.variables],
         }
         for memory in memories
-        if language == memory.language or (language is None and memory.state != "unstarted")
+        if language == memory.language or (language is None and memory.state not in ("unstarted", "silent"))
     }
 
 

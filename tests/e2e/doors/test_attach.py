@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
 pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
 
+from oi_tui import paths
 from oi_tui.engine.llm.base import Text
 from tests.fakes import call
 from tests.terminal import Terminal
@@ -185,4 +186,18 @@ def test_the_token_is_asked_for_and_not_shown(serve: Serve, attach: Attach, tmp_
     terminal.send(f"http://127.0.0.1:8000/#token={running.options.token}\r")
     terminal.ready()
     assert running.options.token.encode() not in terminal.raw
+    terminal.leave()
+
+
+def test_images_are_fetched_and_kept_as_files_here(serve: Serve, attach: Attach) -> None:
+    running = serve([call("picture")], [Text("That is all.")])
+    terminal = attach(running)
+    terminal.ready()
+    terminal.say("draw")
+    terminal.wait_for(QUESTION)
+    terminal.say("y")
+    screen = terminal.wait_for("That is all.")
+    assert "(an image, saved as" in screen
+    assert [file.read_bytes() for file in (paths.data() / "outputs").glob("*.png")] == [b"hi"]
+    terminal.ready()
     terminal.leave()

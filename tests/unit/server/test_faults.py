@@ -1,6 +1,7 @@
 """Clients that break off, never read, send garbage or come by the hundred."""
 
 import base64
+import json
 import os
 import socket
 import threading
@@ -79,6 +80,25 @@ def test_a_client_may_break_off_at_every_step(serve: Serve) -> None:
     for end in range(0, len(whole), 7):
         dropped(running, whole[:end])
     still_works(running)
+
+
+def test_a_jupyter_client_may_break_off_at_every_step_and_the_kernel_goes_on(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    with running.http() as client:
+        kernel = client.post("/api/kernels", json={"name": "python3"}).json()
+    path = f"/api/kernels/{kernel['id']}/channels"
+    cell = {"header": {"msg_id": "1", "msg_type": "execute_request"}, "content": {"code": "flood"}}
+    text = json.dumps({**cell, "channel": "shell"}).encode()
+    frame = b"\x81" + bytes([0x80 | 126]) + len(text).to_bytes(2, "big") + MASK + text
+    for end in (*range(0, len(frame), 11), len(frame)):
+        dropped(running, handshake(running, path) + frame[:end])
+    for broken in BROKEN:
+        dropped(running, handshake(running, path) + broken)
+    clients = running.app.state.context.kernels[kernel["id"]].clients
+    assert processes.wait_until(lambda: not clients, 20)
+    with running.socket(path) as client:
+        client.send({**cell, "content": {"code": "print(1)"}})
+        assert client.until(msg_type="execute_reply")[-1]["content"]["status"] == "ok"
 
 
 def test_a_thousand_connects_leave_nothing_behind(serve: Serve) -> None:
