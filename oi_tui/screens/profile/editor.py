@@ -246,6 +246,11 @@ class ProfileEditor(Page[Profile | None]):
                 self.query_one(OptionList).focus() if not self._query else self._focus_field(0)
             return
         boxes = self._boxes()
+        if focused not in boxes:
+            # It was hidden a moment ago, and has not lost the focus yet.
+            search_box = self.query_one("#profile-search", Input)
+            search_box.focus()
+            return
         at = boxes.index(focused) + (1 if event.key == "down" else -1)
         if at < 0:
             self.query_one("#profile-search").focus()

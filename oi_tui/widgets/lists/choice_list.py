@@ -23,6 +23,20 @@ class ChoiceList(OptionList):
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width - _COLUMNS, 1 + padding))
 
+    def action_page_up(self) -> None:
+        """A page up; to the first option where there is no room for a page."""
+        if self._lines:
+            super().action_page_up()  # type: ignore[no-untyped-call]
+        else:
+            self.action_first()
+
+    def action_page_down(self) -> None:
+        """A page down; to the last option where there is no room for a page."""
+        if self._lines:
+            super().action_page_down()  # type: ignore[no-untyped-call]
+        else:
+            self.action_last()
+
     def render_line(self, y: int) -> Strip:
         """A row of an option, with the mark before its first row where it is chosen."""
         row = super().render_line(y)

@@ -30,6 +30,19 @@ async def test_the_mark_stands_before_the_first_row_of_what_is_chosen() -> None:
         assert app.query_one(ChoiceList).size.height == 4
 
 
+async def test_a_list_without_any_room_can_be_paged_through() -> None:
+    app = Shell()
+    app.CSS = "ChoiceList { width: 0; height: 0; min-width: 0; border: none; padding: 0; }"
+    async with app.run_test(size=(40, 10)) as pilot:
+        choices = app.query_one(ChoiceList)
+        choices.focus()
+        choices.highlighted = 1
+        await pilot.press("pagedown")
+        assert choices.highlighted == 2
+        await pilot.press("pageup")
+        assert choices.highlighted == 1
+
+
 async def test_a_click_on_the_mark_chooses_its_row() -> None:
     app = Shell()
     app.CSS = "ChoiceList { width: 30; height: auto; border: none; padding: 0; }"

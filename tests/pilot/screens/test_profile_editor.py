@@ -9,6 +9,7 @@ from typing import ClassVar
 import pytest
 from textual import events
 from textual.app import App
+from textual.events import Key
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static, TextArea
 
@@ -515,3 +516,14 @@ async def test_nothing_changed_is_reported(path: Path) -> None:
         await pilot.press("f7")
         await until(pilot, lambda: app.shown == [])
         assert "No setting differs" in app.words("nothing")
+
+
+async def test_an_arrow_in_a_field_that_was_just_hidden_goes_to_the_search(path: Path) -> None:
+    async with opened(path) as (app, pilot):
+        await pilot.press("down", "enter")
+        box = app.field("model").query_one(Input)
+        assert box.has_focus
+        app.field("model").display = False
+        # Before the next frame, in which Textual takes the focus away.
+        app.editor.on_key(Key("down", None))
+        await until(pilot, lambda: app.editor.query_one("#profile-search").has_focus)
