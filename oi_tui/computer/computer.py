@@ -85,15 +85,16 @@ class Computer:
         """End what `run` started."""
         self.terminal.terminate()
 
-    def act(self, actions: Any) -> Any:
+    def act(self, actions: Any, size: tuple[int, int] | None = None) -> Any:
         """Carry out an action, or a list: {"action": "left_click", "coordinate": [10, 20]}.
 
         The actions of Anthropic's computer_20250124 and computer_20251124 and of OpenAI's tool computer are
-        known, with coordinates of the whole screen. Returns the picture that the last of them asked for.
+        known, with coordinates of the whole screen, or of a picture of it
+        with this `size`. Returns the picture that the last of them asked for.
         """
         from oi_tui.computer.desktop import actions as known
 
-        return known.act(self, actions)
+        return known.act(self, actions, size)
 
     def screenshot(self, *args: Any, **options: Any) -> Any:
         """Take a picture of the screen; see `computer.display.screenshot`."""

@@ -47,6 +47,5 @@ def test_the_actions_of_openai_are_carried_out_in_order() -> None:
         ("mouse.move", 3, 4),
         ("mouse.scroll", -3, True),
         ("mouse.scroll", 2, True),
-        ("mouse.drag", (1, 1), (5, 5)),
-        ("mouse.drag", (5, 5), (9, 1)),
+        ("mouse.drag", (1, 1), (9, 1), [(5, 5)]),
     ]

@@ -150,6 +150,79 @@ def test_actions_of_computer_tools_are_carried_out_in_order(desk: Desk) -> None:
     assert desk.pressed() == []
 
 
+def test_each_action_does_on_the_screen_what_it_says(desk: Desk) -> None:
+    (x, y), (entry_x, entry_y), form = desk.form.canvas, desk.form.entry, desk.form
+    place = f"'coordinate': [{x + 7}, {y + 8}]"
+
+    def act(*actions: str) -> list[str]:
+        """What the form wrote of these actions."""
+        before = len(form.lines)
+        desk.run(f"computer.act([{', '.join('{' + action + '}' for action in actions)}])")
+        # A key that is let go of marks the end.
+        ends = sum("F9" in line for line in form.lines)
+        desk.run("computer.keyboard.press('f9')")
+        until(lambda: sum("F9" in line for line in form.lines) == ends + 2, "the end")
+        return [line for line in form.lines[before:] if "F9" not in line and not line.startswith("at ")]
+
+    for name, button in (("left", 1), ("middle", 2), ("right", 3)):
+        clicked = [f"ButtonPress {button} 7 8", f"ButtonRelease {button} 7 8"]
+        assert act(f"'action': '{name}_click', {place}") == clicked
+        word = "wheel" if name == "middle" else name
+        assert act(f"'type': 'click', 'button': '{word}', 'x': {x + 7}, 'y': {y + 8}") == clicked
+    for button, number in (("back", 8), ("forward", 9)):
+        assert act(f"'type': 'click', 'button': '{button}', 'x': {x + 7}, 'y': {y + 8}") == [
+            f"ButtonPress {number} 7 8", f"ButtonRelease {number} 7 8"]  # fmt: skip
+    presses = act(f"'action': 'triple_click', {place}")
+    assert presses.count("ButtonPress 1 7 8") + presses.count("Double-Button 1 7 8") >= 3
+    assert presses.count("ButtonRelease 1 7 8") == 3
+    assert act(f"'action': 'mouse_move', {place}", "'action': 'left_mouse_down'",
+               f"'action': 'mouse_move', 'coordinate': [{x + 30}, {y + 8}]", "'action': 'left_mouse_up'") == [
+        "ButtonPress 1 7 8", "dragged 30 8", "ButtonRelease 1 30 8"]  # fmt: skip
+    path = [{"x": x + across, "y": y + down} for across, down in ((5, 5), (50, 5), (50, 40))]
+    dragged = act(f"'type': 'drag', 'path': {path}")
+    assert (dragged[0], dragged[-1]) == ("ButtonPress 1 5 5", "ButtonRelease 1 50 40")
+    assert "dragged 50 5" in dragged
+    assert sum(line.startswith("Button") for line in dragged) == 2
+    # The number of turns of the wheel, in both ways to say it.
+    for direction, button in (("up", 4), ("down", 5)):
+        turned = act(f"'action': 'scroll', {place}, 'scroll_direction': '{direction}', 'scroll_amount': 3")
+        assert turned.count(f"ButtonRelease {button} 7 8") == 3
+    turned = act(f"'type': 'scroll', 'x': {x + 7}, 'y': {y + 8}, 'scroll_x': 0, 'scroll_y': 240")
+    assert turned.count("ButtonRelease 5 7 8") == 2
+    # Less than a turn of the wheel is one.
+    turned = act(f"'type': 'scroll', 'x': {x + 7}, 'y': {y + 8}, 'scroll_x': 0, 'scroll_y': -20")
+    assert turned.count("ButtonRelease 4 7 8") == 1
+    # Keys: together, held for a time, and held during a click.
+    desk.run(f"computer.mouse.click({entry_x}, {entry_y})")
+    pressed = act("'action': 'key', 'text': 'ctrl+Page_Down'")
+    assert pressed[:2] == ["key Control_L", "key Next"]
+    assert sorted(pressed[2:]) == ["up Control_L", "up Next"]
+    begun = time.monotonic()
+    held = act("'action': 'hold_key', 'text': 'ctrl+shift', 'duration': 0.3")
+    assert time.monotonic() - begun > 0.3
+    assert held[:2] == ["key Control_L", "key Shift_L"]
+    clicked = act(f"'action': 'left_click', {place}, 'text': 'shift'")
+    assert clicked == ["key Shift_L", "ButtonPress 1 7 8", "ButtonRelease 1 7 8", "up Shift_L"]
+    begun = time.monotonic()
+    act("'action': 'wait', 'duration': 0.2")
+    assert time.monotonic() - begun > 0.2
+    assert desk.pressed() == []
+
+
+def test_coordinates_of_a_smaller_picture_are_those_of_the_screen(desk: Desk) -> None:
+    # The screen has 1280x800 pixels.
+    act = "computer.act({}, size=(640, 400))"
+    move = act.format("[{'action': 'mouse_move', 'coordinate': [100, 50]}, {'action': 'cursor_position'}]")
+    assert desk.run(move) == "(200, 100)"
+    assert desk.run("p = " + act.format("{'action': 'zoom', 'region': [5, 5, 55, 30]}") + "\nprint(p)") == (
+        "<Picture 100x50>"
+    )
+    x, y = desk.form.canvas
+    path = f"[({x // 2 + 5}, {y // 2 + 5}), ({x // 2 + 25}, {y // 2 + 5})]"
+    desk.run(act.format(f"{{'type': 'drag', 'path': {path}}}"))
+    desk.form.says(f"ButtonRelease 1 {x // 2 * 2 + 50 - x} {y // 2 * 2 + 10 - y}")
+
+
 @pytest.mark.parametrize(
     ("action", "words"),
     [

@@ -6,8 +6,9 @@ Anthropic's tools `computer_20250124` and `computer_20251124` have one action at
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from oi_tui.computer.desktop.base import Region
@@ -21,24 +22,70 @@ _LONGEST_WAIT = 60.0
 _BUTTONS = {"wheel": "middle"}
 
 
-def act(computer: Any, actions: Action | Iterable[Action]) -> Picture | None:
-    """Carry out one action or several in their order. Return the last picture that one of them asked for."""
+def act(
+    computer: Any, actions: Action | Iterable[Action], size: tuple[int, int] | None = None
+) -> Picture | None:
+    """Carry out one action or several in their order. Return the last picture that one of them asked for.
+
+    `size` is that of the picture of the whole screen that coordinates belong to, where it is another.
+    """
     picture = None
     for action in [actions] if isinstance(actions, dict) else list(actions):
-        picture = _one(computer, action) or picture
+        picture = _one(computer, action, size) or picture
     return picture
 
 
-def _one(computer: Any, action: Action) -> Picture | None:
+def _one(computer: Any, action: Action, size: tuple[int, int] | None) -> Picture | None:
     name = action.get("action") or action.get("type")
     found = _ACTIONS.get(str(name))
     if found is None:
         raise ComputerError(f"There is no action {name!r}; actions: {', '.join(sorted(_ACTIONS))}.")
     try:
+        if size:
+            action = _scaled(action, computer.display.size, size)
         picture: Picture | None = found(computer, action)
     except (KeyError, TypeError, ValueError) as error:
         raise ComputerError(f"The action {name} is not complete: {action} ({error}).") from None
     return picture
+
+
+def _scaled(action: Action, screen: tuple[int, int], size: tuple[int, int]) -> Action:
+    """The action with the coordinates of the screen in place of those of a picture of this size."""
+
+    def scale(numbers: Iterable[Any]) -> list[int]:
+        # x and y in turn.
+        return [int(number) * screen[at % 2] // size[at % 2] for at, number in enumerate(numbers)]
+
+    scaled = {**action}
+    for key in ("coordinate", "start_coordinate", "region"):
+        if key in action:
+            scaled[key] = scale(action[key])
+    if "x" in action:
+        scaled["x"], scaled["y"] = scale((action["x"], action["y"]))
+    if "path" in action:
+        scaled["path"] = [scale(_pair(point)) for point in action["path"]]
+    return scaled
+
+
+def _pair(point: Any) -> tuple[Any, Any]:
+    """The coordinates of a point of a path, of which there are two forms."""
+    x, y = (point["x"], point["y"]) if isinstance(point, dict) else point
+    return x, y
+
+
+@contextlib.contextmanager
+def _held(computer: Any, action: Action) -> Iterator[None]:
+    """Hold the keys down that belong to a click or a turn of the wheel."""
+    keys = _keys(str(action.get("text") or "")) or [str(key).lower() for key in action.get("keys") or ()]
+    down = []
+    try:
+        for key in keys:
+            computer.keyboard.down(key)
+            down.append(key)
+        yield
+    finally:
+        for key in reversed(down):
+            computer.keyboard.up(key)
 
 
 def _point(action: Action, key: str = "coordinate") -> tuple[int, int] | None:
@@ -51,14 +98,8 @@ def _point(action: Action, key: str = "coordinate") -> tuple[int, int] | None:
 def _click(computer: Any, action: Action, button: str, clicks: int) -> None:
     if (point := _point(action)) is not None:
         computer.mouse.move(*point)
-    modifiers = _keys(str(action.get("text") or "")) or [str(key).lower() for key in action.get("keys") or ()]
-    for key in modifiers:
-        computer.keyboard.down(key)
-    try:
+    with _held(computer, action):
         computer.mouse.click(button=button, clicks=clicks)
-    finally:
-        for key in reversed(modifiers):
-            computer.keyboard.up(key)
 
 
 def _clicks(button: str, clicks: int) -> Callable[[Any, Action], None]:
@@ -79,29 +120,36 @@ def _move(computer: Any, action: Action) -> None:
 
 def _drag(computer: Any, action: Action) -> None:
     if "path" in action:
-        path = action["path"]
-        points = [(point["x"], point["y"]) if isinstance(point, dict) else tuple(point) for point in path]
+        start, *through, end = [_pair(point) for point in action["path"]]
     else:
-        start = _point(action, "start_coordinate") or computer.mouse.position()
-        points = [start, tuple(action["coordinate"])]
-    for before, after in zip(points, points[1:]):  # noqa: RUF007 -- pairwise came with Python 3.10
-        computer.mouse.drag(before, after)
+        start, through, end = (
+            _point(action, "start_coordinate") or computer.mouse.position(),
+            [],
+            action["coordinate"],
+        )
+    computer.mouse.drag(start, _pair(end), through=through)
 
 
 def _scroll(computer: Any, action: Action) -> None:
     if (point := _point(action)) is not None:
         computer.mouse.move(*point)
+    with _held(computer, action):
+        for clicks, sideways in _turns(action):
+            computer.mouse.scroll(clicks, sideways=sideways)
+
+
+def _turns(action: Action) -> list[tuple[int, bool]]:
+    """How far the wheel turns, and whether sideways."""
     if "scroll_direction" in action:
         direction, amount = action["scroll_direction"], int(action["scroll_amount"])
         if direction not in ("up", "down", "left", "right"):
             raise ComputerError(f"Scrolling {direction} is not possible; up, down, left and right are.")
-        clicks = amount if direction in ("up", "left") else -amount
-        computer.mouse.scroll(clicks, sideways=direction in ("left", "right"))
-    else:
-        # Pixels, of which a turn of the wheel moves about a hundred.
-        for pixels, sideways in ((action["scroll_y"], False), (action.get("scroll_x", 0), True)):
-            if clicks := -round(int(pixels) / 100):
-                computer.mouse.scroll(clicks, sideways=sideways)
+        return [(amount if direction in ("up", "left") else -amount, direction in ("left", "right"))]
+    # Pixels, of which a turn of the wheel moves about a hundred; less than that is one turn.
+    moved = ((int(action.get("scroll_y", 0)), False), (int(action.get("scroll_x", 0)), True))
+    return [
+        ((-1 if pixels > 0 else 1) * max(1, round(abs(pixels) / 100)), way) for pixels, way in moved if pixels
+    ]
 
 
 def _press(computer: Any, action: Action) -> None:
@@ -110,11 +158,8 @@ def _press(computer: Any, action: Action) -> None:
 
 
 def _hold(computer: Any, action: Action) -> None:
-    computer.keyboard.down(action["text"])
-    try:
+    with _held(computer, {"text": action["text"]}):
         _wait(computer, action)
-    finally:
-        computer.keyboard.up(action["text"])
 
 
 def _wait(_: Any, action: Action) -> None:

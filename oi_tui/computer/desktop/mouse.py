@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from oi_tui.computer.desktop.elements import Element, only
@@ -11,7 +12,7 @@ from oi_tui.computer.desktop.session import Session, session
 from oi_tui.computer.errors import ComputerError
 from oi_tui.computer.tool import Tool
 
-_BUTTONS = {"left": 1, "middle": 2, "right": 3}
+_BUTTONS = {"left": 1, "middle": 2, "right": 3, "back": 8, "forward": 9}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 4, 5, 6, 7
 #: A movement of a drag: how many steps, and how long each.
 _STEPS, _STEP_SECONDS = 20, 0.01
@@ -73,15 +74,24 @@ class Mouse(Tool):
         """Click with the right button."""
         self.click(*args, button="right", **kwargs)
 
-    def drag(self, start: tuple[int, int], end: tuple[int, int], button: str = "left") -> None:
-        """Press at one point, move to another and release there."""
+    def drag(
+        self,
+        start: tuple[int, int],
+        end: tuple[int, int],
+        button: str = "left",
+        through: Sequence[tuple[int, int]] = (),
+    ) -> None:
+        """Press at one point, move to another, on the way `through` others, and release there."""
         desktop, number = session(), _number(button)
         desktop.move(*start)
         desktop.button(number, True)
         try:
-            for step in range(1, _STEPS + 1):
-                time.sleep(_STEP_SECONDS)
-                desktop.move(*(a + (b - a) * step // _STEPS for a, b in zip(start, end)))
+            before = start
+            for after in (*through, end):
+                for step in range(1, _STEPS + 1):
+                    time.sleep(_STEP_SECONDS)
+                    desktop.move(*(a + (b - a) * step // _STEPS for a, b in zip(before, after)))
+                before = after
         except BaseException:
             # Whatever ended it, the button must not stay down.
             desktop.release()
