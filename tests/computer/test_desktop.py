@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -487,6 +488,55 @@ def test_a_killed_interpreter_leaves_nothing_pressed(desk: Desk) -> None:
     os.kill(pid, signal.SIGKILL)
     desk.form.says("ButtonRelease 1 3 3")
     desk.form.says("up Shift_L")
+
+
+def test_a_killed_guard_lets_nothing_be_pressed_and_nothing_stays_pressed(desk: Desk) -> None:
+    x, y = desk.form.canvas
+    find = "import os, glob, signal\nfrom oi_tui.computer.desktop.session import session\n"
+    find += f"computer.mouse.move({x + 3}, {y + 3})\ncomputer.mouse.down()\n"
+    find += "needle = b'guard.py\\0' + str(os.getpid()).encode()\n"
+    find += "for path in glob.glob('/proc/[0-9]*/cmdline'):\n"
+    find += "    try: found = needle in open(path, 'rb').read()\n    except OSError: continue\n"
+    find += "    if found: os.kill(int(path.split('/')[2]), signal.SIGKILL); print('killed')\n"
+    # What is told to a guard that is gone is refused once the system knows that it is.
+    find += "import time\nfor _ in range(500):\n    computer.mouse.scroll(1)\n    time.sleep(0.01)"
+    text, ended = desk.tried(find)
+    assert "killed" in text
+    assert ended.state == "failed"
+    assert "Nothing is pressed, because the process that lets go of keys and buttons" in text
+    desk.form.says("ButtonRelease 1 3 3")
+    # The next cell gets another guard.
+    desk.run(f"computer.mouse.click({x + 9}, {y + 9})")
+    desk.form.says("ButtonRelease 1 9 9")
+    until(lambda: desk.pressed() == [], "the release")
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from oi_tui.computer_api import ComputerApi
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.languages import LANGUAGES
+api = ComputerApi(lambda text, images: "", lambda: None)
+computer = Computer(cwd=Path(sys.argv[1]), declared=api.given_to(LANGUAGES))
+for report in computer.run("python", sys.argv[2]):
+    print(report, flush=True)
+"""
+
+
+def test_a_killed_program_leaves_nothing_pressed_while_a_drag_is_in_progress(desk: Desk) -> None:
+    x, y = desk.form.canvas
+    code = "import oi_tui.computer.desktop.mouse as m\nm._STEP_SECONDS = 0.2\n"
+    code += "computer.keyboard.down('shift')\n" + DRAG.format(x + 1, y + 1, x + 200)
+    argv = [sys.executable, "-c", PROGRAM, str(desk.computer.cwd), code]
+    program = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
+    try:
+        until(lambda: any(line.startswith("dragged") for line in desk.form.lines), "the drag")
+        assert "Shift_L" in desk.pressed()
+    finally:
+        program.kill()
+        program.wait()
+    until(lambda: desk.pressed() == [], "the release")
 
 
 def test_a_movement_by_hand_ends_the_turn_of_the_conversation(
