@@ -19,8 +19,10 @@ from oi_tui.text import one_line
 
 #: A second ctrl+c while nothing goes on leaves, within so many seconds.
 _TWICE = 2.0
-_QUESTION = "Run this {} code? y yes, n no, e edit: "
-_TOOL_QUESTION = "Call {}? y yes, n no, e edit: "
+_QUESTION = "Run this {} code? y yes, n no, e edit{}: "
+_TOOL_QUESTION = "Call {}? y yes, n no, e edit{}: "
+_ALWAYS = ", a always"
+_WHICH = "Run it, and approve which without asking? A number, or enter for none: "
 _WHY = "Why not? The model gets your answer; enter for no reason: "
 _ELSEWHERE = {
     "run": "Answered elsewhere: the code runs.",
@@ -49,7 +51,10 @@ class _Question:
     message: Message
     hash: str
     code: str
+    #: What can be approved besides, in words.
+    offers: tuple[str, ...] = ()
     why: bool = False
+    choosing: bool = False
     sent: bool = False
 
     @property
@@ -249,7 +254,8 @@ class AttachedConversation:
         message = Message(
             role="assistant", type="code", format=language, content=code, id=str(asked.get("message_id"))
         )
-        self._question = _Question(str(asked["id"]), message, code_hash(code), code)
+        offers = tuple(one_line(str(item), 200) for item in asked.get("always") or ())
+        self._question = _Question(str(asked["id"]), message, code_hash(code), code, offers)
         self._story.code(message, code)
         for text in filter(None, (asked.get("note"), asked.get("caution"))):
             self._story.note(str(text))
@@ -265,20 +271,32 @@ class AttachedConversation:
         if not self._keyboard.hush():
             return
         language = question.message.format or "code"
+        always = _ALWAYS if question.offers and not question.edited else ""
         if question.why:
             self._story.prompt(_WHY)
+        elif question.choosing:
+            self._story.prompt(_WHICH)
         elif is_tool(language):
-            self._story.prompt(_TOOL_QUESTION.format(one_line(words(language), 250)))
+            self._story.prompt(_TOOL_QUESTION.format(one_line(words(language), 250), always))
         else:
-            self._story.prompt(_QUESTION.format(one_line(language, 20)))
+            self._story.prompt(_QUESTION.format(one_line(language, 20), always))
 
     def _answer(self, question: _Question, line: str) -> None:
         if question.why:
             self._decide(question, "reject", reason=line.strip())
         elif not self._keyboard.settled(line):
             self._story.note("Stop typing to answer.")
+        elif question.choosing:
+            self._choose(question, line.strip())
         else:
             self._obey(question, line.strip().lower())
+
+    def _choose(self, question: _Question, number: str) -> None:
+        question.choosing = False
+        if number.isdecimal() and 0 < int(number[:6]) <= len(question.offers):
+            self._decide(question, "always", grant=int(number))
+        elif number:
+            self._story.note(f"Enter a number from 1 to {len(question.offers)}.")
 
     def _obey(self, question: _Question, word: str) -> None:
         match word:
@@ -288,6 +306,10 @@ class AttachedConversation:
                 self._decide(question, "run")
             case "n" | "no":
                 question.why = True
+            case "a" | "always" if question.offers and not question.edited:
+                question.choosing = True
+                for number, offer in enumerate(question.offers, 1):
+                    self._story.note(f"  {number}  {offer}")
             case "e" | "edit":
                 question.code, problem = edit(question.code, f".{question.message.format or 'txt'}")
                 if problem:
@@ -296,7 +318,7 @@ class AttachedConversation:
             case _:
                 self._story.note("Answer y, n or e, and enter.")
 
-    def _decide(self, question: _Question, decision: str, **more: str) -> None:
+    def _decide(self, question: _Question, decision: str, **more: str | int) -> None:
         answer = {"do": "answer", "question": question.id, "hash": question.hash, "decision": decision}
         question.sent = self._send({**answer, **more})
 

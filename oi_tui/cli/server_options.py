@@ -14,7 +14,7 @@ _FLAGS: tuple[tuple[str, str | None, str], ...] = (
     ("--socket", "PATH", "listen at a Unix socket instead"),
     ("--allow-host", "NAME", "let clients call the server by this name; can be repeated"),
     ("--allow-origin", "ORIGIN", "let pages of this origin use the server; can be repeated"),
-    ("--allow-settings", None, "let clients change settings, auto_run too"),
+    ("--allow-settings", None, "let clients change settings, auto_run too, and approve later code"),
     ("--tls-cert", "FILE", "serve HTTPS with this certificate"),
     ("--tls-key", "FILE", "the certificate's private key"),
 )

@@ -82,6 +82,7 @@ class Application(Starlette):
     def use(self, options: ServerOptions) -> None:
         """Serve with these options from now on."""
         self._guard = Guard(super().__call__, options)
+        self._sessions.may_grant = options.allow_settings
         self.state.context = ServerContext(options, self._sessions, self._guard, self._kernels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -27,7 +27,8 @@ ACTIONS: dict[str, tuple[tuple[str, ...], Document]] = {
         {
             "question": _TEXT,
             "hash": {**_TEXT, "description": "SHA-256 of the code in UTF-8, as the question has it"},
-            "decision": {**_TEXT, "enum": ["run", "edit", "reject"]},
+            "decision": {**_TEXT, "enum": ["run", "always", "edit", "reject"]},
+            "grant": {"type": "integer", "description": "with always: which offer of the question, from 1"},
             "code": {**_TEXT, "description": "with edit: what runs instead"},
             "reason": {**_TEXT, "description": "with reject: the model gets it"},
             "stop": {"type": "boolean", "description": "with reject: end the turn"},

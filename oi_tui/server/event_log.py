@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from oi_tui.engine.events import ApprovalRequested, Event, MessageGrew, MessageRecorded
+from oi_tui.engine.review.permissions import Permission
 
 #: What an event takes in memory besides its text, in bytes.
 _OVERHEAD = 400
@@ -28,6 +29,8 @@ class Question:
     folder: str
     findings: tuple[str, ...]
     harmless: bool
+    #: What may be approved besides, from narrow to wide; nothing unless the start of the server allows it.
+    offers: tuple[Permission, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from oi_tui.engine.events import (
     RunReported,
     TurnEnded,
 )
+from oi_tui.engine.review.permissions import Permission, offers
 from oi_tui.engine.session import Prompt
 from oi_tui.messages import InputReceived, InputRequested, Message, RunEnded
 from oi_tui.server.backend import Backend
@@ -25,6 +26,9 @@ from oi_tui.server.options import Limits
 from oi_tui.text import one_line
 from oi_tui.turn_worker import TurnWorker
 
+#: What clients can approve at all. What has no findings depends on the code that ran before.
+_GRANTS = ("code", "count", "language")
+_NO_GRANT = "Nothing of this number can be approved. The start of the server allows it with --allow-settings."
 _NOBODY = "Nobody was connected who could approve it."
 
 
@@ -47,6 +51,8 @@ class HostedSession:
         self.created = self.used = time.time()
         self.question: Question | None = None
         self.waits_for: InputRequested | None = None
+        #: Whether clients may approve later code too, as “always” in the window does.
+        self.may_grant = False
         self._lock = threading.RLock()
         self._idle = threading.Event()
         self._idle.set()
@@ -82,11 +88,20 @@ class HostedSession:
         self._begin(lambda: self.backend.propose(language, code))
 
     def answer(
-        self, id: str, hash: str, decision: str, *, code: str = "", reason: str = "", stop: bool = False
+        self,
+        id: str,
+        hash: str,
+        decision: str,
+        *,
+        code: str = "",
+        reason: str = "",
+        stop: bool = False,
+        grant: int = 0,
     ) -> None:
-        """Answer the open question: "run", "edit" with other code, or "reject". Raises ConflictError.
+        """Answer the open question: "run", "always", "edit" with other code, or "reject".
 
-        The hash is that of the code as it was shown, so that nothing else can be meant.
+        Raises ConflictError. The hash is that of the code as it was shown, so that nothing else can be meant.
+        `grant` is the number of what "always" approves besides, counted from 1.
         """
         with self._lock:
             question = self.question
@@ -96,6 +111,11 @@ class HostedSession:
                 raise ConflictError("The hash is not that of the code in question.")
             if decision == "run":
                 self._close_question(question, Run(question.request.message.content), "run")
+            elif decision == "always":
+                if not 0 < grant <= len(question.offers):
+                    raise ConflictError(_NO_GRANT)
+                allowed = question.offers[grant - 1]
+                self._close_question(question, Run(question.request.message.content, allowed), "run")
             elif decision == "edit":
                 self._close_question(question, Run(code), "edit")
             else:
@@ -194,10 +214,19 @@ class HostedSession:
             one_line(computer.where) or str(computer.cwd),
             tuple(one_line(words) for words in (*found.sentences, found.conclusion) if words),
             found.nothing_listed,
+            self._offers(language, message.content),
         )
         with self._lock:
             self.question = question
             self.log.append(question)
+
+    def _offers(self, language: str, code: str) -> tuple[Permission, ...]:
+        """What a client may approve besides; never everything, which is the start's to say."""
+        if not self.may_grant:
+            return ()
+        computer = self.backend.computer
+        found = offers(computer.resolve(language) or language, code, computer.cwd)
+        return tuple(offer for offer in found if offer.scope in _GRANTS)
 
     def _close_question(self, question: Question, answer: Run | Reject, decision: str) -> None:
         self.question = None

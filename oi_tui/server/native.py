@@ -21,7 +21,7 @@ from oi_tui.server.sessions import UnknownSessionError
 
 #: Seconds after which an idle stream shows that it is alive.
 _HEARTBEAT = 15.0
-_DECISIONS = ("run", "edit", "reject")
+_DECISIONS = ("run", "always", "edit", "reject")
 
 
 async def list_sessions(request: Request) -> Response:
@@ -176,7 +176,10 @@ def _answer(session: HostedSession, body: Mapping[str, Any]) -> None:
     code = text_of(body, "code") if decision == "edit" else ""
     reason, stop = text_of(body, "reason", ""), body.get("stop") is True
     question, shown = text_of(body, "question"), text_of(body, "hash")
-    session.answer(question, shown, decision, code=code, reason=reason, stop=stop)
+    grant = body.get("grant") if decision == "always" else 0
+    if not isinstance(grant, int) or isinstance(grant, bool):
+        raise RefusedError(400, "grant must be a number.")
+    session.answer(question, shown, decision, code=code, reason=reason, stop=stop, grant=grant)
 
 
 async def _session(request: Request) -> HostedSession:

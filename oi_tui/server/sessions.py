@@ -29,6 +29,8 @@ class Sessions:
     def __init__(self, make: Callable[[], Backend], limits: Limits) -> None:
         self._make = make
         self._limits = limits
+        #: Whether clients of new sessions may approve later code too.
+        self.may_grant = False
         self._sessions: dict[str, HostedSession] = {}
         self._disposable: set[str] = set()
         self._making = asyncio.Lock()
@@ -54,6 +56,7 @@ class Sessions:
                 raise NoRoomError(f"There are {self._limits.sessions} sessions; delete one first.")
             backend = await asyncio.to_thread(self._make)
             session = HostedSession(id or secrets.token_urlsafe(9), backend, self._limits)
+            session.may_grant = self.may_grant
             self._sessions[session.id] = session
             if disposable:
                 self._disposable.add(session.id)

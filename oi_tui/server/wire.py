@@ -8,7 +8,7 @@ from oi_tui.engine.events import FilesChanged, MessageRecorded, MessageStarted, 
 from oi_tui.messages import Message
 from oi_tui.server.event_log import Entry, LogItem, Question
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.text import names
+from oi_tui.text import names, one_line
 
 #: The names of the events, by their classes.
 NAMES = {
@@ -78,7 +78,8 @@ def of_question(question: Question) -> dict[str, Any]:
         "hidden_characters": names(message.content),
         "program": question.program,
         "folder": question.folder,
-        "answers": ["run", "edit", "reject"],
+        "answers": ["run", "edit", "reject", *(["always"] if question.offers else [])],
+        "always": [one_line(offer.words, 200) for offer in question.offers],
     }
 
 

@@ -201,3 +201,44 @@ def test_images_are_fetched_and_kept_as_files_here(serve: Serve, attach: Attach)
     assert [file.read_bytes() for file in (paths.data() / "outputs").glob("*.png")] == [b"hi"]
     terminal.ready()
     terminal.leave()
+
+
+def test_always_approves_later_code_where_the_start_allows_it(serve: Serve, attach: Attach) -> None:
+    replies = ([call("print(1)")], [call("print(2)")], [Text("That is all.")])
+    running = serve(*replies, allow_settings=True)
+    terminal = attach(running)
+    terminal.ready()
+    terminal.say("print twice")
+    terminal.wait_for("y yes, n no, e edit, a always:")
+    terminal.say("a")
+    screen = terminal.wait_for("A number, or enter for none:")
+    assert "all python" in screen
+    assert "auto-run" not in screen
+    terminal.say("3")
+    terminal.wait_for("That is all.")
+    assert [code for _, code in running.computer.ran] == ["print(1)", "print(2)"]
+    terminal.ready()
+    terminal.leave()
+
+
+def test_always_is_neither_offered_nor_taken_where_the_start_does_not_allow_it(
+    serve: Serve, attach: Attach
+) -> None:
+    running = serve([call("print(1)")], [Text("That is all.")])
+    terminal = attach(running)
+    terminal.ready()
+    terminal.say("print")
+    terminal.wait_for(QUESTION)
+    with running.socket(EVENTS) as client:
+        question = client.until(event="state")[-1]["question"]
+        answer = {"do": "answer", "question": question["id"], "hash": question["hash"], "decision": "always"}
+        client.send({**answer, "grant": 1})
+        assert "--allow-settings" in client.until(event="error")[-1]["message"]
+        client.send({**answer, "grant": "1"})
+        assert client.until(event="error")[-1]["message"] == "grant must be a number."
+    assert running.computer.ran == []
+    terminal.say("n")
+    terminal.wait_for("Why not?")
+    terminal.say("")
+    terminal.wait_for("That is all.")
+    terminal.leave()
