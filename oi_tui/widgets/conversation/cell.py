@@ -257,7 +257,10 @@ class CellBlock(Block):
         if message.decision in _DECISIONS:
             decided = _DECISIONS[message.decision]
             if message.recipient == "user" and message.decision == "approved":
-                decided = "you ran it; the model does not see it"
+                # Code that ran again has a parent.
+                foreign = message.role == "assistant" and message.parent is None
+                whose = "of another program, approved" if foreign else "you ran it"
+                decided = f"{whose}; the model does not see it"
             if message.decision == "auto" and message.grant:
                 decided = f"auto-approved: {one_line(message.grant, 80)}"
             spans.append((decided, look.muted))

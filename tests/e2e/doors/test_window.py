@@ -79,6 +79,7 @@ async def test_code_of_a_host_is_asked_for_and_runs_in_the_open_window(
         assert not result.is_error
         assert text(result).startswith("42")
         assert result.structured_content["place"] == "window"
+        await seen(program, "of another program, approved; the model does not see it")
         assert result.structured_content["files_changed"] == ["created: made.txt"]
         assert "kept" in text(await client.call_tool("variables", {"language": "python"}))
         assert "41" in text(await client.call_tool("inspect", {"language": "python", "name": "kept"}))
