@@ -69,6 +69,8 @@ class Message:
     reason: str | None = None
     #: Which grant of the person's let the code run without a question, in words; None for auto-run.
     grant: str | None = None
+    #: Where the code ran, in words, such as "on gpu1 as ana, /data"; None for this machine.
+    where: str | None = None
     #: How long the code ran.
     seconds: float | None = None
     #: The provider's id of the tool call that carried the code; None where it came as fenced text.

@@ -241,7 +241,7 @@ class Execution:
         It can call `callable_tools`; without them, all tools of MCP servers that it names.
         """
         yield from self.tell_losses()
-        code = code.but(state="running")
+        code = code.but(state="running", where=self._computer.where or None)
         yield from self._log.record(code)
         ended = RunEnded("interrupted", 0.0)
         witness = None if self._computer.where else self._witness

@@ -207,7 +207,9 @@ class PlainEventHandler:
         self._end_output()
         if state == "running":
             self._language = one_line(message.format or "code", 30)
-            self.note(f"Running {self._language}.")
+            self.note(
+                f"Running {self._language}{f' {one_line(message.where, 100)}' if message.where else ''}."
+            )
             return
         self._over.add(message.id)
         took = f" in {message.seconds:.1f} s" if message.seconds is not None else ""

@@ -10,6 +10,8 @@ from textual.widget import Widget
 
 #: Seconds without a key after which a terminal counts as left alone, if it never tells of its focus.
 _LEFT_ALONE = 60.0
+#: Keys that leave when they are pressed twice.
+_LEAVING = ("ctrl+c", "ctrl+d")
 
 
 class IdleClock(App[str]):
@@ -22,6 +24,8 @@ class IdleClock(App[str]):
 
     #: When a key was last pressed or something pasted, on the monotonic clock, in seconds.
     last_key = 0.0
+    #: The same without the keys that leave when they are pressed twice.
+    last_other_key = 0.0
     #: The same for a mouse button, pressed or released.
     last_click = 0.0
     #: Whether the terminal ever reported that its window got or lost the focus.
@@ -33,6 +37,8 @@ class IdleClock(App[str]):
         """Note the time, then go on as usual."""
         if isinstance(event, events.Key | events.Paste):
             self.last_key = time.monotonic()
+            if not (isinstance(event, events.Key) and event.key in _LEAVING):
+                self.last_other_key = self.last_key
         if isinstance(event, events.MouseDown | events.MouseUp):
             self.last_click = time.monotonic()
         if isinstance(event, events.Paste):
@@ -57,6 +63,11 @@ def remapped(app: App[Any]) -> Mapping[str, str]:
 def last_key(app: App[Any]) -> float:
     """When a key was last pressed, on the monotonic clock, in seconds."""
     return app.last_key if isinstance(app, IdleClock) else 0.0
+
+
+def last_other_key(app: App[Any]) -> float:
+    """When a key was last pressed that does not leave, on the monotonic clock, in seconds."""
+    return app.last_other_key if isinstance(app, IdleClock) else 0.0
 
 
 def last_activity(app: App[Any]) -> float:

@@ -265,6 +265,22 @@ async def test_where_code_runs_is_reported_and_can_be_changed() -> None:
         assert desk.computer.ran == []
 
 
+async def test_a_cell_says_where_it_ran() -> None:
+    async with sitting([call("a")], [Text("ok")]) as desk:
+        desk.computer.use_target("ssh:gpu1")
+        await desk.type("go")
+        await desk.asked()
+        await desk.pilot.press("y")
+        await desk.idle()
+        (saved,) = [m for m in desk.workspace.store.read(desk.workspace.conversation.id) if m.is_cell]
+        assert saved.where == "on ssh:gpu1 as ana, /scratch"
+        (cell,) = desk.bench.conversation.printing
+        header = cell.rows(90, desk.bench.conversation.transcript.look)[0].segments
+        assert "".join(segment.text for segment in header).startswith(
+            "[1] python on ssh:gpu1 as ana · finished"
+        )
+
+
 async def test_auto_run_is_reported_and_can_be_taken_back() -> None:
     async with sitting([call("a")], [Text("ok")]) as desk:
         await desk.type("%auto_run on")
@@ -347,7 +363,9 @@ async def test_ctrl_c_stops_and_twice_leaves() -> None:
         await desk.pilot.press("ctrl+c")
         await desk.idle()
         assert desk.app.is_running
-        await desk.pilot.press("ctrl+c", "ctrl+c")
+        await desk.pilot.press("ctrl+c", "left", "ctrl+c")
+        assert desk.app.is_running, "another key was pressed between"
+        await desk.pilot.press("ctrl+c")
         await desk.until(lambda: not desk.app.is_running)
 
 

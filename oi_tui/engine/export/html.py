@@ -104,6 +104,8 @@ def _cell(code: Message, printed: Sequence[Message]) -> str:
     facts = [one_line(code.format or "code", 30), code.state or "not run"]
     if code.seconds is not None:
         facts.append(duration(code.seconds))
+    if code.where:
+        facts.append(one_line(code.where, 100))
     if code.decision == "edited":
         facts.append("edited before it ran")
     if code.reason:

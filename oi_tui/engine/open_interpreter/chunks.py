@@ -14,7 +14,18 @@ from oi_tui.text import visible
 Chunk = dict[str, Any]
 _FIELDS = ("role", "type", "format", "content", "recipient")
 #: Fields of ours that decide what the model gets of a message.
-_TOLD = ("parent", "state", "decision", "proposed", "reason", "seconds", "call", "covers", "reply", "view")
+_FOR_THE_MODEL = (
+    "parent",
+    "state",
+    "decision",
+    "proposed",
+    "reason",
+    "seconds",
+    "call",
+    "covers",
+    "reply",
+    "view",
+)
 
 
 class ChunkWriter:
@@ -125,7 +136,7 @@ def from_message(message: Message) -> Chunk:
     """
     if message.type == "console":
         message = message.but(content=plain(message.content))
-    values = ((name, getattr(message, name)) for name in (*_FIELDS, *_TOLD))
+    values = ((name, getattr(message, name)) for name in (*_FIELDS, *_FOR_THE_MODEL))
     found = {name: value for name, value in values if value is not None}
     linked = message.type == "code" and message.role != "computer"
     return {**message.unknown, **found, **({"id": message.id} if linked or message.covers else {})}

@@ -290,6 +290,7 @@ def message_from(stored: Mapping[str, Any]) -> Message | None:
         proposed=_text(stored.get("proposed")),
         reason=_text(stored.get("reason")),
         grant=_text(stored.get("grant")),
+        where=_text(stored.get("where")),
         seconds=_number(stored.get("seconds")),
         call=_text(stored.get("call")),
         covers=_text(stored.get("covers")),

@@ -17,7 +17,7 @@ from oi_tui.commands import COMMANDS, CommandError
 from oi_tui.input.history import History
 from oi_tui.screens.base import BaseScreen
 from oi_tui.screens.chat import status
-from oi_tui.widgets.idle import last_key
+from oi_tui.widgets.idle import last_key, last_other_key
 from oi_tui.widgets.prompt.completion_list import Completions
 from oi_tui.widgets.prompt.prompt import Prompt
 from oi_tui.widgets.status_bar import StatusBar
@@ -250,17 +250,21 @@ class ChatScreen(BaseScreen[None]):
             self.chat_view.session.interrupt()
         elif self.prompt.text:
             self.prompt.action_clear()
-        elif now - self._interrupted_at < TWICE:
+        elif self._is_second(now):
             self.app.exit()
         else:
             self._interrupted_at = now
             self.notify("ctrl+c again quits", timeout=TWICE)
 
+    def _is_second(self, now: float) -> bool:
+        """Whether such a key was pressed a moment ago already, and no other since."""
+        return now - self._interrupted_at < TWICE and last_other_key(self.app) < self._interrupted_at
+
     def action_quit_when_empty(self) -> None:
         """Quit; while something runs only at the second time."""
         now = time.monotonic()
         busy = self._chat_view and self.chat_view.busy
-        if not busy or now - self._interrupted_at < TWICE:
+        if not busy or self._is_second(now):
             self.app.exit()
         else:
             self._interrupted_at = now

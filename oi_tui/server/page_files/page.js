@@ -191,7 +191,8 @@ function draw({ message, element }) {
   if (kind === "code") {
     const took = message.seconds === undefined ? "" : ` in ${message.seconds.toFixed(1)} s`;
     const state = `${WORDS[message.state] || ""}${took}${message.reason ? `: ${message.reason}` : ""}`;
-    return element.replaceChildren(box(message.format || "code", state, lines(message.content, message.format), message.state));
+    const title = [message.format || "code", message.where].filter(Boolean).join(" ");
+    return element.replaceChildren(box(title, state, lines(message.content, message.format), message.state));
   }
   if (kind === "console") return element.replaceChildren(box("output", "", [plain(message.content)]));
   if (kind === "message" && message.role !== "user") return element.replaceChildren(...render(message.content || ""));

@@ -206,7 +206,11 @@ class CellBlock(Block):
         return Row(clip_spans(shorter, width), fill=look.base), rows
 
     def _render_title(self, look: Styles, reason: str) -> list[Span]:
-        spans: list[Span] = [(f"[{self.number}] {one_line(self.message.format or 'text', 30)}", look.accent)]
+        language = one_line(self.message.format or "text", 30)
+        spans: list[Span] = [(f"[{self.number}] {language}", look.accent)]
+        if self.message.where:
+            # The host, without the folder: the line must have room for the state.
+            spans.append((f" {one_line(self.message.where, 60).partition(', ')[0]}", look.accent))
         for text, style in self._state(look, reason):
             spans.extend([(" · ", look.muted), (text, style)])
         return spans

@@ -35,7 +35,9 @@ class PromptTextArea(StableTextArea):
             for left, right in self.pastes.spans(self.document.get_line(start[0])):
                 if left < start[1] < right:
                     start = start[0], left
-            for left, right in self.pastes.spans(self.document.get_line(end[0])):
+            # A deletion of whole lines ends on the line after them, which may not be there.
+            last = self.document.get_line(end[0]) if end[0] < self.document.line_count else ""
+            for left, right in self.pastes.spans(last):
                 if left < end[1] < right:
                     end = end[0], right
             edit.from_location, edit.to_location = start, end

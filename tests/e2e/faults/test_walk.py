@@ -44,6 +44,10 @@ VISITS: dict[str, tuple[str, tuple[str, ...]]] = {
     "a cell": ("ctrl+up", ("m", "w", "v", "d", "f1", "escape", "C", "up", "o", "f")),
     "changes": ("f8", ARROWS),
     "editor": ("e", (*ARROWS, *LETTERS, *SHARP, "f8", "ctrl+f")),
+    "sidebar": ("ctrl+b", (*ARROWS, *"jkq", "enter", "space")),
+    "keys that act": ("?", ARROWS[:4]),
+    "a table": ("%table prices.csv", (*ARROWS, *LETTERS, *SHARP, "enter", "ctrl+f")),
+    "a table that is not there": ("%table nothing", (*ARROWS, "enter")),
     "terminal": ("ctrl+o", ("up", "down", "x", "\x1d")),
 }
 SAID = ("count slowly", "largest files here", "ask me something", "plot something", "%new", "%files")
@@ -155,6 +159,7 @@ class Walk:
         self.program.send("x")
         self.program.press("ctrl+c")
         self._note("ctrl+c")
+        self.program.settle(0.05, 2)
         self.program.press("left")
 
     def _suspend(self) -> None:

@@ -268,6 +268,16 @@ async def test_a_folded_paste_is_deleted_and_passed_as_one_and_undo_brings_it_ba
         prompt.load_text("")
 
 
+async def test_the_last_line_is_deleted_beside_a_folded_paste() -> None:
+    async with typing() as (app, pilot, prompt):
+        app.post_message(events.Paste(LONG))
+        await until(pilot, lambda: "pasted" in prompt.text)
+        await pilot.press("end", "ctrl+j", *"last", "ctrl+shift+k")
+        assert prompt.text == "[pasted 214 lines]\n"
+        await pilot.press("backspace", "ctrl+shift+k")
+        assert prompt.text == ""
+
+
 async def test_a_click_cannot_put_the_caret_into_a_folded_paste() -> None:
     async with typing() as (app, pilot, prompt):
         app.post_message(events.Paste(LONG))
