@@ -4,6 +4,7 @@ import pytest
 
 from oi_tui.computer import bridge, cells
 from oi_tui.computer.desktop.session import Session
+from oi_tui.computer.errors import Paused
 
 
 class Pointer:
@@ -38,3 +39,35 @@ def test_it_is_reported_once_why_code_stops_wherever_the_interrupt_comes(
             session.check()
     cells.ended(finished=False)
     assert capsys.readouterr().out.count("The user moved the mouse") == 1
+
+
+@pytest.mark.parametrize(("confined", "hand"), [(True, False), (False, True)])
+def test_a_hand_at_the_moment_of_a_movement_is_told_from_an_edge(
+    confined: bool, hand: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cells, "_when_stopped", [])
+    monkeypatch.setattr(cells, "_when_ended", [])
+    monkeypatch.setattr(Session, "_tell", lambda *_: None)  # there is no guard
+    stops: list[bool] = []
+    monkeypatch.setattr(bridge, "stop", lambda: stops.append(True))
+
+    class Held(Pointer):
+        """Lets the pointer no farther than 100 pixels to the right, or is moved by hand once."""
+
+        moves = 0
+
+        def move(self, x: int, y: int) -> None:
+            self.moves += 1
+            self.at = (min(x, 100), y) if confined else (x, y)
+            if hand and self.moves == 2:
+                self.at = 400, 400
+
+    session = Session(Held())  # type: ignore[arg-type]
+    session.move(50, 50)
+    if hand:
+        with pytest.raises(Paused):
+            session.move(300, 50)
+    else:
+        session.move(300, 50)
+        session.check()
+    assert stops == [True] * hand

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from oi_tui.computer import bridge, cells
 from oi_tui.computer.desktop import masking
@@ -42,6 +42,8 @@ _NO_GUARD = (
 _NEAR = 2
 #: How long the pointer may take to get where it is put.
 _ARRIVAL_SECONDS = 0.1
+#: How long it may take there once it moves.
+_SETTLING_SECONDS = 0.005
 
 
 #: Takes a picture of a part of the screen; None where it may show passwords.
@@ -84,14 +86,21 @@ class Session:
         self.check()
         # The guard must not take this movement for one of the person.
         self._tell("unwatched", 0, 0)
-        self.desktop.move(x, y)
-        self._put = self._arrived(x, y)
+        place = self._arrived(x, y)
+        if not is_near(place, (x, y)) and not is_near(place, self._arrived(x, y)):
+            # Where the pointer is confined, it gets to the same place again. This was a hand.
+            self._hand_back()
+        self._put = place
         self._have_watched()
 
     def _arrived(self, x: int, y: int) -> tuple[int, int]:
-        """Where the pointer is once it has moved: the server may take a moment for that, or confine it."""
-        end = time.monotonic() + _ARRIVAL_SECONDS
-        while (position := self.desktop.position()) != (x, y) and time.monotonic() < end:
+        """Put the pointer somewhere; return where it is then: the server may take a moment, or confine it."""
+        before, begun = self.desktop.position(), time.monotonic()
+        self.desktop.move(x, y)
+        while (position := self.desktop.position()) != (x, y):
+            waited = time.monotonic() - begun
+            if waited > _ARRIVAL_SECONDS or (position != before and waited > _SETTLING_SECONDS):
+                break
             time.sleep(0.001)
         return position
 
@@ -111,18 +120,24 @@ class Session:
         if self._cell != cells.number():
             self._takeovers = takeovers
             self._take()
-        elif takeovers != self._takeovers or (self._has_moved() and bridge.pause()):
+        elif takeovers != self._takeovers or self._has_moved():
+            self._hand_back(asked=takeovers != self._takeovers)
+
+    def _hand_back(self, *, asked: bool = False) -> NoReturn:
+        """Leave mouse and keyboard to the person, who is `asked` already whether this code may go on."""
+        if asked or bridge.pause():
             self.release()
             bridge.proceed()
             self._give_back()
             raise Paused(_LET_GO_ON)
-        elif self._has_moved():
-            # The guard may interrupt this code at any place from here on.
-            self._explain_stop()
-            self.release()
-            self._give_back()
-            bridge.stop()
-            raise Paused(_MOVED)
+        # The guard may interrupt this code at any place from here on.
+        self.release()
+        self._explain_stop()
+        with contextlib.suppress(ComputerError):
+            self._tell("unwatched", 0, 0)
+        bridge.stop()
+        self._give_back()
+        raise Paused(_MOVED)
 
     def _take(self) -> None:
         """Begin to use mouse and keyboard in this cell: from now on a movement by hand stops it."""
@@ -149,8 +164,9 @@ class Session:
 
     def _explain_stop(self) -> None:
         if not self._explained:
-            self._explained = True
+            # The interrupt may come at this moment: rather twice than never.
             print(_MOVED, flush=True)
+            self._explained = True
 
     def _has_moved(self) -> bool:
         return not is_near(self._put, self.desktop.position())
