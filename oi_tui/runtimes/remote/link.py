@@ -191,7 +191,8 @@ class Link:
                 continue
             piece = os.read(self._output, 65536)
             if not piece:
-                raise TargetError(self._why_not(came))
+                # Without an answer, the program that connects may end before we look at the event again.
+                raise TargetError("Connecting was stopped." if stopped.is_set() else self._why_not(came))
             came += piece
             at = came.find(MARK + b" ")
             if at >= 0 and b"\n" in came[at:]:

@@ -782,6 +782,21 @@ def test_connecting_can_be_stopped(make: Make) -> None:
     timer.join()
 
 
+def test_an_attempt_that_was_stopped_says_so_although_its_program_says_something_else(
+    make: Make, tmp_path: Path
+) -> None:
+    script = tmp_path / "login"
+    script.write_text('#!/bin/sh\n"$SSH_ASKPASS" "Password:" || echo Permission denied >&2\nexit 1\n')
+    script.chmod(0o755)
+    computer, stopped = make(), threading.Event()
+
+    def give_up(question: str, masked: bool) -> None:
+        stopped.set()
+
+    with pytest.raises(TargetError, match="Connecting was stopped"):
+        computer.use_target(f"command:{script}", stopped, ask=give_up)
+
+
 def test_closing_gives_up_what_is_being_reached(make: Make) -> None:
     computer = make()
     seconds = str(1000 + random.random())
