@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -18,6 +19,7 @@ from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send, error
 from oi_tui.server.hosted_session import ConflictError
 from oi_tui.server.kernel_channels import Kernel
 from oi_tui.server.options import ServerOptions
+from oi_tui.server.response_store import ResponseStore
 from oi_tui.server.sessions import NoRoomError, Sessions, UnknownSessionError
 
 _log = logging.getLogger(__name__)
@@ -35,11 +37,10 @@ def routes() -> list[BaseRoute]:
         WebSocketRoute("/", original.chat),
         Route("/settings", original.change_settings, methods=["POST"]),
         Route("/settings/{name}", original.read_setting, methods=["GET"]),
-        Route("/openai/chat/completions", completions.chat_completions, methods=["POST"]),
         Route("/openapi.json", documents.openapi, methods=["GET"]),
         Route("/asyncapi.json", documents.asyncapi, methods=["GET"]),
-        Route("/openai/responses", responses.create_response, methods=["POST"]),
-        Route("/openai/models", completions.models, methods=["GET"]),
+        *_openai_routes("/openai"),
+        *_openai_routes("/v1"),
         Route("/api", kernels.version, methods=["GET"]),
         Route("/api/kernelspecs", kernels.list_specs, methods=["GET"]),
         Route("/api/kernelspecs/{name}", kernels.show_spec, methods=["GET"]),
@@ -61,6 +62,21 @@ def routes() -> list[BaseRoute]:
     ]
 
 
+def _openai_routes(base: str) -> list[BaseRoute]:
+    """The routes of OpenAI's interface."""
+    response = f"{base}/responses/{{id}}"
+    return [
+        Route(f"{base}/chat/completions", completions.chat_completions, methods=["POST"]),
+        Route(f"{base}/models", completions.models, methods=["GET"]),
+        Route(f"{base}/models/{{name}}", completions.model, methods=["GET"]),
+        Route(f"{base}/responses", responses.create_response, methods=["POST"]),
+        Route(response, responses.retrieve_response, methods=["GET"]),
+        Route(response, responses.delete_response, methods=["DELETE"]),
+        Route(f"{response}/cancel", responses.cancel_response, methods=["POST"]),
+        Route(f"{response}/input_items", responses.list_inputs, methods=["GET"]),
+    ]
+
+
 class Application(Starlette):
     """The server's application. The guard is a part of it, whichever web server runs it."""
 
@@ -70,11 +86,13 @@ class Application(Starlette):
             NoRoomError: _no_room,
             UnknownSessionError: _unknown,
             RefusedError: _refused,
+            HTTPException: _no_route,
             500: _failed,
         }
         super().__init__(routes=routes(), lifespan=self._while_running, exception_handlers=handlers)
         self._sessions = Sessions(make, options.limits)
         self._kernels: dict[str, Kernel] = {}
+        self._responses = ResponseStore()
         #: Called at the start, where somebody else's web server runs the application.
         self.announce: Callable[[], None] = _nothing
         self.use(options)
@@ -83,7 +101,9 @@ class Application(Starlette):
         """Serve with these options from now on."""
         self._guard = Guard(super().__call__, options)
         self._sessions.may_grant = options.allow_settings
-        self.state.context = ServerContext(options, self._sessions, self._guard, self._kernels)
+        self.state.context = ServerContext(
+            options, self._sessions, self._guard, self._kernels, self._responses
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the guard see each request first."""
@@ -139,7 +159,17 @@ async def _unknown(_request: Request, problem: Exception) -> Response:
 
 
 async def _refused(_request: Request, problem: Exception) -> Response:
-    return _error(problem.status if isinstance(problem, RefusedError) else 400, problem)
+    assert isinstance(problem, RefusedError)
+    return JSONResponse(problem.body, problem.status)
+
+
+async def _no_route(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, HTTPException)
+    why = {
+        404: "There is nothing at this address; GET /openapi.json lists all.",
+        405: f"{request.method} is not possible at this address; GET /openapi.json lists what is.",
+    }.get(problem.status_code, problem.detail)
+    return JSONResponse(error_body(problem.status_code, why), problem.status_code, problem.headers)
 
 
 async def _failed(request: Request, problem: Exception) -> Response:

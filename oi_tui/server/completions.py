@@ -1,7 +1,6 @@
 """OpenAI's chat completions, as Open Interpreter's server offers them."""
 
 import asyncio
-import base64
 import json
 import secrets
 import time
@@ -12,17 +11,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from oi_tui.engine.events import TurnEnded
-from oi_tui.engine.export.formats import fenced
 from oi_tui.messages import Message
 from oi_tui.server.chunks import EventChunks
+from oi_tui.server.content import MODEL, content_messages
 from oi_tui.server.context import context_of, read_object
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
 from oi_tui.server.sessions import DEFAULT
-from oi_tui.text import one_line
 
-MODEL = "open-interpreter"
+_MODEL = {"id": MODEL, "object": "model", "created": 0, "owned_by": "oi-tui"}
 #: The header that chooses a session.
 SESSION_HEADER = "x-session"
 _GAP = "\n(There was more output than could be sent in time; a part of it is missing here.)\n"
@@ -58,8 +56,14 @@ async def chat_completions(request: Request) -> Response:
 
 async def models(_request: Request) -> Response:
     """The one name that clients can choose."""
-    model = {"id": MODEL, "object": "model", "created": 0, "owned_by": "oi-tui"}
-    return JSONResponse({"object": "list", "data": [model]})
+    return JSONResponse({"object": "list", "data": [_MODEL]})
+
+
+async def model(request: Request) -> Response:
+    """What is known of that name; the profile says which model it is."""
+    if request.path_params["name"] != MODEL:
+        raise RefusedError(404, f"The only model here is {MODEL}.", param="model", code="model_not_found")
+    return JSONResponse(_MODEL)
 
 
 async def _set_auto_run(request: Request, session: HostedSession, on: bool) -> None:
@@ -77,47 +81,6 @@ def _last_message(body: Mapping[str, Any]) -> list[Message]:
     if not isinstance(last, dict) or last.get("role") != "user":
         raise RefusedError(400, 'messages must end with a message of the role "user".')
     return content_messages(last.get("content"))
-
-
-def content_messages(content: object) -> list[Message]:
-    """The messages for a content of OpenAI's: text, or parts with text and images. Raises RefusedError."""
-    if isinstance(content, str):
-        return [Message(role="user", type="message", content=content)]
-    if not isinstance(content, list) or not content or len(content) > 100:
-        raise RefusedError(400, "The content must be text or a list of parts.")
-    return [_part(part) for part in content]
-
-
-def _part(part: object) -> Message:
-    kind = part.get("type") if isinstance(part, dict) else None
-    if isinstance(part, dict) and kind in ("text", "input_text") and isinstance(part.get("text"), str):
-        return Message(role="user", type="message", content=part["text"])
-    if isinstance(part, dict) and kind in ("image_url", "input_image"):
-        image = part.get("image_url")
-        address = image.get("url") if isinstance(image, dict) else image
-        head, comma, data = str(address).partition(";base64,")
-        if comma and head in ("data:image/png", "data:image/jpeg"):
-            kind = "base64.png" if head.endswith("png") else "base64.jpeg"
-            return Message(role="user", type="image", format=kind, content=data)
-        raise RefusedError(400, "An image must be a data: address with PNG or JPEG in base64.")
-    if isinstance(part, dict) and kind in ("file", "input_file"):
-        return _file(part["file"] if isinstance(part.get("file"), dict) else part)
-    raise RefusedError(400, "A part must be text, an image_url or a file.")
-
-
-def _file(part: Mapping[str, Any]) -> Message:
-    """Return a file of text as a message that holds it."""
-    name = one_line(str(part.get("filename") or "file"), 200)
-    head, comma, data = str(part.get("file_data") or "").partition(";base64,")
-    try:
-        if not (comma and head.startswith("data:")):
-            raise ValueError
-        text = base64.b64decode(data, validate=True).decode()
-    except ValueError:
-        raise RefusedError(
-            400, f"{name}: file_data must be a data: address with text in base64. Name other files by path."
-        ) from None
-    return Message(role="user", type="message", content=f"File: {name}\n{fenced(text, '')}")
 
 
 async def _texts(session: HostedSession, messages: list[Message], agrees: bool) -> AsyncIterator[str]:

@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.server.guard import PROTOCOL, Guard, RefusedError
 from oi_tui.server.options import ServerOptions
+from oi_tui.server.response_store import ResponseStore
 from oi_tui.server.sessions import Sessions
 
 _log = logging.getLogger(__name__)
@@ -30,6 +31,7 @@ class ServerContext:
     guard: Guard
     #: Jupyter's kernels by their ids.
     kernels: dict[str, Any]
+    responses: ResponseStore
 
 
 class Tempo:

@@ -42,10 +42,18 @@ _HEADERS = (
 class RefusedError(Exception):
     """A request that goes no further."""
 
-    def __init__(self, status: int, why: str) -> None:
+    def __init__(self, status: int, why: str, *, param: str | None = None, code: str | None = None) -> None:
         super().__init__(why)
         self.status = status
         self.why = why
+        #: The field of the request that is wrong, and OpenAI's name of the error where it has one.
+        self.param = param
+        self.code = code
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body of the answer."""
+        return error_body(self.status, self.why, self.param, self.code)
 
 
 #: What OpenAI calls the kinds of errors.
@@ -58,10 +66,12 @@ _ERRORS = {
 }
 
 
-def error_body(status: int, message: str) -> dict[str, Any]:
+def error_body(
+    status: int, message: str, param: str | None = None, code: str | None = None
+) -> dict[str, Any]:
     """Return the body of an answer that reports an error, in OpenAI's form."""
     kind = _ERRORS.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    return {"error": {"message": message, "type": kind, "param": None, "code": None}}
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
 class Guard:
@@ -258,7 +268,7 @@ def _digest(token: bytes) -> bytes:
 
 
 async def _refuse(scope: Scope, send: Send, refusal: RefusedError) -> None:
-    body = json.dumps(error_body(refusal.status, refusal.why)).encode()
+    body = json.dumps(refusal.body).encode()
     if scope["type"] == "http":
         await _answer(send, refusal.status, body)
     elif "websocket.http.response" in scope.get("extensions", {}):

@@ -67,6 +67,11 @@ class HostedSession:
         return not self._idle.is_set()
 
     @property
+    def closed(self) -> bool:
+        """Whether the session has ended."""
+        return self._closed
+
+    @property
     def messages(self) -> Sequence[Message]:
         """The conversation so far."""
         return self.backend.messages

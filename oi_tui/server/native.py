@@ -12,7 +12,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.server import wire
 from oi_tui.server.backend import picture
-from oi_tui.server.completions import content_messages
+from oi_tui.server.content import content_messages
 from oi_tui.server.context import Tempo, context_of, read_object, subprotocol, text_of, while_connected
 from oi_tui.server.event_log import EventReader, GapError
 from oi_tui.server.guard import RefusedError

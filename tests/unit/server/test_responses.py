@@ -2,6 +2,11 @@
 
 import base64
 import json
+import os
+import socket
+import subprocess
+import sys
+import threading
 from typing import Any
 
 import pytest
@@ -13,7 +18,7 @@ import openai
 
 from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
 from oi_tui.server.options import Limits
-from tests.fakes import call
+from tests.fakes import Gate, call
 from tests.unit.server.conftest import Serve
 from tests.unit.server.running import Running
 
@@ -86,14 +91,16 @@ def test_a_failed_turn_is_a_failed_response(serve: Serve) -> None:
     assert (response.status, response.error.message) == ("failed", "The key is wrong.")
 
 
-def test_old_responses_give_way_to_new_ones(serve: Serve) -> None:
+def test_a_response_whose_session_has_ended_is_continued_with_its_history(serve: Serve) -> None:
     running = serve(*([Text("Hi.")] for _ in range(6)), limits=Limits(sessions=2))
     with client_of(running) as client:
-        first = client.responses.create(model="x", input="1")
+        first = client.responses.create(model="x", input="first words")
         for _ in range(4):
             assert client.responses.create(model="x", input="1").output_text == "Hi."
-        with pytest.raises(openai.NotFoundError):
-            client.responses.create(model="x", input="1", previous_response_id=first.id)
+        client.responses.create(model="x", input="last words", previous_response_id=first.id)
+    asked = json.dumps(running.llm.requests[-1].messages)
+    places = [asked.index(words) for words in ("first words", "Hi.", "last words")]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(
@@ -167,16 +174,251 @@ def test_files_of_text_come_with_the_input(serve: Serve) -> None:
 def test_errors_have_the_form_of_openai(serve: Serve) -> None:
     running = serve()
     with client_of(running) as client:
-        for error, kind, given in (
-            (openai.BadRequestError, "invalid_request_error", {"input": []}),
-            (openai.NotFoundError, "not_found_error", {"input": "x", "previous_response_id": "resp_no_1"}),
+        lost, earlier = "previous_response_not_found", "previous_response_id"
+        for error, kind, code, param, given in (
+            (openai.BadRequestError, "invalid_request_error", None, "input", {"input": []}),
+            (openai.NotFoundError, "not_found_error", lost, earlier, {"input": "x", earlier: "resp_no_1"}),
         ):
             with pytest.raises(error) as raised:
                 client.responses.create(model="x", **given)
-            assert (raised.value.type, raised.value.code, raised.value.param) == (kind, None, None)
+            assert (raised.value.type, raised.value.code, raised.value.param) == (kind, code, param)
     with (
         openai.OpenAI(base_url=f"{running.address}/openai", api_key="wrong", max_retries=0) as client,
         pytest.raises(openai.AuthenticationError) as refused,
     ):
         client.responses.create(model="x", input="x")
     assert refused.value.type == "authentication_error"
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({"tools": [{"type": "function", "name": "f", "parameters": {}}]}, "tools of the type function"),
+        ({"tools": 1}, "tools must be a list"),
+        (
+            {"text": {"format": {"type": "json_schema", "name": "n", "schema": {}}}},
+            "text.format must be text",
+        ),
+        ({"conversation": "conv_1"}, "use previous_response_id"),
+        (
+            {"input": [{"type": "item_reference", "id": "x"}, {"role": "user", "content": "x"}]},
+            "item_reference",
+        ),
+        ({"background": True, "store": False}, "background needs store"),
+        ({"stream": "yes"}, "stream must be true or false"),
+        ({"instructions": 1}, "instructions must be text"),
+        ({"metadata": {"a": 1}}, "metadata must have"),
+    ],
+)
+def test_what_cannot_be_honoured_is_refused_by_name(serve: Serve, given: dict[str, Any], names: str) -> None:
+    running = serve()
+    with running.http() as client:
+        answer = client.post("/v1/responses", json={"input": "x", **given})
+        assert answer.status_code == 400
+        assert names in answer.json()["error"]["message"]
+        assert client.get("/v1/sessions").json()["sessions"] == []
+
+
+def test_a_response_is_fetched_listed_and_deleted(serve: Serve) -> None:
+    running = serve([Text("One.")], [Text("Two.")])
+    with client_of(running) as client:
+        first = client.responses.create(model="x", input="1", metadata={"a": "b"})
+        second = client.responses.create(model="x", input="2", previous_response_id=first.id)
+        assert client.responses.retrieve(second.id) == second
+        assert client.responses.retrieve(first.id).metadata == {"a": "b"}
+        inputs = client.responses.input_items.list(second.id, order="asc", limit=2)
+        assert [item.content[0].text for item in inputs.data] == ["1", "One."]
+        assert [item.content[0].text for item in inputs] == ["1", "One.", "2"]
+        assert [item.content[0].text for item in client.responses.input_items.list(second.id)] == [
+            "2",
+            "One.",
+            "1",
+        ]
+        client.responses.delete(second.id)
+        for lost in (client.responses.retrieve, client.responses.delete, client.responses.cancel):
+            with pytest.raises(openai.NotFoundError, match="There is no response"):
+                lost(second.id)
+        with running.http() as plain:
+            assert plain.get("/v1/sessions").json()["sessions"] == []
+
+
+def test_what_the_client_does_not_want_kept_cannot_be_fetched_or_continued(serve: Serve) -> None:
+    running = serve([Text("One.")])
+    with client_of(running) as client:
+        response = client.responses.create(model="x", input="1", store=False)
+        with pytest.raises(openai.NotFoundError):
+            client.responses.retrieve(response.id)
+        with pytest.raises(openai.NotFoundError):
+            client.responses.create(model="x", input="2", previous_response_id=response.id)
+
+
+def test_two_answers_to_one_response_are_two_conversations(serve: Serve) -> None:
+    running = serve([Text("One.")], [Text("Two.")], [Text("Three.")])
+    with client_of(running) as client:
+        first = client.responses.create(model="x", input="start")
+        client.responses.create(model="x", input="left", previous_response_id=first.id)
+        client.responses.create(model="x", input="right", previous_response_id=first.id)
+    asked = json.dumps(running.llm.requests[-1].messages)
+    assert ("start" in asked, "One." in asked, "left" in asked, "right" in asked) == (True, True, False, True)
+
+
+def test_a_response_in_the_background_is_watched_from_any_event_on(serve: Serve) -> None:
+    gate = Gate()
+    running = serve([Text("One "), gate, Text("two.")])
+    with client_of(running) as client:
+        begun = client.responses.create(model="x", input="1", background=True)
+        assert (begun.status, begun.background) == ("in_progress", True)
+        seen = []
+        with client.responses.retrieve(begun.id, stream=True) as stream:
+            for event in stream:
+                seen.append(event)
+                if event.type == "response.output_text.delta":
+                    break
+        gate.set()
+        rest = list(client.responses.retrieve(begun.id, stream=True, starting_after=seen[-1].sequence_number))
+        numbers = [event.sequence_number for event in (*seen, *rest)]
+        assert numbers == list(range(len(numbers)))
+        assert rest[-1].response == client.responses.retrieve(begun.id)
+        assert rest[-1].response.output_text == "One two."
+
+
+def test_a_cancelled_response_says_so_and_its_stream_ends(serve: Serve) -> None:
+    hanging = threading.Event()
+    running = serve([Text("One "), hanging], [Text("Two.")])
+    with client_of(running) as client:
+        begun = client.responses.create(model="x", input="1", background=True)
+        assert hanging.wait(20)
+        assert client.responses.cancel(begun.id).status == "cancelled"
+        assert client.responses.cancel(begun.id).status == "cancelled"
+        last = list(client.responses.retrieve(begun.id, stream=True))[-1]
+        assert (last.type, last.response.status) == ("response.incomplete", "cancelled")
+        assert last.response.output[0].content[0].text.startswith("One ")
+        again = client.responses.create(model="x", input="2", previous_response_id=begun.id)
+        assert again.output_text == "Two."
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_client_that_leaves_stops_the_response(serve: Serve, streamed: bool) -> None:
+    hanging = threading.Event()
+    running = serve([Text("One "), hanging])
+    body = json.dumps({"input": "1", "stream": streamed}).encode()
+    head = (
+        f"POST /v1/responses HTTP/1.1\r\nHost: 127.0.0.1:{running.options.port}\r\n"
+        f"Authorization: Bearer {running.options.token}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", running.options.port)) as connection:
+        connection.sendall(head.encode() + body)
+        assert hanging.wait(20)
+    with running.http() as client:
+        session = client.get("/v1/sessions").json()["sessions"][0]["id"]
+        with running.socket(f"/v1/sessions/{session}/events?after=0") as events:
+            end = events.until(event="turn.ended")[-1]
+    assert end["outcome"] == "interrupted"
+
+
+def test_code_waits_until_the_question_or_its_response_is_answered(serve: Serve) -> None:
+    running = serve([call("print(1)")], [Text("Other.")])
+    with client_of(running) as client:
+        asked = client.responses.create(model="x", input="Print 1")
+        with pytest.raises(openai.ConflictError, match="send an mcp_approval_response, or cancel"):
+            client.responses.create(model="x", input="2", previous_response_id=asked.id)
+        client.responses.cancel(asked.id)
+        other = client.responses.create(model="x", input="2", previous_response_id=asked.id)
+    assert other.output_text == "Other."
+    assert running.computer.ran == []
+
+
+def test_a_client_that_sends_the_whole_conversation_goes_on_in_the_same_session(serve: Serve) -> None:
+    running = serve([call("print(1)")], [Text("Done.")], [Text("Again.")], [Text("New.")])
+    items: list[Any] = [{"role": "user", "content": "Print 1"}]
+    with client_of(running) as client:
+
+        def send() -> Any:
+            response = client.responses.create(model="x", input=items, instructions="Be brief.", tools=TOOLS)
+            items.extend(item.model_dump(exclude_unset=True) for item in response.output)
+            return response
+
+        question = send().output[-1]
+        answer = {"type": "mcp_approval_response", "approval_request_id": question.id, "approve": True}
+        items.append(answer)
+        assert send().output_text == "Done."
+        items.append({"role": "user", "content": "once more"})
+        assert send().output_text == "Again."
+        with running.http() as plain:
+            assert len(plain.get("/v1/sessions").json()["sessions"]) == 1
+        # Another history is another conversation, with what was run and printed in it.
+        items[0] = {"role": "user", "content": "Print one"}
+        items.append({"role": "user", "content": "the last"})
+        assert send().output_text == "New."
+    assert running.computer.ran == [("python", "print(1)")]
+    assert json.dumps(running.llm.requests[2].messages).count("Be brief.") == 1
+    asked = json.dumps(running.llm.requests[3].messages)
+    places = [
+        asked.index(words) for words in ("Print one", "print(1)", "out of print(1)", "Done.", "the last")
+    ]
+    assert places == sorted(places)
+
+
+def test_the_client_of_a_stream_puts_the_same_response_together(serve: Serve) -> None:
+    running = serve([Text("Look:"), call("picture")], [Text("Done.")], auto_run=True)
+    with (
+        client_of(running) as client,
+        client.responses.stream(model="x", input="Show", tools=TOOLS) as stream,
+    ):
+        snapshots = [event.snapshot for event in stream if event.type == "response.output_text.delta"]
+        assert snapshots == ["Look:", "Done."]
+        final = stream.get_final_response()
+        assert client.responses.retrieve(final.id).output_text == "Look:Done."
+
+
+_LITELLM = """
+import json, sys
+import litellm
+
+to = json.loads(sys.stdin.read())
+first = litellm.responses(input="1", **to)
+assert first.output[0].content[0].text == "One.", first
+second = litellm.responses(input="2", previous_response_id=first.id, **to)
+question = second.output[-1]
+answer = {"type": "mcp_approval_response", "approval_request_id": question.id, "approve": True}
+stream = litellm.responses(input=[answer], previous_response_id=second.id, stream=True, **to)
+kinds = [event.type for event in stream]
+assert (kinds[0], kinds[-1]) == ("response.created", "response.completed"), kinds
+assert litellm.get_responses(first.id, **to).output[0].content[0].text == "One."
+print(litellm.completion(messages=[{"role": "user", "content": "3"}], **to).choices[0].message.content)
+"""
+
+
+@pytest.mark.slow
+def test_litellm_is_a_client(serve: Serve) -> None:
+    running = serve([Text("One.")], [call("print(1)")], [Text("Two.")], [Text("Three.")])
+    given = {
+        "api_base": f"{running.address}/v1",
+        "api_key": running.options.token,
+        "model": "openai/open-interpreter",
+    }
+    command = [sys.executable, "-W", "ignore", "-c", _LITELLM]
+    environment = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    done = subprocess.run(
+        command,
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+    )
+    assert done.stdout.splitlines()[-1:] == ["Three."], done.stderr
+    assert running.computer.ran == [("python", "print(1)")]
+
+
+def test_addresses_and_methods_that_do_not_exist_have_errors_in_json(serve: Serve) -> None:
+    running = serve()
+    with running.http() as client:
+        for method, path, status in (("GET", "/v1/nothing", 404), ("POST", "/v1/models", 405)):
+            answer = client.request(method, path)
+            assert answer.status_code == status
+            assert "/openapi.json" in answer.json()["error"]["message"]
+        assert client.get("/v1/models/open-interpreter").json()["id"] == "open-interpreter"
+        assert client.get("/v1/models/other").json()["error"]["code"] == "model_not_found"

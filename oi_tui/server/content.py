@@ -1,0 +1,54 @@
+"""What OpenAI's clients send as the content of a message: text, images, and files of text."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+
+from oi_tui.engine.export.formats import fenced
+from oi_tui.messages import Message
+from oi_tui.server.guard import RefusedError
+from oi_tui.text import one_line
+
+#: The name of the one model that clients can choose.
+MODEL = "open-interpreter"
+
+
+def content_messages(content: object) -> list[Message]:
+    """The messages for a content of OpenAI's: text, or parts with text and images. Raises RefusedError."""
+    if isinstance(content, str):
+        return [Message(role="user", type="message", content=content)]
+    if not isinstance(content, list) or not content or len(content) > 100:
+        raise RefusedError(400, "The content must be text or a list of parts.")
+    return [_part(part) for part in content]
+
+
+def _part(part: object) -> Message:
+    kind = part.get("type") if isinstance(part, dict) else None
+    if isinstance(part, dict) and kind in ("text", "input_text") and isinstance(part.get("text"), str):
+        return Message(role="user", type="message", content=part["text"])
+    if isinstance(part, dict) and kind in ("image_url", "input_image"):
+        image = part.get("image_url")
+        address = image.get("url") if isinstance(image, dict) else image
+        head, comma, data = str(address).partition(";base64,")
+        if comma and head in ("data:image/png", "data:image/jpeg"):
+            kind = "base64.png" if head.endswith("png") else "base64.jpeg"
+            return Message(role="user", type="image", format=kind, content=data)
+        raise RefusedError(400, "An image must be a data: address with PNG or JPEG in base64.")
+    if isinstance(part, dict) and kind in ("file", "input_file"):
+        return _file(part["file"] if isinstance(part.get("file"), dict) else part)
+    raise RefusedError(400, "A part must be text, an image_url or a file.")
+
+
+def _file(part: Mapping[str, Any]) -> Message:
+    """Return a file of text as a message that holds it."""
+    name = one_line(str(part.get("filename") or "file"), 200)
+    head, comma, data = str(part.get("file_data") or "").partition(";base64,")
+    try:
+        if not (comma and head.startswith("data:")):
+            raise ValueError
+        text = base64.b64decode(data, validate=True).decode()
+    except ValueError:
+        raise RefusedError(
+            400, f"{name}: file_data must be a data: address with text in base64. Name other files by path."
+        ) from None
+    return Message(role="user", type="message", content=f"File: {name}\n{fenced(text, '')}")

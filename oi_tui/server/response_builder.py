@@ -1,0 +1,247 @@
+"""Puts a response of OpenAI's Responses API together from the events of a session."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, TurnEnded, UsageReported
+from oi_tui.engine.output.plain import plain
+from oi_tui.messages import Message
+from oi_tui.server.event_log import LogItem, Question
+from oi_tui.server.response_request import LABEL, Item, ResponseRequest
+
+_FINAL = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
+_IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}
+#: So much of what one call prints is sent, in characters.
+_MOST_LOGS = 1_000_000
+_CUT = "\n(More was printed than can be sent. The conversation in oi-tui has the rest.)\n"
+Event = dict[str, Any]
+
+
+class ResponseBuilder:
+    """Puts a response together, and tells each step as an event of its stream."""
+
+    def __init__(self, id: str, request: ResponseRequest, known: frozenset[str] = frozenset()) -> None:
+        self._number = -1
+        #: Messages that the client sent itself.
+        self._known = known
+        self._items: dict[str, tuple[int, Event]] = {}
+        self._outputs: dict[str, Event] = {}
+        self._over = False
+        self.response: Event = {
+            "id": id,
+            "object": "response",
+            "created_at": int(time.time()),
+            "completed_at": None,
+            "status": "in_progress",
+            "background": request.background,
+            "error": None,
+            "incomplete_details": None,
+            "instructions": request.instructions,
+            "max_output_tokens": None,
+            "metadata": dict(request.metadata),
+            "model": request.model,
+            "output": [],
+            "parallel_tool_calls": False,
+            "previous_response_id": request.previous,
+            "store": request.store,
+            "temperature": None,
+            "text": {"format": {"type": "text"}},
+            "tool_choice": "auto",
+            "tools": list(request.tools),
+            "top_p": None,
+            "truncation": "disabled",
+            "usage": None,
+        }
+
+    def is_over(self) -> bool:
+        """Whether nothing follows but the end."""
+        return self._over
+
+    def begin(self) -> Iterator[Event]:
+        """The first events."""
+        yield self._event("response.created", response=self.response)
+        yield self._event("response.in_progress", response=self.response)
+
+    def end(self) -> Event:
+        """The last event, with the whole response."""
+        response = self.response
+        if response["status"] == "in_progress":
+            response["status"] = "completed"
+        if response["status"] == "completed":
+            response["completed_at"] = int(time.time())
+        for item in response["output"]:
+            if item.get("status") in ("in_progress", "interpreting"):
+                item["status"] = "incomplete"
+        # A stream of OpenAI's has no event for what was cancelled; the status of the response says it.
+        kind = {"cancelled": "incomplete"}.get(response["status"], response["status"])
+        return self._event(f"response.{kind}", response=response)
+
+    def fail(self, why: str) -> None:
+        """End the response as failed."""
+        self._over = True
+        self.response["status"] = "failed"
+        self.response["error"] = {"code": "server_error", "message": why}
+
+    def take(self, item: LogItem) -> Iterator[Event]:
+        """The events of the stream for one of the session."""
+        match item:
+            case MessageStarted(message) | MessageRecorded(message) if message.id in self._known:
+                return
+            case MessageStarted(Message(role="assistant", type="message") as message):
+                yield from self._begin_text(message.id)
+            case MessageStarted(Message(role="assistant", type="code") as message):
+                yield from self._begin_call(message, message.id)
+            case MessageStarted(Message(type="console", parent=str(parent)) as message):
+                if parent in self._items:
+                    logs = self._outputs[message.id] = {"type": "logs", "logs": ""}
+                    self._items[parent][1]["outputs"].append(logs)
+            case MessageGrew(id, text):
+                yield from self._grow(id, text)
+            case MessageRecorded(Message(role="assistant", type="message") as message):
+                yield from self._finish_text(message)
+            case MessageRecorded(Message(role="assistant", type="code") as message):
+                yield from self._record_code(message)
+            case MessageRecorded(Message(type="image", parent=str(parent)) as message):
+                kind = _IMAGES.get(message.format or "")
+                if kind and parent in self._items:
+                    image = {"type": "image", "url": f"data:{kind};base64,{message.content}"}
+                    self._items[parent][1]["outputs"].append(image)
+            case UsageReported():
+                self._count(item)
+            case Question():
+                yield from self._ask(item)
+            case TurnEnded(outcome, reason):
+                self._over = True
+                if outcome in ("failed", "paused"):
+                    self.fail(reason or "The turn ended early.")
+                elif outcome == "interrupted":
+                    self.response["status"] = "cancelled"
+
+    def _grow(self, id: str, text: str) -> Iterator[Event]:
+        if logs := self._outputs.get(id):
+            if len(logs["logs"]) < _MOST_LOGS:
+                logs["logs"] += plain(text)
+                if len(logs["logs"]) >= _MOST_LOGS:
+                    logs["logs"] = logs["logs"][:_MOST_LOGS] + _CUT
+        elif id in self._items:
+            item = self._items[id][1]
+            if item["type"] == "message":
+                item["content"][0]["text"] += text
+                yield self._of(id, "output_text.delta", content_index=0, delta=text, logprobs=[])
+            else:
+                item["code"] += text
+                yield self._of(id, "code_interpreter_call_code.delta", delta=text)
+
+    def _begin_text(self, id: str) -> Iterator[Event]:
+        item: Event = {
+            "id": id,
+            "type": "message",
+            "role": "assistant",
+            "status": "in_progress",
+            "content": [],
+        }
+        yield from self._add(id, item)
+        # Clients add each part to the item themselves.
+        part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+        item["content"].append(part)
+        yield self._of(id, "content_part.added", content_index=0, part=part)
+
+    def _finish_text(self, message: Message) -> Iterator[Event]:
+        if message.id not in self._items:
+            if not message.content:
+                return
+            # A reply that came in one piece.
+            yield from self._begin_text(message.id)
+        item = self._items[message.id][1]
+        if item["status"] == "completed":
+            return
+        part = item["content"][0]
+        part["text"], item["status"] = message.content, "completed"
+        yield self._of(message.id, "output_text.done", content_index=0, text=message.content, logprobs=[])
+        yield self._of(message.id, "content_part.done", content_index=0, part=part)
+        yield self._finish_item(message.id)
+
+    def _record_code(self, message: Message) -> Iterator[Event]:
+        if message.id not in self._items:
+            # Clients keep one item for each id, and the response that asked had this code as well.
+            yield from self._begin_call(message, f"{message.id}_run")
+        item = self._items[message.id][1]
+        if not item["code"] and message.content:
+            yield self._of(message.id, "code_interpreter_call_code.delta", delta=message.content)
+        item["code"] = message.content
+        ends = message.state in _FINAL and item["status"] in ("in_progress", "interpreting")
+        if item["status"] == "in_progress" and (ends or message.state == "running"):
+            item["status"] = "interpreting"
+            yield self._of(message.id, "code_interpreter_call_code.done", code=message.content)
+            if message.state == "running":
+                yield self._of(message.id, "code_interpreter_call.interpreting")
+        if ends:
+            item["status"] = "completed" if message.state == "finished" else "failed"
+            if message.reason:
+                item["outputs"].append({"type": "logs", "logs": message.reason})
+            yield self._of(message.id, "code_interpreter_call.completed")
+            yield self._finish_item(message.id)
+
+    def _ask(self, question: Question) -> Iterator[Event]:
+        message = question.request.message
+        shown = {"language": message.format, "code": message.content, "hash": question.hash}
+        request = {
+            "id": question.id,
+            "type": "mcp_approval_request",
+            "name": "run",
+            "server_label": LABEL,
+            "arguments": json.dumps(shown),
+        }
+        yield from self._add(question.id, request)
+        yield self._finish_item(question.id)
+        self._over = True
+
+    def _count(self, usage: UsageReported) -> None:
+        """Add a request of the model to the usage of the response."""
+        before = self.response["usage"] or {"input_tokens": 0, "output_tokens": 0}
+        cached = before.get("input_tokens_details", {}).get("cached_tokens", 0)
+        read = before["input_tokens"] + usage.prompt_tokens
+        written = before["output_tokens"] + usage.completion_tokens
+        self.response["usage"] = {
+            "input_tokens": read,
+            "input_tokens_details": {"cached_tokens": cached + usage.cached_tokens},
+            "output_tokens": written,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": read + written,
+        }
+
+    def _begin_call(self, message: Message, id: str) -> Iterator[Event]:
+        yield from self._add(message.id, self._call(message, id))
+        yield self._of(message.id, "code_interpreter_call.in_progress")
+
+    def _call(self, message: Message, id: str) -> Event:
+        return {
+            "id": id,
+            "type": "code_interpreter_call",
+            "status": "in_progress",
+            "code": "",
+            # Not OpenAI's: more languages run here than Python.
+            "language": message.format,
+            "container_id": self.response["id"],
+            "outputs": [],
+        }
+
+    def _add(self, id: str, item: Event) -> Iterator[Event]:
+        output: list[Item] = self.response["output"]
+        self._items[id] = (len(output), item)
+        output.append(item)
+        yield self._event("response.output_item.added", output_index=len(output) - 1, item=item)
+
+    def _finish_item(self, id: str) -> Event:
+        index, item = self._items[id]
+        return self._event("response.output_item.done", output_index=index, item=item)
+
+    def _of(self, id: str, kind: str, **more: Any) -> Event:
+        index, item = self._items[id]
+        return self._event(f"response.{kind}", item_id=item["id"], output_index=index, **more)
+
+    def _event(self, kind: str, **values: Any) -> Event:
+        self._number += 1
+        return {"type": kind, "sequence_number": self._number, **values}

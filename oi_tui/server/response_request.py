@@ -1,0 +1,208 @@
+"""What a client asks of the Responses API: the fields of the request, checked, and its items as messages."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oi_tui.messages import Message
+from oi_tui.server.content import MODEL, content_messages
+from oi_tui.server.guard import RefusedError
+
+#: The server of MCP that OpenAI's clients think they approve calls of.
+LABEL = "oi-tui"
+Item = dict[str, Any]
+#: Fields that would change what happens, and cannot be honoured here.
+_UNSUPPORTED = {
+    "conversation": "use previous_response_id",
+    "prompt": "send the words of the prompt as input",
+}
+_MOST_ITEMS = 10_000
+_MOST_METADATA = 16
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRequest:
+    """The body of a request, as far as it is used."""
+
+    items: tuple[Item, ...]
+    model: str
+    instructions: str | None
+    previous: str | None
+    tools: tuple[Item, ...]
+    metadata: Mapping[str, str]
+    stream: bool
+    background: bool
+    store: bool
+
+    @property
+    def approval(self) -> Item | None:
+        """The answer to a question; None where the input ends with words of the person."""
+        return self.items[-1] if self.items[-1].get("type") == "mcp_approval_response" else None
+
+
+def read_request(body: Mapping[str, Any]) -> ResponseRequest:
+    """Check the fields of a request. Raises RefusedError."""
+    for name, instead in _UNSUPPORTED.items():
+        if body.get(name) is not None:
+            raise RefusedError(400, f"{name} is not supported: {instead}.", param=name)
+    instructions, previous = body.get("instructions"), body.get("previous_response_id")
+    for name, value in (("instructions", instructions), ("previous_response_id", previous)):
+        if value is not None and not isinstance(value, str):
+            raise RefusedError(400, f"{name} must be text.", param=name)
+    background, store = _switch(body, "background"), _switch(body, "store", default=True)
+    if background and not store:
+        raise RefusedError(400, "background needs store: a response that is not kept cannot be fetched.")
+    _check_format(body.get("text"))
+    return ResponseRequest(
+        items=_items(body.get("input")),
+        model=str(body.get("model") or MODEL),
+        instructions=instructions,
+        previous=previous,
+        tools=_tools(body.get("tools")),
+        metadata=_metadata(body.get("metadata")),
+        stream=_switch(body, "stream"),
+        background=background,
+        store=store,
+    )
+
+
+def _switch(body: Mapping[str, Any], name: str, *, default: bool = False) -> bool:
+    value = body.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise RefusedError(400, f"{name} must be true or false.", param=name)
+    return default if value is None else value
+
+
+def _check_format(text: object) -> None:
+    form = text.get("format") if isinstance(text, dict) else None
+    kind = form.get("type") if isinstance(form, dict) else None
+    if kind not in (None, "text"):
+        raise RefusedError(
+            400, "text.format must be text: replies in a given form are not supported.", param="text.format"
+        )
+
+
+def _tools(given: object) -> tuple[Item, ...]:
+    if given is not None and not isinstance(given, list):
+        raise RefusedError(400, "tools must be a list.", param="tools")
+    for tool in given or ():
+        kind = tool.get("type") if isinstance(tool, dict) else None
+        own = kind == "mcp" and tool.get("server_label") == LABEL
+        if kind != "code_interpreter" and not own:
+            raise RefusedError(
+                400,
+                f"tools: this server cannot call tools of the type {str(kind)[:50]}. Send "
+                "code_interpreter or no tools; add tools to the profile as mcp_servers.",
+                param="tools",
+            )
+    return tuple(given or ())
+
+
+def _metadata(given: object) -> Mapping[str, str]:
+    if given is None:
+        return {}
+    fits = isinstance(given, dict) and len(given) <= _MOST_METADATA
+    if not isinstance(given, dict) or not fits or not all(isinstance(value, str) for value in given.values()):
+        raise RefusedError(400, f"metadata must have at most {_MOST_METADATA} texts.", param="metadata")
+    return given
+
+
+def _items(given: object) -> tuple[Item, ...]:
+    """The items of the input in one form, each with an id."""
+    if isinstance(given, str):
+        given = [{"role": "user", "content": given}]
+    if not isinstance(given, list) or not given or not all(isinstance(item, dict) for item in given):
+        raise RefusedError(400, "input must be text or a list of items.", param="input")
+    if len(given) > _MOST_ITEMS:
+        raise RefusedError(400, f"input may have {_MOST_ITEMS:,} items.", param="input")
+    last = given[-1]
+    if last.get("role") != "user" and last.get("type") != "mcp_approval_response":
+        raise RefusedError(
+            400, "input must end with a message of the user or an mcp_approval_response.", param="input"
+        )
+    return tuple(_item(item) for item in given)
+
+
+def _item(item: Mapping[str, Any]) -> Item:
+    if item.get("type") == "item_reference":
+        raise RefusedError(
+            400,
+            "item_reference is not supported: send the item itself, or previous_response_id.",
+            param="input",
+        )
+    given = item.get("id")
+    name = given if isinstance(given, str) and given else f"msg_{secrets.token_hex(12)}"
+    if "role" not in item:
+        return {**item, "id": name}
+    content, role = item.get("content"), item["role"]
+    if isinstance(content, str):
+        own = {"type": "output_text", "annotations": []} if role == "assistant" else {"type": "input_text"}
+        content = [{**own, "text": content}]
+    return {"id": name, "type": "message", "role": role, "status": "completed", "content": content}
+
+
+def messages_of(items: Iterable[Item]) -> list[Message]:
+    """The messages of items, those that a client keeps itself too. Raises RefusedError."""
+    return [message for item in items for message in _messages(item)]
+
+
+def _messages(item: Item) -> Iterator[Message]:
+    match item:
+        case {"role": "user" | "system" | "developer", "content": content}:
+            yield from content_messages(content)
+        case {"role": "assistant"}:
+            if said := _words(item):
+                yield Message(role="assistant", type="message", content=said)
+        case {"type": "code_interpreter_call", "code": str(code), "status": "completed" | "failed" as status}:
+            state, language = ("finished" if status == "completed" else "failed"), item.get("language")
+            form = language if isinstance(language, str) else "python"
+            call = Message(role="assistant", type="code", format=form, content=code, state=state)  # type: ignore[arg-type]
+            yield call
+            if logs := _logs(item):
+                yield Message(role="computer", type="console", format="output", content=logs, parent=call.id)
+
+
+def _words(item: Item) -> str:
+    content = item.get("content")
+    texts = (
+        [part.get("text") for part in content if isinstance(part, dict)] if isinstance(content, list) else ()
+    )
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _logs(item: Item) -> str:
+    outputs = item.get("outputs")
+    given = outputs if isinstance(outputs, list) else ()
+    texts = [output.get("logs") for output in given if isinstance(output, dict)]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def digests(items: Sequence[Item], start: bytes = b"") -> list[bytes]:
+    """For each item a digest of the conversation up to it, by which the same history is known again."""
+    found, digest = [], start
+    for item in items:
+        if said := _essence(item):
+            text = json.dumps(said, sort_keys=True).encode("utf-8", "surrogatepass")
+            digest = hashlib.sha256(digest + text).digest()
+        found.append(digest)
+    return found
+
+
+def _essence(item: Item) -> list[Any] | None:
+    """What an item says, whatever form a client gives it; None for what changes nothing."""
+    match item:
+        case {"role": "assistant"}:
+            return ["assistant", _words(item)]
+        case {"role": role, "content": content}:
+            parts = content if isinstance(content, list) else [content]
+            return [role, [part.get("text") or part if isinstance(part, dict) else part for part in parts]]
+        case {"type": "code_interpreter_call", "code": code}:
+            return ["code", code]
+        case {"type": "mcp_approval_request", "id": id}:
+            return ["asked", id]
+        case {"type": "mcp_approval_response", "approval_request_id": id}:
+            return ["answered", id, item.get("approve") is True]
+    return None

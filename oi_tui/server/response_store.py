@@ -1,0 +1,213 @@
+"""The responses of the server: each works in a task of its own, and is kept for clients that come back."""
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+from oi_tui.messages import Message
+from oi_tui.server.event_log import EventReader, GapError
+from oi_tui.server.guard import RefusedError
+from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.response_builder import Event, ResponseBuilder
+from oi_tui.server.response_request import Item, ResponseRequest, digests
+
+#: So many responses are kept, and about so many bytes of them and their events.
+_MOST_KEPT = 1_000
+_MOST_BYTES = 64_000_000
+_GAP = "More happened than can be told. The conversation in oi-tui has all of it."
+
+
+class StoredResponse:
+    """A response, at work or finished, with the events of its stream. For one event loop."""
+
+    def __init__(
+        self, request: ResponseRequest, session: HostedSession, earlier: "StoredResponse | None"
+    ) -> None:
+        self.id = f"resp_{secrets.token_hex(24)}"
+        self.request = request
+        self.session = session
+        #: All that was said before, by the client and by this server.
+        self.history: tuple[Item, ...] = earlier.items if earlier else ()
+        self._history_digest = earlier.digest if earlier else b""
+        #: The instructions that the session got last.
+        self.instructions: str | None = request.instructions or (earlier.instructions if earlier else None)
+        self.bytes = 0
+        self.over = False
+        #: The digest of the whole conversation, once the response is over.
+        self.digest: bytes = b""
+        self._builder = ResponseBuilder(self.id, request)
+        self._lines: list[bytes] = []
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def response(self) -> Event:
+        """The response as it stands."""
+        return self._builder.response
+
+    @property
+    def inputs(self) -> tuple[Item, ...]:
+        """What led to the response: earlier items, and those of its request."""
+        return (*self.history, *self.request.items)
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The whole conversation up to the end of the response."""
+        return (*self.inputs, *self.response["output"])
+
+    async def begin(self, work: Callable[[], None], messages: Sequence[Message]) -> None:
+        """Begin the work, and follow it in a task. Raises what `work` raises."""
+        self._builder = ResponseBuilder(self.id, self.request, frozenset(message.id for message in messages))
+        reader = EventReader(self.session.log)
+        reader.__enter__()
+        try:
+            await asyncio.to_thread(work)
+        except BaseException:
+            reader.__exit__(None, None, None)
+            raise
+        for event in self._builder.begin():
+            self._add(event)
+        self._task = asyncio.create_task(self._follow(reader))
+
+    async def _follow(self, reader: EventReader) -> None:
+        try:
+            while not self._builder.is_over():
+                try:
+                    entries = await reader.next()
+                except GapError:
+                    self._builder.fail(_GAP)
+                    break
+                for entry in entries:
+                    if not self._builder.is_over():
+                        for event in self._builder.take(entry.item):
+                            self._add(event)
+        finally:
+            reader.__exit__(None, None, None)
+            self.over = True
+            self._add(self._builder.end())
+            new = (*self.request.items, *self.response["output"])
+            self.digest = digests(new, self._history_digest)[-1]
+
+    def _add(self, event: Event) -> None:
+        line = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+        self._lines.append(line)
+        self.bytes += len(line)
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    async def lines(self, after: int = -1) -> AsyncIterator[bytes]:
+        """The events behind a number as server-sent events, up to the last one."""
+        place = after + 1
+        while True:
+            while place < len(self._lines):
+                yield self._lines[place]
+                place += 1
+            if self.over:
+                return
+            await self._changed.wait()
+
+    async def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the end. Return False when it takes longer."""
+        if self._task and not self.over:
+            await asyncio.wait([self._task], timeout=seconds)
+        return self.over
+
+    async def cancel(self, seconds: float) -> None:
+        """Stop what goes on, and wait for the end a while; once more, and the language is ended too."""
+        question = self.session.question
+        own = question is not None and any(item["id"] == question.id for item in self.response["output"])
+        if not self.over or own:
+            await asyncio.to_thread(self.session.stop)
+            await self.wait(seconds)
+
+
+class ResponseStore:
+    """Finds responses by their ids, and by the history that a client sends. The oldest give way."""
+
+    def __init__(self) -> None:
+        self._responses: dict[str, StoredResponse] = {}
+        #: The newest response of each session: the only one that the session itself can continue.
+        self._newest: dict[str, StoredResponse] = {}
+
+    def put(self, stored: StoredResponse) -> None:
+        """Remember the newest response of its session; it can be found where the client wants that."""
+        self._newest[stored.session.id] = stored
+        if stored.request.store:
+            self._responses[stored.id] = stored
+        self._forget_old()
+
+    def find(self, id: str, *, param: str | None = None) -> StoredResponse:
+        """Return a response. Raises RefusedError."""
+        if found := self._responses.get(id):
+            return found
+        code = "previous_response_not_found" if param else None
+        raise RefusedError(
+            404,
+            f"There is no response {id[:100]!r}: it was deleted or not stored, or the server was restarted.",
+            param=param,
+            code=code,
+        )
+
+    def continues(self, stored: StoredResponse) -> bool:
+        """Whether the session of a response still stands where the response ended."""
+        return self._newest.get(stored.session.id) is stored and not stored.session.closed
+
+    def match(self, items: Sequence[Item]) -> tuple[StoredResponse, int] | None:
+        """Find the response whose whole conversation a client sends again, and how many items that is."""
+        places = {digest: place for place, digest in enumerate(digests(items)[:-1], 1)}
+        found = [
+            (places[stored.digest], stored)
+            for stored in self._newest.values()
+            if stored.over and stored.request.store and stored.digest in places and self.continues(stored)
+        ]
+        if not found:
+            return None
+        place, stored = max(found, key=lambda item: item[0])
+        return stored, place
+
+    def of_question(self, id: str) -> StoredResponse | None:
+        """The response that ended with a question that is still open."""
+        for stored in self._newest.values():
+            question = stored.session.question
+            if question is not None and secrets.compare_digest(question.id.encode(), id.encode()):
+                return stored
+        return None
+
+    def remove(self, id: str) -> StoredResponse | None:
+        """Forget a response. Return it where it was the last one of its session."""
+        stored = self.find(id)
+        del self._responses[id]
+        if self._newest.get(stored.session.id) is not stored:
+            return None
+        del self._newest[stored.session.id]
+        return stored
+
+    def _forget_old(self) -> None:
+        self._newest = {name: stored for name, stored in self._newest.items() if not stored.session.closed}
+        total = sum(stored.bytes for stored in self._responses.values())
+        for stored in list(self._responses.values()):
+            if len(self._responses) <= _MOST_KEPT and total <= _MOST_BYTES:
+                return
+            if stored.over:
+                total -= stored.bytes
+                del self._responses[stored.id]
+
+
+def listed(items: Sequence[Item], *, after: str | None, limit: int, ascending: bool) -> dict[str, Any]:
+    """A part of the items as OpenAI lists them. Raises RefusedError."""
+    ordered = list(items if ascending else reversed(items))
+    if after is not None:
+        place = next((place for place, item in enumerate(ordered, 1) if item.get("id") == after), None)
+        if place is None:
+            raise RefusedError(400, "after must be the id of an item of this response.", param="after")
+        ordered = ordered[place:]
+    data = ordered[:limit]
+    return {
+        "object": "list",
+        "data": data,
+        "first_id": data[0].get("id") if data else None,
+        "last_id": data[-1].get("id") if data else None,
+        "has_more": len(ordered) > limit,
+    }
