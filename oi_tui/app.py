@@ -94,7 +94,6 @@ class OiTui(ImageSupportMixin, IdleClock):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", "Quit", id="app.quit", show=False, priority=True),
         Binding("f1", "help_here", "Show keys for the focused part", id="app.help", show=False),
-        Binding("ctrl+z", "suspend_process", "Suspend", id="app.suspend", show=False),
     ]
 
     def __init__(

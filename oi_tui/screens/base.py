@@ -1,5 +1,8 @@
 """The base of every screen."""
 
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
 from textual.geometry import Offset
 from textual.screen import Screen, ScreenResultType
 from textual.widget import Widget
@@ -14,7 +17,12 @@ def is_closed(node: object) -> bool:
 
 
 class BaseScreen(Screen[ScreenResultType]):
-    """A screen that a click on a widget which is just being removed does not end."""
+    """A screen that can be suspended, and that a click on a widget which is just being removed does not end."""
+
+    # Here and not in the application, whose keys do not act in dialogs.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+z", "app.suspend_process", "Suspend", id="app.suspend", show=False)
+    ]
 
     def get_widget_and_offset_at(self, x: int, y: int) -> tuple[Widget | None, Offset | None]:
         """The widget at a place, and the offset in its text; none for a widget that was removed.

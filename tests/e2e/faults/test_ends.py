@@ -36,6 +36,9 @@ def at(program: Program, moment: str) -> Program:
             program.asked_first("ask me something")
             program.answer("y")
             program.wait_for("waiting for What is your name")
+        case "dialog":
+            program.say("%theme")
+            program.wait_for("catppuccin-latte")
     return program
 
 
@@ -97,7 +100,7 @@ def test_closing_the_terminal_ends_everything(start: Start) -> None:
     assert processes.wait_until(lambda: not ours(), 40), ours()
 
 
-@pytest.mark.parametrize("moment", ["idle", "streaming", "running"])
+@pytest.mark.parametrize("moment", ["idle", "streaming", "running", "dialog"])
 def test_ctrl_z_gives_the_shell_a_clean_terminal_and_fg_comes_back(
     workplace: Path, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +127,10 @@ def test_ctrl_z_gives_the_shell_a_clean_terminal_and_fg_comes_back(
             terminal.wait_for("counted to the end", 30)
         if moment == "streaming":
             terminal.wait_for("profile editor", 30)
+        if moment == "dialog":
+            terminal.wait_for("catppuccin-latte")
+            terminal.press("escape")
+            terminal.wait_gone("catppuccin-latte")
         terminal.idle()
         terminal.press("ctrl+q")
         # A new prompt, not the one that the restored screen shows from before.
