@@ -64,6 +64,15 @@ function main(folder, typed) {
     unhandledRejection: uncaught('unhandledRejection', 'Uncaught (in promise)'),
   };
   const outcomeOf = (code) => (code ? ['failed', `exit status ${code}`] : ['finished', null]);
+  // Node.js lets these two look whole again after their end, although nothing can be written to them any more.
+  const ended = new WeakSet();
+  for (const stream of [process.stdout, process.stderr]) {
+    const destroy = stream._destroy;
+    stream._destroy = function (...given) {
+      ended.add(stream);
+      return destroy.apply(this, given);
+    };
+  }
   // A run begins with what every run may count on, whatever the last one did to it.
   const signalled = ['newListener', 'removeListener'].map((name) => [name, process.listeners(name)]);
   function prepare() {
@@ -77,7 +86,7 @@ function main(folder, typed) {
     for (const [fd, name] of ['stdin', 'stdout', 'stderr'].entries()) {
       let whole = false;
       try {
-        whole = fs.fstatSync(fd) && (fd === 0 || process[name].writable);
+        whole = fs.fstatSync(fd) && (fd === 0 || (process[name].writable && !ended.has(process[name])));
       } catch {
         fs.openSync('/dev/tty', fd ? 'w' : 'r');
       }
@@ -290,7 +299,7 @@ function main(folder, typed) {
 
   // Says so when a cell has put something in the place of the output, since later cells would be silent. What only
   // hands on what it is given, such as a counter, is left alone.
-  const bare = { stream: process.stdout, write: process.stdout.write };
+  const bare = { stream: process.stdout, write: process.stdout.write, log: console.log };
   let place = '';
   let since = 0;
   const elsewhere = () => {
@@ -304,10 +313,15 @@ function main(folder, typed) {
       // The console keeps the stream that it used first.
       return [name, "Object.defineProperty(process, 'stdout', { value: (console._stdout = new (require('tty').WriteStream)(1)) })"];
     }
-    if (stdout.write === bare.write || hasHandedOn(stdout)) return ['', ''];
-    return ['a function of its own', 'delete process.stdout.write'];
+    if (stdout.write !== bare.write && !hasHandedOn(stdout, () => stdout.write(''))) {
+      return ['a function of its own', 'delete process.stdout.write'];
+    }
+    if (console.log !== bare.log && !hasHandedOn(stdout, () => console.log(''))) {
+      return ['a console.log of its own', 'console.log = console.info'];
+    }
+    return ['', ''];
   };
-  const hasHandedOn = (stream) => {
+  const hasHandedOn = (stream, write) => {
     const state = stream._writableState;
     if (state.writing || state.corked || state.length) return true;
     const was = Object.getOwnPropertyDescriptor(stream, '_write');
@@ -317,7 +331,10 @@ function main(folder, typed) {
       done();
     };
     try {
-      stream.write('');
+      write();
+    } catch {
+      // Whoever calls it sees the error, which is no silence.
+      return true;
     } finally {
       if (was) Object.defineProperty(stream, '_write', was);
       else delete stream._write;

@@ -279,6 +279,20 @@ def test_where_the_output_goes_is_reported_until_it_is_back(
     assert play(computer, "javascript", "console.log('seen')").text == "seen\n"
 
 
+def test_a_console_that_keeps_what_it_is_given_is_reported_until_it_is_back(computer: Computer) -> None:
+    reported = "(JavaScript's output goes to a console.log of its own since cell 1; console.log = console.info brings it back.)\n"
+    assert play(computer, "javascript", "console.log = () => {};").text.endswith(reported)
+    assert play(computer, "javascript", "console.log('unseen')").text == reported
+    assert play(computer, "javascript", "console.log = console.info; console.log('seen')").text == "seen\n"
+
+
+def test_a_console_that_hands_on_or_fails_is_no_news(computer: Computer) -> None:
+    marked = "const log = console.log; console.log = (...all) => log('>', ...all); console.log('seen')"
+    assert play(computer, "javascript", marked).text == "> seen\n"
+    failing = "console.log = () => { throw new Error('no') };"
+    assert "brings it back" not in play(computer, "javascript", failing).text
+
+
 def test_output_that_is_handed_on_is_no_news(computer: Computer) -> None:
     count = "let count = 0; const write = process.stdout.write; process.stdout.write = function (...all) { count++; return write.apply(this, all) };"
     assert "brings it back" not in play(computer, "javascript", count).text
