@@ -17,7 +17,7 @@ def is_closed(node: object) -> bool:
 
 
 class BaseScreen(Screen[ScreenResultType]):
-    """A screen that can be suspended, and that a click on a widget which is just being removed does not end."""
+    """A screen that can be suspended; a click on a widget which is just being removed does not end it."""
 
     # Here and not in the application, whose keys do not act in dialogs.
     BINDINGS: ClassVar[list[BindingType]] = [
