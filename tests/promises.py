@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 _CLI = "unit/program/test_cli.py"
 _API = "unit/program/test_api.py"
+_SCRIPT = "unit/program/test_script_computer.py"
 _PACKAGE = "unit/program/test_python_package.py"
 _E2E = "e2e/doors/test_api.py"
 _PLAIN = "e2e/doors/test_plain.py"
@@ -200,6 +201,12 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
     ),
     "Computer API": (
         Promise("names and parameters as documented", _CELLS, _DOCUMENTED),
+        Promise("interpreter.computer.mouse and the other parts, in a script", _SCRIPT,
+                "test_every_part_of_the_computer_object_is_an_attribute"),
+        Promise("interpreter.computer.ai asks the model of the interpreter", _SCRIPT,
+                "test_a_script_asks_the_interpreters_model"),
+        Promise("interpreter.computer.import_computer_api and interpreter.os", _SCRIPT,
+                "test_cells_have_the_object_where_the_settings_want_it"),
         Promise("import_computer_api: the model is told every function", _CELLS,
                 "test_the_model_is_reported_every_function"),
         Promise("display and screenshots", _DESKTOP, "test_the_screen_is_shown_once_until_it_changes"),

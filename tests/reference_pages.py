@@ -354,6 +354,8 @@ _NAMED: dict[object, str] = {
 
 def _type(annotation: object) -> str:
     """Return a type as it is written in an annotation, the same in every version of Python."""
+    if isinstance(annotation, list):
+        return f"[{', '.join(_type(argument) for argument in annotation)}]"
     if annotation in _NAMED:
         return _NAMED[annotation]
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)

@@ -2,12 +2,17 @@
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from typing import Any, ClassVar, Literal, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
+from oi_tui import computer_api
 from oi_tui.api.finalizers import finalize
+from oi_tui.api.model import ApiModel
 from oi_tui.api.notebook import display as show
+from oi_tui.api.script_computer import ATTRIBUTES, ScriptComputer
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import ProgramInput
 from oi_tui.custom_languages import CustomLanguages
@@ -28,14 +33,70 @@ class ApiComputer(SettingGroup):
     `languages` is a list that you may change or replace at any time. It holds languages of oi-tui, their
     names, and classes with `name`, `run` (a generator of chunks), `stop` and `terminate`, as Open Interpreter
     documents them. Of two with the same name the later one is used.
+
+    `mouse`, `keyboard`, `files`, `ai` and the other parts of the computer object do for a script what they
+    do in cells (`import_computer_api`). Nothing is asked: the script decides itself.
     """
+
+    if TYPE_CHECKING:
+        from oi_tui.computer.ai import Ai
+        from oi_tui.computer.browser import Browser
+        from oi_tui.computer.desktop.clipboard import Clipboard
+        from oi_tui.computer.desktop.display import Display
+        from oi_tui.computer.desktop.keyboard import Keyboard
+        from oi_tui.computer.desktop.mouse import Mouse
+        from oi_tui.computer.desktop.system import Os
+        from oi_tui.computer.docs import Docs
+        from oi_tui.computer.files import Files
+        from oi_tui.computer.personal.calendars import Calendar
+        from oi_tui.computer.personal.contacts import Contacts
+        from oi_tui.computer.personal.mail import Mail
+        from oi_tui.computer.personal.sms import SMS
+        from oi_tui.computer.skills import Skills
+        from oi_tui.computer.vision import Vision
+
+        ai: Ai
+        browser: Browser
+        calendar: Calendar
+        clipboard: Clipboard
+        contacts: Contacts
+        display: Display
+        docs: Docs
+        files: Files
+        keyboard: Keyboard
+        mail: Mail
+        mouse: Mouse
+        os: Os
+        skills: Skills
+        sms: SMS
+        vision: Vision
 
     _title = "interpreter.computer"
     _prefix = "computer."
-    _own: ClassVar[frozenset[str]] = frozenset({"_settings", "_languages", "_runtimes", "_earlier"})
+    _own: ClassVar[frozenset[str]] = frozenset(
+        {
+            "_settings",
+            "_model",
+            "_languages",
+            "_runtimes",
+            "_earlier",
+            "_script",
+            "_cells",
+            "_with_object",
+            "_stop_turn",
+        }
+    )
+    _fixed: ClassVar[frozenset[str]] = ATTRIBUTES
 
-    def __init__(self, settings: ApiSettings) -> None:
+    def __init__(self, settings: ApiSettings, model: ApiModel) -> None:
         self._settings = settings
+        self._model = model
+        self._stop_turn: Callable[[], Callable[[], None] | None] = _no_turn
+        self._script: ScriptComputer | None = None
+        #: Gives cells the object `computer`, where the settings want that.
+        self._cells: computer_api.ComputerApi | None = None
+        #: Languages by the id of those that were given the object, which are kept beside them.
+        self._with_object: dict[int, tuple[Language, Language]] = {}
         self._runtimes: Computer | None = None
         self._earlier = EarlierCode()
         there = [*LANGUAGES, *self._own_languages()]
@@ -91,7 +152,7 @@ class ApiComputer(SettingGroup):
             self._settings.start()
             for language, code in profile.startup:
                 self._note(language, code)
-            finalize(self, self._runtimes.close)
+            finalize(self, partial(_close, self._runtimes, self._cells))
         return self._runtimes
 
     @property
@@ -132,9 +193,53 @@ class ApiComputer(SettingGroup):
     def _declare_languages(self, before: Iterable[Language]) -> tuple[Language, ...]:
         known = {id(item.source): item for item in before if item.source is not None}
         return tuple(
-            known.get(id(language)) or language_of(_find_language(language), self)
+            known.get(id(language)) or self._given_object(language_of(_find_language(language), self))
             for language in self._languages
         )
+
+    def _given_object(self, language: Language) -> Language:
+        """Return the language, with the object `computer` if it is Python and the settings want that."""
+        profile = self._settings.profile
+        if language.name != "python" or language.source is not None or not computer_api.wanted(profile):
+            return language
+        if self._cells is None:
+            settings, model, stop_turn = self._settings, self._model, self._stop_turn
+
+            def stop() -> None:
+                if act := stop_turn():
+                    act()
+
+            self._cells = computer_api.ComputerApi(
+                model.ask,
+                stop,
+                takes_images=lambda: model.takes_images,
+                os_mode=profile.os,
+                # A script has nobody who could be asked meanwhile.
+                allows_unmasked=lambda _: settings.profile.unmasked_screen,
+            )
+        if id(language) not in self._with_object:
+            [extended] = self._cells.given_to([language])
+            self._with_object[id(language)] = language, extended
+        return self._with_object[id(language)][1]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ATTRIBUTES:
+            return super().__getattr__(name)
+        if self._script is None:
+            self._script = ScriptComputer(self._model)
+        return getattr(self._script, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *ATTRIBUTES})
+
+    def stop_with(self, stop: Callable[[], None]) -> None:
+        """Have this method of another object called when the person takes mouse and keyboard back."""
+        # The other one knows this object; a cycle would keep both alive.
+        self._stop_turn = weakref.WeakMethod(stop)
+
+    def exec(self, code: str) -> list[Chunk]:
+        """Run a shell command."""
+        return self.run("shell", code)
 
     @overload
     def run(
@@ -166,8 +271,9 @@ class ApiComputer(SettingGroup):
     def close(self) -> None:
         """End all interpreters. The next run starts new ones."""
         runtimes, self._runtimes = self._runtimes, None
-        if runtimes:
-            runtimes.close()
+        cells, self._cells = self._cells, None
+        self._with_object.clear()
+        _close(runtimes, cells)
         self._earlier.forget()
 
     def stop(self) -> None:
@@ -196,6 +302,17 @@ class ApiComputer(SettingGroup):
                     if display:
                         show(chunk)
                     yield chunk
+
+
+def _no_turn() -> None:
+    return None
+
+
+def _close(runtimes: Computer | None, cells: computer_api.ComputerApi | None) -> None:
+    if runtimes:
+        runtimes.close()
+    if cells:
+        cells.close()
 
 
 def _find_language(language: Any, there: Sequence[Language] = LANGUAGES) -> Any:

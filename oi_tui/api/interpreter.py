@@ -83,9 +83,11 @@ class OpenInterpreter(SettingGroup):
             # Open Interpreter's first argument is the list of messages.
             settings, profile = {"messages": profile, **settings}, None
         self._settings = ApiSettings(*_profile(profile))
-        llm_settings, computer = LlmSettings(self._settings), ApiComputer(self._settings)
+        llm_settings = LlmSettings(self._settings)
         self._model = ApiModel(self._settings, llm_settings, llm)
+        computer = ApiComputer(self._settings, self._model)
         self._turns = Turns(self._settings, computer, self._model)
+        computer.stop_with(self._turns.stop)
         self._background: BackgroundTurn | None = None
         self._voice = Voice()
         # `self.llm = ...` is refused, so that no limit is lost with the group.

@@ -1,15 +1,17 @@
 """The model of an interpreter: a function, one that was brought along, or LiteLLM in a shared process."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from oi_tui.api.finalizers import finalize
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.settings import ApiSettings
 from oi_tui.api.shared_model import POOL
-from oi_tui.engine.llm.base import Llm
+from oi_tui.computer_api import RefusedError
+from oi_tui.engine.llm.base import Llm, LlmError
+from oi_tui.engine.llm.question import Question
 from oi_tui.engine.llm.transport.client import ModelProcess
-from oi_tui.engine.llm.usage_report import UsageTracker
+from oi_tui.engine.llm.usage_report import OverBudget, UsageTracker
 from oi_tui.engine.models.function_model import FunctionModel
 from oi_tui.engine.models.model_info import KnownModels, ModelInfo
 from oi_tui.engine.settings.profile import Profile
@@ -19,6 +21,7 @@ class ApiModel:
     """Knows which model answers, and what is known of it. `account` counts what all turns took."""
 
     def __init__(self, settings: ApiSettings, llm_settings: LlmSettings, brought: Llm | None) -> None:
+        self._settings = settings
         self._llm_settings = llm_settings
         self._brought = brought
         self._program: ModelProcess | None = None
@@ -26,6 +29,8 @@ class ApiModel:
             self._brought = self._program = ModelProcess(program=program)
         self._known = KnownModels(self._facts_of)
         self.account = UsageTracker()
+        #: What code asks the model just now.
+        self._questions: set[Question] = set()
         #: Names this interpreter to the pool of model processes; `id` may name another one later.
         self._lease = object()
         finalize(self, partial(POOL.release, self._lease))
@@ -39,6 +44,38 @@ class ApiModel:
         """Return what answers the next turn, and what knows about the model of a profile."""
         model = self.own or POOL.lease(self._lease)
         return model, self._known.of if isinstance(model, ModelProcess) else _nothing_known
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether the pictures that code shows are sent to the model."""
+        profile = self._settings.profile
+        known = profile.supports_vision
+        sees = self.choose()[1](profile).supports_vision if known is None else known
+        return bool(sees) and profile.emit_images
+
+    def ask(self, text: str, images: Sequence[str] = ()) -> str:
+        """Ask the model beside the conversation, on its account; blocks while it answers.
+
+        Raises RefusedError with the reason where there is no answer.
+        """
+        profile = self._settings.profile
+        model, facts = self.choose()
+        try:
+            question = Question(model, profile, text, images, self.account, facts(profile))
+            self._questions.add(question)
+            try:
+                return question.answer()
+            finally:
+                self._questions.discard(question)
+                for _ in self.account.enter(question.used):
+                    pass
+        except (LlmError, OverBudget) as error:
+            raise RefusedError(str(error)) from None
+
+    def stop_questions(self) -> None:
+        """Give up what code asks the model, from any thread."""
+        for question in tuple(self._questions):
+            question.cancel()
 
     def conversing(self) -> Llm | None:
         """Return what answers an interactive session in place of LiteLLM."""

@@ -10,9 +10,7 @@ from oi_tui.engine.settings.migration import MOVED
 from oi_tui.engine.settings.profile import Profile, settings
 
 #: Settings that are no attributes here: `languages` is a list, and takes classes itself.
-_OTHERWISE = frozenset(
-    {"computer.languages", "computer.custom_languages", "computer.import_computer_api", "os"}
-)
+_OTHERWISE = frozenset({"computer.languages", "computer.custom_languages"})
 #: The settings that act here, by their keys in a profile; those of the application do not, but for these.
 ACTING = frozenset(
     {
@@ -34,21 +32,19 @@ _AT_ANY_TIME = frozenset(
 AT_THE_START = frozenset(
     {setting.key for setting in settings() if setting.section == "Running code"} & ACTING - _AT_ANY_TIME
 )
-_NO_COMPUTER_API = (
-    "the Python API does not put the object computer into cells; use: from oi_tui.computer import computer"
-)
+_SKILLS = "code in cells uses computer.skills, and a script interpreter.computer.skills"
+#: Other names of settings in Open Interpreter.
+_ALIASES = {"import_computer_api": "computer.import_computer_api"}
 #: Attributes of Open Interpreter for what is not here: the usual value, and why another has no effect.
 ABSENT: dict[str, tuple[Any, str]] = {
-    "computer.import_computer_api": (False, _NO_COMPUTER_API),
-    "computer.import_skills": (False, _NO_COMPUTER_API),
-    "computer.save_skills": (False, _NO_COMPUTER_API),
-    "computer.system_message": ("", _NO_COMPUTER_API),
-    "import_computer_api": (False, _NO_COMPUTER_API),
-    "import_skills": (False, _NO_COMPUTER_API),
+    "computer.api_base": (None, "the servers of Open Interpreter no longer answer"),
+    "computer.import_skills": (False, _SKILLS),
+    "computer.save_skills": (False, _SKILLS),
+    "computer.system_message": ("", "the object computer is described to the model by its own documentation"),
+    "import_skills": (False, _SKILLS),
     "llm.vision_renderer": (None, "images go only to models that can look at them (llm.supports_vision)"),
-    "os": (False, "OS mode belongs to the application: oi-tui --os"),
-    "skills_path": (None, _NO_COMPUTER_API),
-    "sync_computer": (False, _NO_COMPUTER_API),
+    "skills_path": (None, "set interpreter.computer.skills.path"),
+    "sync_computer": (False, "the object computer of cells and that of the script are two"),
 }
 #: Attributes of Open Interpreter that have nothing to do here, whatever their value, with the usual one.
 NEEDLESS: dict[str, Any] = {
@@ -104,6 +100,8 @@ class SettingGroup:
     _prefix: ClassVar[str] = ""
     #: Attributes that are no settings, each kept as it is.
     _own: ClassVar[frozenset[str]] = frozenset()
+    #: Further attributes, which cannot be replaced.
+    _fixed: ClassVar[frozenset[str]] = frozenset()
     _settings: ApiSettings
 
     def __getattr__(self, name: str) -> Any:
@@ -125,7 +123,7 @@ class SettingGroup:
             object.__setattr__(self, name, value)
             return
         key = self._key(name)
-        if declared is not None or name in vars(self):
+        if declared is not None or name in vars(self) or name in self._fixed:
             raise AttributeError(f"{self._title}.{name} cannot be replaced; set its attributes one by one")
         if key in ACTING:
             self._settings.write(key, value)
@@ -148,7 +146,7 @@ class SettingGroup:
 
     def _key(self, name: str) -> str:
         key = f"{self._prefix}{name}"
-        return MOVED.get(key, key)
+        return _ALIASES.get(key) or MOVED.get(key, key)
 
     def _unknown(self, name: str, key: str) -> AttributeError:
         """Say of an attribute that has no effect what it is, or which one is probably meant."""

@@ -112,6 +112,7 @@ class Turns:
         """Stop the current turn, from any thread."""
         if session := self._session:
             session.interrupt()
+        self._model.stop_questions()
 
     def begin(self) -> Session:
         """Return a session of the conversation with the settings of this moment."""

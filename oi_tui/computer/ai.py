@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from oi_tui.computer import bridge
 from oi_tui.computer.tool import Tool
 
 #: How many characters of a text go into one request, and how much two parts have in common.
@@ -19,7 +18,7 @@ class Ai(Tool):
 
     def chat(self, text: str, base64: str | None = None) -> str:
         """Send a message to the model and return its reply; `base64` is a PNG or JPEG image."""
-        return bridge.ask(text, [data_url(base64)] if base64 else None)
+        return self._ask(text, [data_url(base64)] if base64 else None)
 
     def query(self, text: str, query: str, custom_reduce_query: str | None = None) -> str:
         """Answer a question about a text of any length.
@@ -29,9 +28,9 @@ class Ai(Tool):
         """
         parts = split(text)
         if len(parts) == 1:
-            return bridge.ask(_question(query, text))
+            return self._ask(_question(query, text))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            answers = list(pool.map(lambda part: bridge.ask(_question(query, part)), parts))
+            answers = list(pool.map(lambda part: self._ask(_question(query, part)), parts))
         return self.query("\n\n".join(answers), custom_reduce_query or query, custom_reduce_query)
 
     def summarize(self, text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from oi_tui.computer import bridge
 from oi_tui.computer.tool import TOOLS, class_of
 
 if TYPE_CHECKING:
@@ -84,6 +85,10 @@ class Computer:
     def terminate(self) -> None:
         """End what `run` started."""
         self.terminal.terminate()
+
+    def ask_model(self, text: str, images: list[str] | None = None) -> str:
+        """Ask the model of the conversation; `images` are data URLs. Raises ComputerError without a reply."""
+        return bridge.ask(text, images)
 
     def act(self, actions: Any, size: tuple[int, int] | None = None) -> Any:
         """Carry out an action, or a list: {"action": "left_click", "coordinate": [10, 20]}.

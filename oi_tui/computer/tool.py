@@ -40,6 +40,10 @@ class Tool:
     def __init__(self, computer: Any) -> None:
         self._computer = computer
 
+    def _ask(self, text: str, images: list[str] | None = None) -> str:
+        """Ask the model of the conversation; `images` are data URLs. Raises ComputerError without a reply."""
+        return str(self._computer.ask_model(text, images))
+
     def __repr__(self) -> str:
         names = [name for name in dir(self) if not name.startswith("_")]
         return f"<computer.{type(self).__name__.lower()}: {', '.join(names)}>"

@@ -6,7 +6,6 @@ import base64
 from pathlib import Path
 from typing import Any
 
-from oi_tui.computer import bridge
 from oi_tui.computer.ai import data_url
 from oi_tui.computer.desktop import ocr
 from oi_tui.computer.errors import ComputerError
@@ -41,7 +40,7 @@ class Vision(Tool):
     ) -> str:
         """Ask the model of this conversation about a picture."""
         picture = base64.b64encode(_bytes(base_64, path, lmc, pil_image)).decode()
-        return bridge.ask(query, [data_url(picture)])
+        return self._ask(query, [data_url(picture)])
 
 
 def _bytes(base_64: str | None, path: str | None, lmc: dict[str, Any] | None, image: Any) -> bytes:

@@ -173,8 +173,8 @@ def test_settings_are_arguments_too_and_unknown_ones_are_refused() -> None:
         assert (made.offline, made.llm.max_budget) == (True, 0.5)
     with pytest.raises(TypeError, match=r"did you mean interpreter\.offline\?"):
         OpenInterpreter(ofline=True)
-    with pytest.warns(UserWarning, match="belongs to the application"), OpenInterpreter(os=True) as made:
-        assert made.os is True
+    with pytest.warns(UserWarning, match="are two"), OpenInterpreter(sync_computer=True) as made:
+        assert made.sync_computer is True
     with pytest.raises(ValueError, match="offline: expected true or false"):
         OpenInterpreter(offline="yes")
     with pytest.raises(TypeError, match="must be a name, a path or a Profile"):
