@@ -25,6 +25,8 @@ _NO_BROWSER = (
 _LONGEST = 20_000
 #: How long to wait for something to appear on a page, in seconds.
 _PATIENCE = 3.0
+#: How long a page may take to be read to its end once it is asked for, and to go elsewhere after a click.
+_LOADING_SECONDS, _LEAVING_SECONDS = 30.0, 0.05
 #: Roles of what is clicked, in the order in which they are looked for.
 _CLICKED = ("button", "link", "menuitem", "tab", "checkbox", "radio", "option")
 #: The text of a page with its links, in the order of the page.
@@ -47,6 +49,8 @@ class Browser(Tool):
         super().__init__(computer)
         self._stack = contextlib.ExitStack()
         self._page: Any = None
+        #: The request for the page that comes next, while there is no answer to it.
+        self._next: Any = None
 
     @property
     def driver(self) -> Any:
@@ -66,13 +70,13 @@ class Browser(Tool):
     def read(self) -> str:
         """Return the text of the page."""
         with _translate_errors():
-            text: str = self._opened().evaluate(_TEXT)
+            text: str = self._loaded().evaluate(_TEXT)
         return text[:_LONGEST]
 
     def elements(self) -> list[str]:
         """Return what can be clicked and filled, as `number role "name"`; click and fill take the name."""
         with _translate_errors():
-            found = self._opened().evaluate(_ELEMENTS)
+            found = self._loaded().evaluate(_ELEMENTS)
         return [
             f'{number} {role} "{name}"' + (f" = {value!r}" if value and not SECRET.search(value) else "")
             for number, (role, name, value) in enumerate(found, 1)
@@ -81,17 +85,20 @@ class Browser(Tool):
     def click(self, name: str, role: str | None = None) -> None:
         """Click the one button, link or text with this name, or the one with this role and name."""
         with _translate_errors():
-            page = self._opened()
+            page = self._loaded()
             places = [page.get_by_role(item, name=name, exact=exact) for exact in (True, False)
                       for item in ([role] if role else _CLICKED)]  # fmt: skip
             if role is None:
                 places += [page.get_by_text(name, exact=exact) for exact in (True, False)]
             self._only(places, name).click()
+            # A script may open another page a moment after the click.
+            page.wait_for_timeout(_LEAVING_SECONDS * 1000)
+            self._loaded()
 
     def fill(self, name: str, text: str) -> None:
         """Write into the one field with this label or placeholder."""
         with _translate_errors():
-            page = self._opened()
+            page = self._loaded()
             kinds = (page.get_by_label, page.get_by_placeholder)
             places = [find(name, exact=exact) for exact in (True, False) for find in kinds]
             self._only(places, name).fill(text)
@@ -119,7 +126,7 @@ class Browser(Tool):
     def screenshot(self, path: str) -> str:
         """Write a picture of the page into a PNG file and return its path."""
         with _translate_errors():
-            self._opened().screenshot(path=path)
+            self._loaded().screenshot(path=path)
         return path
 
     def search(self, query: str) -> str:
@@ -147,11 +154,33 @@ class Browser(Tool):
 
     def quit(self) -> None:
         """Close the browser."""
-        self._page = None
+        self._page = self._next = None
         self._stack.close()
 
     def _opened(self) -> Any:
         return self._page or self._open(headless=not os.environ.get("DISPLAY"))
+
+    def _loaded(self) -> Any:
+        """The page, read to its end: after a click, the page that the click opened."""
+        page = self._opened()
+        end = time.monotonic() + _LOADING_SECONDS
+        while self._next is not None and time.monotonic() < end:
+            page.wait_for_timeout(10)
+        page.wait_for_load_state("domcontentloaded", timeout=_LOADING_SECONDS * 1000)
+        return page
+
+    def _note_request(self, request: Any) -> None:
+        if request.is_navigation_request() and request.frame == self._page.main_frame:
+            self._next = request
+
+    def _note_failure(self, request: Any) -> None:
+        # Also what became a download, and a page that another one replaced.
+        if request == self._next:
+            self._next = None
+
+    def _note_page(self, frame: Any) -> None:
+        if frame == self._page.main_frame:
+            self._next = None
 
     def _open(self, headless: bool) -> Any:
         try:
@@ -172,6 +201,9 @@ class Browser(Tool):
             raise cannot("computer.browser", _NO_BROWSER if program is None else str(error)) from None
         self._stack.callback(browser.close)
         self._page = browser.new_page()
+        self._page.on("request", self._note_request)
+        self._page.on("requestfailed", self._note_failure)
+        self._page.on("framenavigated", self._note_page)
         return self._page
 
 
