@@ -1,5 +1,6 @@
 """Stand-ins for the borders of a session: a model that recites, and a computer that pretends."""
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator, Sequence
@@ -85,6 +86,7 @@ class Computer:
         self.losses: list[Loss] = []
         self.interrupted = threading.Event()
         self.target = "local"
+        self.connected: list[str] = []
         self.sandbox = False
         self.limits: str | None = None
         self.no_sandbox: str | None = None
@@ -167,6 +169,27 @@ class Computer:
             raise TargetError("No connection to nowhere.")
         target = parse(spelling)
         self.target = target.spelling if target else "local"
+
+    @property
+    def targets(self) -> Sequence[str]:
+        return tuple(dict.fromkeys((self.target, *self.connected)))
+
+    def connect(self, spelling: str, stopped: object = None, *, ask: object = None) -> None:
+        before = self.target
+        self.use_target(spelling)
+        self.connected.append(self.target)
+        self.target = before
+
+    def why_not_at(self, target: str) -> str | None:
+        return None if target in self.targets else f"The target “{target}” is not connected."
+
+    @contextlib.contextmanager
+    def at(self, target: str) -> Iterator[None]:
+        before, self.target = self.target, target
+        try:
+            yield
+        finally:
+            self.target = before
 
     def take_losses(self) -> Sequence[Loss]:
         losses, self.losses = self.losses, []

@@ -1,9 +1,11 @@
 """Where code runs: how a target is described, and how to change to it."""
 
 import threading
+from collections.abc import Sequence
 from typing import Protocol
 
 from oi_tui.actions.interface import BUSY, UserInterface
+from oi_tui.engine import cell_target
 from oi_tui.runtimes.remote import ssh_hosts
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.services.languages import Languages
@@ -14,9 +16,12 @@ from oi_tui.workspace import Workspace
 _NAMED = 20
 
 
-def overview(target: str, where: str) -> str:
+def overview(target: str, where: str, connected: Sequence[str] = ()) -> str:
     """Where code runs, and where else it could."""
     lines = [f"Code runs {one_line(where or 'on this machine', 300)} (target: {one_line(target, 200)})."]
+    if len(connected) > 1:
+        names = ", ".join(one_line(name, 100) for name in connected)
+        lines.append(f"Connected: {names}. A cell whose first line is %%on NAME runs there.")
     hosts = ssh_hosts.known()
     if hosts:
         more = ", …" if len(hosts) > _NAMED else ""
@@ -45,10 +50,14 @@ class _Attempt:
         self._stopped = threading.Event()
         self._asked: set[str] = set()
 
-    def reach(self, computer: Languages) -> str | None:
-        """Run code there from now on; blocks. Returns why it could not be reached."""
+    def reach(self, computer: Languages, *, stays: bool = True) -> str | None:
+        """Run code there from now on, or, unless it `stays`, only the cells that say so; blocks.
+
+        Returns why it could not be reached.
+        """
         try:
-            computer.use_target(self._name, self._stopped, ask=self._answer if self._ask else None)
+            use = computer.use_target if stays else computer.connect
+            use(self._name, self._stopped, ask=self._answer if self._ask else None)
         except TargetError as error:
             return str(error)
         finally:
@@ -81,13 +90,49 @@ class TargetActions:
         """Run code elsewhere from now on, or say where it runs."""
         computer = self._workspace.computer
         if not name:
-            self._ui.tell(overview(computer.target, computer.where))
+            self._ui.tell(overview(computer.target, computer.where, computer.targets))
         elif self._ui.busy:
             self._ui.tell(BUSY, warning=True)
         else:
             self._ui.tell(f"Connecting to {one_line(name, 200)} …")
             attempt = _Attempt(name, self._ask)
             self._ui.aside(lambda: attempt.reach(computer), self._arrive)
+
+    def run_on(self, name: str, language: str, code: str) -> None:
+        """Connect a target for the cells that name it, and run the person's code there, if any."""
+        computer = self._workspace.computer
+        if self._ui.busy:
+            self._ui.tell(BUSY, warning=True)
+            return
+        cell = cell_target.join(name, code)
+        if name in computer.targets:
+            self._arrive_beside(None, name, language, cell if code else "")
+            return
+        self._ui.tell(f"Connecting to {one_line(name, 200)} …")
+        attempt = _Attempt(name, self._ask)
+        self._ui.aside(
+            lambda: attempt.reach(computer, stays=False),
+            lambda problem: self._arrive_beside(problem, name, language, cell if code else ""),
+        )
+
+    def _arrive_beside(self, problem: str | None, name: str, language: str, cell: str) -> None:
+        """Run the person's cell on the target that was reached, or say how cells get there."""
+        computer = self._workspace.computer
+        if problem:
+            self._ui.tell(one_line(problem, 500), warning=True)
+        elif not cell:
+            name = one_line(name, 200)
+            self._ui.tell(f"{name} is connected. A cell whose first line is %%on {name} runs there.")
+        else:
+            with computer.at(name):
+                resolved, known = computer.resolve(language), ", ".join(computer.languages)
+            if resolved is None:
+                words = f"Unknown language “{one_line(language, 40)}”. Languages: {known}."
+                self._ui.tell(words, warning=True)
+            elif self._ui.busy:
+                self._ui.tell(BUSY, warning=True)
+            else:
+                self._ui.start(self._workspace.session.run(resolved, cell))
 
     def _arrive(self, problem: str | None) -> None:
         """Say where code runs now; nothing that was allowed elsewhere is allowed there."""

@@ -94,6 +94,19 @@ def _target(actions: CommandActions, argument: str) -> None:
     actions.target.switch(argument)
 
 
+@command(
+    "on", "Connect another target for single cells, or run your code there", usage="TARGET [LANGUAGE CODE]"
+)
+def _on(actions: CommandActions, argument: str) -> None:
+    # A target with blanks in it stands in quotes.
+    quoted = argument[:1] in ("'", '"')
+    name, _, rest = argument[1:].partition(argument[0]) if quoted else argument.partition(" ")
+    language, code = parted(rest.strip())
+    if not name or (language and not code):
+        raise CommandError("Type a target, or a target, a language and code: %on ssh:gpu1 shell nvidia-smi")
+    actions.target.run_on(name, language, code)
+
+
 @command("permissions", "Show and revoke auto-approvals")
 def _permissions(actions: CommandActions, _: str) -> None:
     actions.open_permissions()

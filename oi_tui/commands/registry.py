@@ -40,6 +40,7 @@ class TargetActions(Protocol):
     """Where code runs."""
 
     def switch(self, name: str) -> None: ...
+    def run_on(self, name: str, language: str, code: str) -> None: ...
 
 
 class DataActions(Protocol):

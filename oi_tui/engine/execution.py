@@ -1,9 +1,12 @@
 """Runs a piece of code, after a question unless the person has allowed it before."""
 
+import contextlib
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from oi_tui.engine import cell_target
 from oi_tui.engine.events import (
     Answer,
     ApprovalRequested,
@@ -92,11 +95,42 @@ class Execution:
 
         Code of another program, the `asker`, is asked for whatever was granted: nobody granted it that.
         """
+        target, _ = cell_target.split(code.content)
+        if refusal := self._computer.why_not_at(target) if target else None:
+            yield from self._log.record(code.but(state="failed", reason=refusal))
+            return "failed", False
+        with self._visit(target):
+            done = yield from self._cell(code, profile, note, asker)
+        if isinstance(done, Message):
+            # The person had it run in another place, which the question did not name.
+            done = yield from self.cell(done, profile, note, asker)
+        return done
+
+    @contextlib.contextmanager
+    def _visit(self, target: str) -> Iterator[None]:
+        """Have the computer, the grants and the review be at the place that a cell names, then back."""
+        if not target:
+            yield
+            return
+        home = self._computer.place_key
+        self._grants.enter(home)
+        with self._computer.at(target), self._grants.at(self._computer.place_key):
+            self.earlier.enter(self._computer.place_key)
+            try:
+                yield
+            finally:
+                self.earlier.enter(home)
+
+    def _cell(
+        self, code: Message, profile: Profile, note: str, asker: str
+    ) -> Steps[tuple[str | None, bool] | Message]:
+        """Like `cell`, where the cell runs. Returns the code where its place was changed by the person."""
         language = self._computer.resolve(code.format or "")
         self.earlier.replaced = self._computer.replaced
         where, place = self._computer.where, self._computer.place_key
         self.earlier.enter(place)
         self._grants.enter(place)
+        target, _ = cell_target.split(code.content)
         caution = ""
         if code.state == "unfinished" and code.call is None:
             # A block that was never closed; the model may well have written all it wanted to.
@@ -112,16 +146,16 @@ class Execution:
             return state, False
         named = self._find_tools(code.content, language)
         grant = None
-        if not (caution or self._asks_for_tools(named) or self._grants.everything or language is None):
+        if not (caution or self._asks_for_tools(named) or self._grants.all_granted or language is None):
             grant = self._grants.use(language, code.content, self._computer.cwd, self.earlier)
-        unasked = bool(self._grants.everything or grant) and not caution
+        unasked = bool(self._grants.all_granted or grant) and not caution
         if unasked and (risks := self._risks(language or "", code.content, profile)):
             caution, unasked = risks, False
         granted = None
         if unasked:
             answer: Run | Reject = Run(code.content)
             code = code.but(decision="auto", grant=grant.words if grant else None)
-            granted = None if self._grants.everything else self._granted_languages()
+            granted = None if self._grants.all_granted else self._granted_languages()
         else:
             answer = yield from self._ask(code, language, caution, note, asker)
             if isinstance(answer, Reject):
@@ -134,13 +168,16 @@ class Execution:
                 moved = f"Nothing ran: the question was asked {where or 'for this machine'}."
                 yield from self._log.record(code.but(state="failed", reason=moved))
                 return "failed", True
+            proposed = code.content if code.proposed is None else code.proposed
+            edited = answer.code != proposed
+            if cell_target.split(answer.code)[0] != target:
+                return code.but(content=answer.code, proposed=proposed)
             if answer.grant is not None:
                 yield self._granted(answer.grant)
-            edited = answer.code != code.content
             code = code.but(
                 content=answer.code,
                 decision="edited" if edited else "approved",
-                proposed=code.content if edited else None,
+                proposed=proposed if edited else None,
             )
         yield from self.run(code, CallableTools(frozenset(self._find_tools(code.content, language)), granted))
         return self._log[code.id].state, code.decision != "auto"
@@ -154,13 +191,18 @@ class Execution:
             listed = f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""
             question = ApprovalRequested(code, caution, " ".join(filter(None, (note, listed))), asker)
             answer = yield from self._approval(question)
-            if isinstance(answer, Reject) or set(self._find_tools(answer.code, language)) <= set(named):
+            if (
+                isinstance(answer, Reject)
+                or _is_moved(code.content, answer.code)
+                or set(self._find_tools(answer.code, language)) <= set(named)
+            ):
                 return answer
             code = code.but(content=answer.code)
 
     def _find_tools(self, code: str, language: str | None) -> list[str]:
         """Return the tools of MCP servers that code names, as `github.search`."""
         servers = self.earlier.servers
+        _, code = cell_target.split(code)
         found = named_of(code, servers) if language in CALLING_LANGUAGES and servers else []
         return sorted({path for path, _ in found})
 
@@ -169,7 +211,7 @@ class Execution:
 
     def _asks_for_tools(self, named: Sequence[str]) -> bool:
         """Whether code has to be asked for because of the tools that it names, whatever was granted."""
-        if self._grants.everything:
+        if self._grants.all_granted:
             return False
         granted = {path_of(language) for language in self._granted_languages() if is_tool(language)}
         return not all(path.lower() in granted for path in named)
@@ -184,12 +226,12 @@ class Execution:
             return f"Unknown language “{code.format}”. Languages: {', '.join(self.languages(profile))}."
         if missing := self._computer.missing(language):
             return missing
-        if not code.content.strip():
+        if not cell_target.split(code.content)[1].strip():
             return "The tool call contained no code."
         if "\0" in code.content:
             return "The code contains a NUL character, which no language accepts."
         if (
-            not self._grants.everything
+            not self._grants.all_granted
             and len(", ".join(self._find_tools(code.content, language))) > _MOST_NAMED
         ):
             return "The code names more tools of MCP servers than a question can list. Use fewer in one cell."
@@ -215,9 +257,12 @@ class Execution:
 
     def _granted(self, grant: Permission) -> Noticed:
         """Ask no longer for what a person granted; the notice says what that is, and the way back."""
+        where = self._computer.where.partition(", ")[0] if self._grants.visiting else ""
+        grant = replace(grant, where=where)
         self._grants.give(grant)
         if grant.scope == "everything":
-            return Noticed("Code now runs without asking. %auto_run off turns this off.", "warning")
+            there = f" {where}" if where else ""
+            return Noticed(f"Code now runs without asking{there}. %auto_run off turns this off.", "warning")
         return Noticed(
             f"{grant.words} will run without asking until you leave this conversation. "
             "%permissions revokes it.",
@@ -240,6 +285,15 @@ class Execution:
 
         It can call `callable_tools`; without them, all tools of MCP servers that it names.
         """
+        target, body = cell_target.split(code.content)
+        if refusal := self._computer.why_not_at(target) if target else None:
+            yield from self._log.record(code.but(state="failed", reason=refusal))
+            return
+        with self._visit(target):
+            yield from self._run(code, body, callable_tools)
+
+    def _run(self, code: Message, body: str, callable_tools: CallableTools | None) -> Iterator[Event]:
+        """Run the `body` of a cell where the computer is."""
         yield from self.tell_losses()
         code = code.but(state="running", where=self._computer.where or None)
         yield from self._log.record(code)
@@ -253,11 +307,11 @@ class Execution:
         if may_run:
             language = self._computer.resolve(code.format or "") or code.format or ""
             if language in CALLING_LANGUAGES:
-                self.callable_tools = callable_tools or CallableTools(named_in(code.content))
-            self.earlier.note(language, code.content, self._computer.cwd)
+                self.callable_tools = callable_tools or CallableTools(named_in(body))
+            self.earlier.note(language, body, self._computer.cwd)
             writer = RunBuilder(code, self._outputs)
             try:
-                for report in self._computer.run(code.format or "", code.content, self._log.number(code.id)):
+                for report in self._computer.run(code.format or "", body, self._log.number(code.id)):
                     if isinstance(report, RunEnded):
                         ended = report
                     elif isinstance(report, Printed | Displayed):
@@ -294,6 +348,10 @@ class Execution:
         """Say that these pieces of code did not run."""
         for code in codes:
             yield from self._log.record(code.but(state="skipped"))
+
+
+def _is_moved(before: str, after: str) -> bool:
+    return cell_target.split(before)[0] != cell_target.split(after)[0]
 
 
 def _reject(code: Message, answer: Reject) -> Message:

@@ -1,6 +1,7 @@
 """Protocols that a session uses: the computer that runs code, and the recorder of messages."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -25,6 +26,12 @@ class Computer(Protocol):
     @property
     def place_key(self) -> str:
         """What tells the place where code runs from every other, unlike its words; "" for this machine."""
+
+    def why_not_at(self, target: str) -> str | None:
+        """Return why a cell cannot run on the target that it names; None when it can."""
+
+    def at(self, target: str) -> AbstractContextManager[None]:
+        """Have code run on that target meanwhile; for one of which `why_not_at` says nothing."""
 
     def resolve(self, name: str) -> str | None:
         """The language's own name for what a model calls it; None when there is no such language."""

@@ -40,6 +40,10 @@ _STARTUP_OUTPUT = 2000
 #: The number of startup code in error messages; the cells that a person sees are counted from 1.
 _STARTUP_CELL = 0
 _END_OF_INPUT = "\x04"
+_MORE_PLACES = (
+    "These targets are connected: {}. To run a cell on one of them, make the first line of its code "
+    "`%%on {}`. Without that line, a cell runs on {}. Each has its own variables and files."
+)
 _ONE_OF = "Use %sandbox off or %target local."
 #: What the model should know of variables; only their names are in it.
 _HELD_BACK = (
@@ -126,6 +130,8 @@ class Computer:
         self._closing = threading.Event()
         #: Where code runs, if not here.
         self._place: Place | None = None
+        #: The target on which cells run that name none.
+        self._home = LOCAL
         #: The places that were left, with their languages, which go on there.
         self._left: dict[str, _AtWork] = {}
         if target != LOCAL:
@@ -154,8 +160,54 @@ class Computer:
 
     @property
     def target(self) -> str:
-        """Where code runs, as a person types it."""
+        """Where code runs that names no target of its own, as a person types it."""
+        return self._home
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The targets that cells can name, that of cells that name none first."""
+        with self._lock:
+            found = (self._current, *self._left)
+        return tuple(dict.fromkeys((self._home, *found)))
+
+    @property
+    def _current(self) -> str:
         return self._place.spelling if self._place else LOCAL
+
+    def why_not_at(self, target: str) -> str | None:
+        """Return why a cell cannot run on the target that it names; None when it can."""
+        if self._find_target(target) is not None:
+            return None
+        return (
+            f"The target “{target[:200]}” is not connected. Connected: {', '.join(self.targets)}. "
+            "The user connects more with %on TARGET."
+        )
+
+    def _find_target(self, name: str) -> str | None:
+        """The connected target that is meant by its spelling, or by its title if only one has it."""
+        if name in self.targets:
+            return name
+        titled = [place.spelling for place in self._places() if place.title == name]
+        return titled[0] if len(titled) == 1 else None
+
+    @contextlib.contextmanager
+    def at(self, target: str) -> Iterator[None]:
+        """Have code run on that target meanwhile; nothing changes for one that is not connected."""
+        before, key = self._current, self._find_target(target)
+        if key is None or key == before:
+            yield
+            return
+        self._switch(key)
+        try:
+            yield
+        finally:
+            self._switch(before)
+
+    def _switch(self, key: str) -> None:
+        with self._lock:
+            self._left[self._current] = self._place, self._runtimes, self._prepared
+            self._place, self._runtimes, self._prepared = self._left.pop(key)
+            self._programs.clear()
 
     @property
     def where(self) -> str:
@@ -179,38 +231,36 @@ class Computer:
 
         Blocks while the connection is made, unless `stopped` is set. Raises TargetError, and stays.
         """
+        self.connect(spelling, stopped, ask=ask)
         target = parse(spelling)
-        if (target.spelling if target else LOCAL) == self.target:
+        key = target.spelling if target else LOCAL
+        if key == self.target:
             return
-        if target and self._confinement.enabled:
+        self._refuse_while_running()
+        self._switch(key)
+        self._home = key
+
+    def connect(
+        self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
+    ) -> None:
+        """Let cells name that target; code goes on running where it does. Blocks. Raises TargetError."""
+        target = parse(spelling)
+        if target is None or target.spelling == self.target:
+            return
+        if self._confinement.enabled:
             raise TargetError(
                 f"The sandbox holds programs on this machine only: turn it off to use {target.spelling}."
             )
-        key = target.spelling if target else LOCAL
         self._refuse_while_running()
         with self._reaching:
-            fresh: _AtWork = (
-                self._connect(key, stopped, ask) if target else None,
-                {},
-                set(),
-            )
-        try:
-            self._move(key, fresh)
-        except TargetError:
-            if fresh[0]:
-                fresh[0].close()
-            raise
+            place = self._connect(target.spelling, stopped, ask)
+            if place is not None:
+                with self._lock:
+                    self._left[target.spelling] = place, {}, set()
 
     def _refuse_while_running(self) -> None:
-        if self._running:
+        if self._running or self._current != self._home:
             raise TargetError("Code is running: wait for its end, or stop it.")
-
-    def _move(self, key: str, fresh: "_AtWork") -> None:
-        with self._lock:
-            self._refuse_while_running()
-            self._left[self.target] = self._place, self._runtimes, self._prepared
-            self._place, self._runtimes, self._prepared = self._left.pop(key, fresh)
-            self._programs.clear()
 
     def _connect(self, spelling: str, stopped: "Stopped | None", ask: "Ask | None") -> "Place | None":
         """A new place, unless there is one that was left; it takes its time. Raises TargetError."""
@@ -259,10 +309,13 @@ class Computer:
     def notes(self) -> tuple[str, ...]:
         """Notes of the available languages for the model."""
         notes = (item.note for item in self._offered if item.note and self._program(item))
+        places: tuple[str, ...] = ()
+        if len(targets := self.targets) > 1:
+            places = (_MORE_PLACES.format(", ".join(targets), targets[1], targets[0]),)
         if self._place:
-            return (*notes, self._place.note)
+            return (*notes, self._place.note, *places)
         held_back = (_HELD_BACK.format(", ".join(sorted(self._hidden))),) if self._hidden else ()
-        return (*notes, *self._confinement.notes(), *held_back)
+        return (*notes, *self._confinement.notes(), *held_back, *places)
 
     def missing(self, language: str) -> str | None:
         """Return why a known language cannot run, and how to install it; None when it can."""

@@ -86,6 +86,15 @@ class Languages(protocols.Computer, Protocol):
     def target(self) -> str:
         """Where code runs, as a person types it."""
 
+    @property
+    def targets(self) -> Sequence[str]:
+        """The targets that cells can name, the one where code runs first."""
+
+    def connect(
+        self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
+    ) -> None:
+        """Let cells name that target; blocks while the connection is made. Raises TargetError."""
+
     def use_target(
         self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None
     ) -> None:

@@ -265,6 +265,32 @@ async def test_where_code_runs_is_reported_and_can_be_changed() -> None:
         assert desk.computer.ran == []
 
 
+async def test_another_target_can_be_connected_for_single_cells() -> None:
+    async with sitting([call("%%on ssh:gpu1\na")], [Text("ok")]) as desk:
+        await desk.type("%on ssh:nowhere")
+        await desk.until(lambda: noticed(desk, "No connection to nowhere."))
+        await desk.type("%on ssh:gpu1")
+        await desk.until(lambda: noticed(desk, "A cell whose first line is %%on ssh:gpu1 runs there."))
+        assert desk.computer.target == "local"
+        await desk.type("go")
+        await desk.until(lambda: desk.bench.approval.request)
+        await desk.until(
+            lambda: "on ssh:gpu1 as ana, /scratch" in str(desk.bench.approval.query_one("#question").render())
+        )
+        await desk.asked()
+        await desk.pilot.press("y")
+        await desk.idle()
+        assert desk.computer.ran == [("python", "\na")]
+        assert desk.computer.where == ""
+        await desk.type("%on ssh:gpu1 shell b")
+        await desk.until(lambda: desk.computer.ran[1:] == [("shell", "\nb")])
+        await desk.idle()
+        await desk.type("%on ssh:gpu1 klingon c")
+        await desk.until(lambda: noticed(desk, "Unknown language “klingon”."))
+        await desk.type("%target")
+        await desk.until(lambda: noticed(desk, "Connected: local, ssh:gpu1."))
+
+
 async def test_a_cell_says_where_it_ran() -> None:
     async with sitting([call("a")], [Text("ok")]) as desk:
         desk.computer.use_target("ssh:gpu1")

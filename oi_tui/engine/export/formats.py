@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from oi_tui import paths
+from oi_tui.engine import cell_target
 from oi_tui.engine.credentials.redaction import without_secrets
 from oi_tui.engine.export.html import html
 from oi_tui.engine.output.plain import line_feeds, plain
@@ -275,10 +276,17 @@ def notebook(title: str, messages: Sequence[Message]) -> str:
 
 def _cell_source(message: Message) -> str | None:
     language = (message.format or "").lower()
+    code = _with_place_as_comment(message.content, _COMMENTS.get(language, "#"))
     if language in ("python", "py"):
-        return message.content
+        return code
     magic = _MAGICS.get(language)
-    return f"{magic}\n{message.content}" if magic else None
+    return f"{magic}\n{code}" if magic else None
+
+
+def _with_place_as_comment(code: str, mark: str) -> str:
+    """Code with the line that says where it runs as a comment: other programs do not know it."""
+    target, body = cell_target.split(code)
+    return f"{mark} on {target}{body}" if target else code
 
 
 def _code_cell(source: str, message: Message, count: int) -> dict[str, Any]:
@@ -329,7 +337,7 @@ def script(title: str, messages: Sequence[Message], language: str | None = None)
     for message in _codes(messages):
         if (message.format or "").lower() == language:
             note = "" if message.state == "finished" else f"{mark} {message.state} when it ran\n"
-            parts.append(note + message.content.rstrip("\n"))
+            parts.append(note + _with_place_as_comment(message.content, mark).rstrip("\n"))
     return "\n\n".join(parts) + "\n"
 
 

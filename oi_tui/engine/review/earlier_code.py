@@ -2,11 +2,26 @@
 
 import threading
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from oi_tui.engine.review import python_checker, shell_checker
 
 _SHELLS = ("shell", "bash", "zsh", "sh")
+
+
+@dataclass
+class _Remembered:
+    """What the languages of one place remember."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    relied_on: dict[str, str] = field(default_factory=dict)
+    unclear: set[str] = field(default_factory=set)
+
+    def forget(self) -> None:
+        self.names.clear()
+        self.relied_on.clear()
+        self.unclear.clear()
 
 
 class EarlierCode:
@@ -17,9 +32,9 @@ class EarlierCode:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._names: dict[str, str] = {}
-        self._relied_on: dict[str, str] = {}
-        self._unclear: set[str] = set()
+        #: What the languages remember in each place; each has languages of its own.
+        self._places: dict[str, _Remembered] = {}
+        self._here = self._places.setdefault("", _Remembered())
         #: Languages that are not what their name says, so that nothing is known of their code.
         self.replaced: Collection[str] = ()
         #: The MCP servers whose tools Python code can call, as it names them.
@@ -28,50 +43,48 @@ class EarlierCode:
         self.elsewhere = ""
 
     def enter(self, place: str) -> None:
-        """Code runs at that place from now on, "" being here; names may mean something else there."""
+        """Code runs at that place from now on, "" being here; names mean what they mean there."""
         with self._lock:
-            if place != self.elsewhere and (self._names or self._unclear):
-                self._unclear |= {"python", "shell"}
+            self._here = self._places.setdefault(place, _Remembered())
             self.elsewhere = place
 
     @property
     def names(self) -> Mapping[str, str]:
         """The values that each name of Python code may have now."""
         with self._lock:
-            return dict(self._names)
+            return dict(self._here.names)
 
     def is_unclear(self, language: str) -> bool:
         """Whether earlier code may have changed what ordinary names mean in this language."""
         with self._lock:
-            return ("shell" if language in _SHELLS else language) in self._unclear
+            return ("shell" if language in _SHELLS else language) in self._here.unclear
 
     def note(self, language: str, code: str, cwd: Path) -> None:
         """Remember code that is about to run."""
         if language in _SHELLS:
             if not shell_checker.keeps_meanings(code):
                 with self._lock:
-                    self._unclear.add("shell")
+                    self._here.unclear.add("shell")
         elif language == "python":
             self._note_names(python_checker.read(code, cwd, self))
 
     def _note_names(self, seen: python_checker.Seen) -> None:
         with self._lock:
             for name, kind in seen.names.items():
-                self._names[name] = python_checker.either(self._names.get(name), kind)
+                self._here.names[name] = python_checker.either(self._here.names.get(name), kind)
             for name, kind in seen.relied_on.items():
-                self._relied_on[name] = python_checker.either(self._relied_on.get(name), kind)
+                self._here.relied_on[name] = python_checker.either(self._here.relied_on.get(name), kind)
             # A function that was harmless no longer is when what it goes by became something else.
             changed = any(
-                python_checker.is_another(self._relied_on[name], self._names[name])
+                python_checker.is_another(self._here.relied_on[name], self._here.names[name])
                 for name in seen.names
-                if name in self._relied_on
+                if name in self._here.relied_on
             )
             if changed or not seen.keeps_meanings:
-                self._unclear.add("python")
+                self._here.unclear.add("python")
 
     def forget(self) -> None:
         """The languages forgot everything, too."""
         with self._lock:
-            self._names.clear()
-            self._relied_on.clear()
-            self._unclear.clear()
+            for remembered in self._places.values():
+                remembered.forget()

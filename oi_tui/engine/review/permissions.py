@@ -1,8 +1,9 @@
 """Auto-approvals: which code may run without asking."""
 
+import contextlib
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -28,10 +29,16 @@ class Permission:
     language: str
     code: str = ""
     left: int = 0
+    #: Where the code runs, in words, if that was said by the cell itself.
+    where: str = ""
 
     @property
     def words(self) -> str:
         """The code that it covers, in words."""
+        return f"{self._code_in_words} {self.where}" if self.where else self._code_in_words
+
+    @property
+    def _code_in_words(self) -> str:
         match self.scope:
             case "code":
                 lines = self.code.count("\n") + (not self.code.endswith("\n"))
@@ -95,24 +102,68 @@ def offers(language: str, code: str, cwd: Path, earlier: EarlierCode | None = No
 
 
 class Permissions:
-    """The grants of a session, from any thread; `everything` is auto-run."""
+    """The grants of a session, from any thread; `everything` is auto-run.
+
+    A cell may run in another place than the session. What is granted there counts there only (`at`).
+    """
 
     def __init__(self, *, everything: bool = False) -> None:
-        self.everything = everything
         self._lock = threading.Lock()
-        self._given: list[Permission] = []
+        #: Each grant with the place for which it was given; None is that of the session.
+        self._given: list[tuple[str | None, Permission]] = []
         self._place: str | None = None
+        #: The place that the cell names which is asked for or runs.
+        self._visited: str | None = None
+        self._everything = everything
+
+    @property
+    def everything(self) -> bool:
+        """Whether all code of the session's own place runs without a question."""
+        return self._everything
+
+    @everything.setter
+    def everything(self, on: bool) -> None:
+        self._everything = on
+        if not on:
+            with self._lock:
+                self._given = [item for item in self._given if item[1].scope != "everything"]
+
+    @property
+    def visiting(self) -> bool:
+        """Whether a cell runs in another place than the session."""
+        return self._visited is not None
+
+    @property
+    def all_granted(self) -> bool:
+        """Whether all code runs without a question where the cell runs."""
+        if self._visited is None:
+            return self._everything
+        return any(grant.scope == "everything" for grant in self._here())
+
+    def _here(self) -> list[Permission]:
+        with self._lock:
+            return [grant for place, grant in self._given if place == self._visited]
+
+    @contextlib.contextmanager
+    def at(self, place: str) -> Iterator[None]:
+        """Have what is granted for that place count meanwhile, and nothing else."""
+        before, self._visited = self._visited, None if place == self._place else place
+        try:
+            yield
+        finally:
+            self._visited = before
 
     def enter(self, place: str) -> None:
         """Code runs at that place from now on; what was granted for another is not granted there."""
+        if self._visited is not None:
+            return
         before, self._place = self._place, place
         if before not in (None, place):
             self.everything = False
             self.clear()
 
     def __iter__(self) -> Iterator[Permission]:
-        with self._lock:
-            return iter(tuple(self._given))
+        return iter(tuple(self._here()))
 
     def __bool__(self) -> bool:
         return bool(self._given)
@@ -120,24 +171,27 @@ class Permissions:
     @property
     def in_force(self) -> tuple[Permission, ...]:
         """The auto-approvals in force, auto-run first."""
-        return (*((Permission("everything", ""),) if self.everything else ()), *self)
+        with self._lock:
+            given = tuple(grant for _, grant in self._given)
+        return (*((Permission("everything", ""),) if self.everything else ()), *given)
 
     def give(self, grant: Permission) -> None:
         """Let code through from now on; of two that say the same the newer one stays."""
-        if grant.scope == "everything":
-            self.everything = True
+        if grant.scope == "everything" and self._visited is None:
+            self._everything = True
             return
         with self._lock:
-            self._given = [item for item in self._given if not _alike(item, grant)] + [grant]
+            kept = [item for item in self._given if item[0] != self._visited or not _alike(item[1], grant)]
+            self._given = [*kept, (self._visited, grant)]
 
     def revoke(self, grant: Permission) -> bool:
         """Ask for that code again; False when the grant is gone already, or was used up."""
-        if grant.scope == "everything":
-            before, self.everything = self.everything, False
+        if grant.scope == "everything" and not grant.where:
+            before, self._everything = self._everything, False
             return before
         with self._lock:
             many = len(self._given)
-            self._given = [item for item in self._given if not _alike(item, grant)]
+            self._given = [item for item in self._given if not _alike(item[1], grant)]
             return len(self._given) < many
 
     def clear(self) -> None:
@@ -150,16 +204,21 @@ class Permissions:
     ) -> Permission | None:
         """The narrowest grant that covers the code; one for a number of pieces is used for one of them."""
         with self._lock:
-            for grant in sorted(self._given, key=lambda entry: _FIRST_USED.index(entry.scope)):
+            here = [grant for place, grant in self._given if place == self._visited]
+            for grant in sorted(here, key=_rank):
                 if not grant.covers(language, code, cwd, earlier):
                     continue
                 if grant.scope == "count":
-                    at = self._given.index(grant)
-                    left = grant.left - 1
-                    self._given[at : at + 1] = [Permission("count", language, left=left)] if left else []
+                    at = self._given.index((self._visited, grant))
+                    rest = replace(grant, left=grant.left - 1)
+                    self._given[at : at + 1] = [(self._visited, rest)] if rest.left else []
                 return grant
         return None
 
 
+def _rank(grant: Permission) -> int:
+    return _FIRST_USED.index(grant.scope) if grant.scope in _FIRST_USED else len(_FIRST_USED)
+
+
 def _alike(first: Permission, second: Permission) -> bool:
-    return (first.scope, first.language, first.code) == (second.scope, second.language, second.code)
+    return replace(first, left=0) == replace(second, left=0)

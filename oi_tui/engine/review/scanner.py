@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from oi_tui.engine import cell_target
 from oi_tui.engine.review import python_checker, python_rules, shell_checker, shell_rules
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding, Findings
@@ -22,6 +23,7 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
     """
     if len(code) > _LONGEST or (earlier is not None and language in earlier.replaced):
         return Findings(readable=False)
+    _, code = cell_target.split(code)
     unchecked: list[Finding] = []
     parsed = True
     match language.lower():
@@ -43,7 +45,8 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
         found = [*look_for_patterns("python", code), *_tools("python", code, earlier)]
         return Findings(tuple(_locate(found, cwd)), readable=False)
     if earlier is not None and earlier.elsewhere:
-        unchecked.append(Finding("not understood", f"the files {earlier.elsewhere}", 0))
+        place = earlier.elsewhere.rpartition("\n")[2]
+        unchecked.append(Finding("not understood", f"the files {place}", 0))
     known = [item for item in unchecked if item.kind != "not understood"]
     return Findings(
         tuple(dict.fromkeys(_locate([*seen, *known], cwd))),

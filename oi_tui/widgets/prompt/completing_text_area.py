@@ -18,8 +18,8 @@ from oi_tui.widgets.prompt.text_area import PromptTextArea
 #: Code that is typed after the name of its language.
 _CONSOLE = re.compile(r"%(?:run\s+)?(?P<language>[^\W\d_][\w+#.-]*)\s+")
 
-#: The place that is typed after %target.
-_TARGET = re.compile(r"[%/]target[ \t]+(?P<place>\S*)")
+#: The place that is typed after %target or %on.
+_TARGET = re.compile(r"[%/](?:target|on)[ \t]+(?P<place>\S*)")
 
 
 class CompletingTextArea(PromptTextArea):

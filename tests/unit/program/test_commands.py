@@ -46,6 +46,12 @@ class Desk:
         ("%sandbox", ("sandbox.switch", (None,))),
         ("%target", ("target.switch", ("",))),
         ("%target command:sudo -u build", ("target.switch", ("command:sudo -u build",))),
+        ("%on ssh:gpu1", ("target.run_on", ("ssh:gpu1", "", ""))),
+        ("%on ssh:gpu1 shell nvidia-smi -L", ("target.run_on", ("ssh:gpu1", "shell", "nvidia-smi -L"))),
+        (
+            '%on "command:sudo -u build" python x = 1',
+            ("target.run_on", ("command:sudo -u build", "python", "x = 1")),
+        ),
         ("%os", ("switch_os_mode", (None,))),
         ("%os on", ("switch_os_mode", (True,))),
         ("%sandbox off", ("sandbox.switch", (False,))),

@@ -1,0 +1,234 @@
+"""Cells that name the target on which they run, beside the one of all others."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from oi_tui.engine import cell_target
+from oi_tui.engine.events import ApprovalRequested, Event, Noticed, Reject, Run
+from oi_tui.engine.export.formats import FORMATS
+from oi_tui.engine.llm.base import Delta, Text
+from oi_tui.engine.review.permissions import Permission
+from oi_tui.engine.session import Session
+from oi_tui.engine.settings.profile import Profile
+from oi_tui.engine.storage.store import Store
+from oi_tui.messages import Message
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.remote.target import TargetError
+from tests.fakes import Llm, call
+from tests.runtimes.playing import play
+
+Make = Callable[..., Computer]
+THERE = "command:env PLACE=there"
+ELSEWHERE = "command:env PLACE=elsewhere"
+
+
+def sitting(computer: Computer, *replies: Sequence[Delta], **settings: object) -> Session:
+    profile = Profile(model="openai/test", **settings)  # type: ignore[arg-type]
+    return Session(profile, Llm(*replies), computer, Store.unsaved(cwd="/", model="test"))
+
+
+def work(session: Session, *answers: Run | Reject | None) -> tuple[list[Event], list[tuple[str, str]]]:
+    """The events of a turn, and of each question the code and where the computer would run it."""
+    given, asked, seen = list(answers), [], []
+    for event in session.turn("go"):
+        seen.append(event)
+        if isinstance(event, ApprovalRequested):
+            asked.append((event.message.content, session.where))
+            assert event.reply((given.pop(0) if given else None) or Run(event.message.content))
+    return seen, asked
+
+
+def cells(session: Session) -> list[Message]:
+    return [message for message in session.messages if message.type == "code"]
+
+
+def printed(session: Session) -> list[str]:
+    return [m.content.strip() for m in session.messages if m.role == "computer" and m.type == "console"]
+
+
+def test_a_cell_runs_where_its_first_line_says_and_each_place_keeps_its_variables(make: Make) -> None:
+    computer = make()
+    computer.connect(THERE)
+    assert computer.targets == ("local", THERE)
+    show = "import os; x = globals().get('x', 0) + 1; print(x, os.environ.get('PLACE'))"
+    on = cell_target.join(THERE, show)
+    session = sitting(computer, *([call(code)] for code in (show, on, on, show)), [Text("Done.")])
+    _, asked = work(session)
+    assert printed(session) == ["1 None", "1 there", "2 there", "2 None"]
+    there = computer.look_at("python", "x")
+    assert there
+    assert there.preview == "2"
+    wheres = [cell.where for cell in cells(session)]
+    assert [bool(where) for where in wheres] == [False, True, True, False]
+    assert [where for _, where in asked] == [where or "" for where in wheres]
+    assert (computer.target, computer.where) == ("local", "")
+
+
+def test_line_numbers_of_errors_count_the_line_that_names_the_target(make: Make) -> None:
+    computer = make()
+    computer.connect(THERE)
+    session = sitting(computer, [call(cell_target.join(THERE, "x = 1\n1 / 0"))], [Text("Done.")])
+    work(session)
+    assert "line 3" in printed(session)[0]
+    assert "ZeroDivisionError" in printed(session)[0]
+
+
+def test_what_is_granted_on_a_target_counts_on_no_other(make: Make) -> None:
+    computer = make()
+    computer.connect(THERE)
+    computer.connect(ELSEWHERE)
+    one, two = cell_target.join(THERE, "print(1)"), cell_target.join(ELSEWHERE, "print(2)")
+    codes = [one, one.replace("1", "3"), two, "print(4)", one.replace("1", "5")]
+    session = sitting(computer, *([call(code)] for code in codes), [Text("Done.")])
+    events, asked = work(session, Run(one, grant=Permission("language", "python")))
+    # Only what runs there was granted there; a visit elsewhere does not end it.
+    assert [code for code, _ in asked] == [one, two, "print(4)"]
+    assert printed(session) == ["1", "3", "2", "4", "5"]
+    (granted,) = session.permissions
+    assert granted.words.startswith("all python on env PLACE=there as ")
+    notices = [event.text for event in events if isinstance(event, Noticed)]
+    assert any("on env PLACE=there" in text for text in notices)
+    session.revoke(granted)
+    assert session.permissions == ()
+
+
+@pytest.mark.parametrize("scope", ["everything", "language"])
+def test_what_is_granted_to_the_session_does_not_count_on_the_target_of_a_cell(
+    make: Make, scope: str
+) -> None:
+    computer = make()
+    computer.connect(THERE)
+    on = cell_target.join(THERE, "print(2)")
+    session = sitting(computer, [call("print(1)")], [call(on)], [call("print(3)")], [Text("Done.")])
+    _, asked = work(session, Run("print(1)", grant=Permission(scope, "python")))  # type: ignore[arg-type]
+    assert [code for code, _ in asked] == ["print(1)", on]
+    assert printed(session) == ["1", "2", "3"]
+
+
+def test_auto_run_granted_on_the_target_of_a_cell_stays_there_and_can_be_turned_off(make: Make) -> None:
+    computer = make()
+    computer.connect(THERE)
+    on = cell_target.join(THERE, "print(1)")
+    session = sitting(computer, [call(on)], [call(on)], [call("print(2)")], [Text("Done.")], [call(on)])
+    _, asked = work(session, Run(on, grant=Permission("everything", "python")))
+    assert [code for code, _ in asked] == [on, "print(2)"]
+    assert not session.auto_run
+    session.auto_run = False
+    _, asked = work(session)
+    assert [code for code, _ in asked] == [on]
+
+
+def test_a_cell_whose_place_is_edited_is_asked_for_again_with_the_other_place(make: Make) -> None:
+    computer = make()
+    computer.connect(THERE)
+    code = "import os; print(os.environ.get('PLACE'))"
+    on = cell_target.join(THERE, code)
+    session = sitting(computer, [call(code)], [Text("Done.")])
+    _, asked = work(session, Run(on, grant=Permission("language", "python")), None)
+    assert [code for code, _ in asked] == [code, on]
+    assert asked[0][1] == ""
+    assert asked[1][1].startswith("on env PLACE=there")
+    assert printed(session) == ["there"]
+    (cell,) = cells(session)
+    assert (cell.decision, cell.proposed) == ("edited", code)
+    # What was granted with the answer to the question about the other place does not count.
+    assert session.permissions == ()
+
+
+def test_a_cell_on_a_target_that_is_not_connected_does_not_run_and_says_why(
+    make: Make, tmp_path: Path
+) -> None:
+    computer = make()
+    proof = tmp_path / "started"
+    on = cell_target.join(f"command:touch {proof}", "print(1)")
+    session = sitting(computer, [call(on)], [Text("Done.")], auto_run=True)
+    _, asked = work(session)
+    assert asked == []
+    (cell,) = cells(session)
+    assert cell.state == "failed"
+    assert "is not connected. Connected: local." in (cell.reason or "")
+    assert not proof.exists()
+    list(session.run("python", on))
+    assert not proof.exists()
+    assert printed(session) == []
+
+
+def test_a_rejected_cell_leaves_the_computer_where_it_was(make: Make) -> None:
+    computer = make()
+    computer.connect(THERE)
+    session = sitting(computer, [call(cell_target.join(THERE, "print(1)"))])
+    work(session, Reject("", stop=True))
+    assert computer.where == ""
+    assert printed(session) == []
+    computer.use_target(THERE)
+    assert computer.target == THERE
+
+
+def test_the_target_of_the_session_cannot_change_while_a_cell_asks_elsewhere(make: Make) -> None:
+    computer = make()
+    computer.connect(THERE)
+    with computer.at(THERE), pytest.raises(TargetError, match="Code is running"):
+        computer.use_target(ELSEWHERE)
+    assert computer.target == "local"
+
+
+def test_a_session_elsewhere_runs_single_cells_on_this_machine(make: Make) -> None:
+    computer = make(target=THERE)
+    code = "import os; print(os.environ.get('PLACE'))"
+    session = sitting(computer, [call(cell_target.join("local", code))], [call(code)], [Text("Done.")])
+    _, asked = work(session)
+    assert printed(session) == ["None", "there"]
+    assert asked[0][1] == ""
+    assert [cell.where is None for cell in cells(session)] == [True, False]
+
+
+def test_the_model_is_told_of_other_targets_only_where_there_are_some(make: Make) -> None:
+    computer = make()
+    assert not any("%%on" in note for note in computer.notes)
+    computer.connect(THERE)
+    (note,) = [note for note in computer.notes if "%%on" in note]
+    assert f"local, {THERE}" in note
+    # The title names it as well.
+    assert computer.why_not_at("env PLACE=there") is None
+    computer.connect(ELSEWHERE)
+    assert computer.targets == ("local", THERE, ELSEWHERE)
+
+
+def test_a_lost_connection_of_a_cell_is_made_again_and_its_variables_are_lost(make: Make) -> None:
+    computer = make()
+    computer.connect(THERE)
+    with computer.at(THERE):
+        play(computer, "python", "x = 1")
+        assert computer._place
+        computer._place.link.drop("for a test")  # type: ignore[attr-defined]
+    assert [loss.language for loss in computer.take_losses()] == ["python"]
+    with computer.at(THERE):
+        assert "NameError" in play(computer, "python", "x").text
+
+
+@pytest.mark.parametrize("name", ["script", "notebook"])
+def test_an_export_has_the_place_of_a_cell_as_a_comment(name: str) -> None:
+    code = Message(
+        role="assistant", type="code", format="python", content="%%on ssh:gpu1\nx = 1\n", state="finished"
+    )
+    written = FORMATS[name].write("title", [code])
+    assert "# on ssh:gpu1" in written
+    assert "%%on" not in written
+
+
+@pytest.mark.parametrize(
+    ("code", "target", "body"),
+    [
+        ("print(1)", "", "print(1)"),
+        ("%%on ssh:gpu1\nprint(1)", "ssh:gpu1", "\nprint(1)"),
+        ("\n  %%on   a b \r\nx\ny", "a b", "\n\nx\ny"),
+        ("%%on gpu1", "gpu1", ""),
+        ("%%once x\ny", "", "%%once x\ny"),
+        ("x\n%%on gpu1\ny", "", "x\n%%on gpu1\ny"),
+        ("%%on\ny", "", "%%on\ny"),
+    ],
+)
+def test_the_first_line_names_the_target(code: str, target: str, body: str) -> None:
+    assert cell_target.split(code) == (target, body)
