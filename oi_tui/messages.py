@@ -150,6 +150,21 @@ class Displayed:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueBegan:
+    """What is printed and displayed from now on shows one value.
+
+    A `result` is the value of the code's last expression, a `display` one that the program displayed.
+    """
+
+    kind: Literal["result", "display"]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueEnded:
+    """What is printed and displayed from now on shows no value."""
+
+
+@dataclass(frozen=True, slots=True)
 class InputRequested:
     """The program waits for a line of input. With `masked`, the input must not be shown or stored.
 
@@ -203,6 +218,8 @@ Report = Union[  # noqa: UP007 -- evaluated on other machines too, by Python 3.8
     Printed,
     LineReached,
     Displayed,
+    ValueBegan,
+    ValueEnded,
     InputRequested,
     InputReceived,
     Stopping,

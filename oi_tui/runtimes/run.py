@@ -178,6 +178,10 @@ class Run:
                 self._output.display(str(event.get("format")), str(event.get("content")), event.get("key"))
         elif kind in ("view", "view_end"):
             self._output.replace_with(event.get("content"), event.get("table"))
+        elif kind == "value":
+            self._output.begin_value(event.get("kind"))
+        elif kind == "value_end":
+            self._output.end_value()
         elif kind == "input":
             self._input.begin(event)
         elif kind == "input_end":

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Callable
 
-from oi_tui.messages import Displayed, Printed, Report
+from oi_tui.messages import Displayed, Printed, Report, ValueBegan, ValueEnded
 
 FRAME = 1 / 60
 #: A piece of output is reported before its frame is over when it is this long, in characters.
@@ -63,6 +63,16 @@ class RunOutput:
         """Report an image or a page at its place in the output, or at that of the one with the same key."""
         self.flush()
         self._report(Displayed(format, content, self._view, key if isinstance(key, str) else None))
+
+    def begin_value(self, kind: object) -> None:
+        """Report that what is printed from now on shows a value."""
+        self.flush()
+        self._report(ValueBegan("result" if kind == "result" else "display"))
+
+    def end_value(self) -> None:
+        """Report that the value has been shown."""
+        self.flush()
+        self._report(ValueEnded())
 
     def flush_if_due(self, now: float) -> None:
         """Report what was printed when its frame is over, or when it is long."""

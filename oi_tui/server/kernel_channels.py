@@ -1,7 +1,6 @@
-"""The channels of a kernel: Jupyter's messages over a WebSocket, as JSON."""
+"""The channels of a kernel: Jupyter's messages over a WebSocket."""
 
 import asyncio
-import json
 import re
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -14,11 +13,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported, TurnEnded
 from oi_tui.engine.output.plain import plain
-from oi_tui.messages import InputRequested, Message
+from oi_tui.messages import InputRequested, Message, ValueBegan, ValueEnded
 from oi_tui.server import kernel_answers
 from oi_tui.server.context import Tempo
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
 from oi_tui.server.hosted_session import ConflictError, HostedSession
+from oi_tui.server.kernel_messages import frame_of, message_of
 from oi_tui.server.options import Limits
 
 #: Cells of one client that may wait.
@@ -30,6 +30,8 @@ _NO_INPUT = "The program asked for input, and this client does not support input
 _ERROR = re.compile(r"(?:Uncaught )?([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning))(?:: (.*))?")
 #: So much of what was printed last is looked at for an error, in characters.
 _TAIL = 2_000
+#: A value with more text goes on as a stream, in characters.
+_LONGEST_VALUE = 1_000_000
 
 #: Ends the kernel for good.
 End = Callable[[], Awaitable[None]]
@@ -41,6 +43,7 @@ class Kernel:
 
     id: str
     language: str
+    name: str
     session: HostedSession
     count: int = 0
     clients: "set[KernelConnection]" = field(default_factory=set)
@@ -52,7 +55,7 @@ class Kernel:
         """The kernel as Jupyter describes it, and its session, where its questions are answered."""
         return {
             "id": self.id,
-            "name": self.language,
+            "name": self.name,
             # Clients read the time in this form only.
             "last_activity": self.used.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             "execution_state": "busy" if self.session.busy else "idle",
@@ -80,10 +83,14 @@ class Kernel:
 
 
 class KernelConnection:
-    """A client at the channels of a kernel. `end` ends the kernel when the client asks for that."""
+    """A client at the channels of a kernel. `end` ends the kernel when the client asks for that.
 
-    def __init__(self, socket: WebSocket, kernel: Kernel, limits: Limits, end: End) -> None:
+    With `binary` it gets its messages as binary frames.
+    """
+
+    def __init__(self, socket: WebSocket, kernel: Kernel, limits: Limits, end: End, *, binary: bool) -> None:
         self._socket = socket
+        self._binary = binary
         self._kernel = kernel
         self._send_seconds = limits.send_seconds
         self._tempo = Tempo(limits.messages_per_second)
@@ -96,7 +103,7 @@ class KernelConnection:
         """Take messages until the client leaves, or sends something else."""
         with suppress(WebSocketDisconnect):
             while True:
-                message = _message(await self._receive_text())
+                message = message_of(await self._receive_frame(), binary=self._binary)
                 if message is None:
                     await self._socket.close(1003, "This is no message of Jupyter's.")
                     return
@@ -142,16 +149,22 @@ class KernelConnection:
             if self._failed:
                 raise WebSocketDisconnect
             try:
-                await asyncio.wait_for(self._socket.send_text(json.dumps(record)), self._send_seconds)
+                await asyncio.wait_for(self._send(frame_of(record, binary=self._binary)), self._send_seconds)
             except BaseException:
                 self._failed = True
                 raise
 
-    async def _receive_text(self) -> str | None:
+    async def _send(self, frame: str | bytes) -> None:
+        if isinstance(frame, bytes):
+            await self._socket.send_bytes(frame)
+        else:
+            await self._socket.send_text(frame)
+
+    async def _receive_frame(self) -> str | bytes:
         received = await self._socket.receive()
         if received["type"] == "websocket.disconnect":
             raise WebSocketDisconnect
-        return received.get("text")
+        return received.get("text") or received.get("bytes") or ""
 
     async def _take(self, kind: str, message: Mapping[str, Any]) -> bool:
         """Act on a message. Returns whether more are taken."""
@@ -249,6 +262,23 @@ class KernelConnection:
             await self.abort_waiting()
 
 
+class ShownValue:
+    """A value of the program, in the forms that it is shown in."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.data: dict[str, str] = {}
+        self._text = ""
+
+    def add(self, text: str) -> bool:
+        """Take a piece of its text; False where there is too much of it for one message."""
+        if len(self._text) + len(text) > _LONGEST_VALUE:
+            return False
+        self._text += text
+        self.data["text/plain"] = plain(self._text).rstrip("\n")
+        return True
+
+
 class CellRun:
     """A cell at work: what happens goes to all clients, requests for input to the one that sent it."""
 
@@ -262,6 +292,8 @@ class CellRun:
         self._tail = ""
         self._end: tuple[str, str] = ("failed", "")
         self._refused_input = False
+        #: The value that is being shown.
+        self._value: ShownValue | None = None
 
     async def run(self, code: str) -> dict[str, Any] | None:
         """Have the code asked for and run. Returns the error that ended it, as Jupyter describes it."""
@@ -298,14 +330,19 @@ class CellRun:
             case MessageStarted(started):
                 self._types[started.id] = started.type
             case MessageGrew(id, text) if self._types.get(id) == "console":
-                self._tail = (self._tail + plain(text))[-_TAIL:]
-                await self._publish("stream", {"name": "stdout", "text": plain(text)})
+                if self._value is None or not self._value.add(text):
+                    self._tail = (self._tail + plain(text))[-_TAIL:]
+                    await self._publish("stream", {"name": "stdout", "text": plain(text)})
             case MessageRecorded(Message(type="image", format=str(form), content=data)) if form in _IMAGES:
-                shown = {"data": {_IMAGES[form]: data}, "metadata": {}, "transient": {}}
-                await self._publish("display_data", shown)
+                await self._display(_IMAGES[form], data)
             case MessageRecorded(Message(role="computer", type="code", format="html", content=page)):
-                shown = {"data": {"text/html": page}, "metadata": {}, "transient": {}}
-                await self._publish("display_data", shown)
+                await self._display("text/html", page)
+            case RunReported(_, ValueBegan(kind)):
+                self._value = ShownValue(kind)
+            case RunReported(_, ValueEnded()):
+                value, self._value = self._value, None
+                if value and value.data:
+                    await self._publish_value(value.kind, value.data)
             case MessageRecorded(Message(role="assistant", type="code", state=str(state)) as code):
                 if state in _ENDS:
                     self._end = state, code.reason or ""
@@ -313,6 +350,19 @@ class CellRun:
                 await self._ask(request)
             case Question():
                 await self._publish("stream", {"name": "stderr", "text": self._waiting})
+
+    async def _display(self, mime: str, content: str) -> None:
+        if self._value:
+            self._value.data[mime] = content
+        else:
+            await self._publish_value("display", {mime: content})
+
+    async def _publish_value(self, kind: str, data: Mapping[str, str]) -> None:
+        shown: dict[str, Any] = {"data": data, "metadata": {}}
+        if kind == "result":
+            await self._publish("execute_result", {**shown, "execution_count": self._kernel.count})
+        else:
+            await self._publish("display_data", {**shown, "transient": {}})
 
     async def _ask(self, request: InputRequested) -> None:
         if self._takes_input:
@@ -365,15 +415,3 @@ def _error(name: str, value: str) -> dict[str, Any]:
 def _channel(message: Mapping[str, Any], default: str = "shell") -> str:
     channel = message.get("channel")
     return channel if channel in ("shell", "control") else default
-
-
-def _message(text: str | None) -> dict[str, Any] | None:
-    """Read a message; None for what is none."""
-    try:
-        message = json.loads(text or "")
-        content = message.get("content") or {}
-        if isinstance(message["header"]["msg_type"], str) and isinstance(content, dict):
-            return {**message, "content": content}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass
-    return None

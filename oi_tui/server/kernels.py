@@ -14,10 +14,14 @@ from starlette.websockets import WebSocket
 
 from oi_tui.server.context import ServerContext, context_of, read_object, subprotocol, while_connected
 from oi_tui.server.guard import RefusedError
+from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.kernel_channels import Kernel, KernelConnection
+from oi_tui.server.kernel_messages import V1
 from oi_tui.server.sessions import UnknownSessionError
 
-_DEFAULT = "python"
+_DEFAULT = "python3"
+#: What notebooks call the kernels of languages; others have the name of the language.
+_KERNEL_NAMES = {"python": "python3", "r": "ir", "shell": "bash"}
 
 
 async def version(_request: Request) -> Response:
@@ -28,7 +32,7 @@ async def version(_request: Request) -> Response:
 async def list_specs(request: Request) -> Response:
     """The languages as kernel specifications."""
     session = await context_of(request).sessions.find()
-    specs = {name: _spec(name) for name in session.backend.computer.languages}
+    specs = {kernel_name(language): _spec(language) for language in session.backend.computer.languages}
     default = _DEFAULT if _DEFAULT in specs else next(iter(specs), "")
     return JSONResponse({"default": default, "kernelspecs": specs})
 
@@ -36,10 +40,10 @@ async def list_specs(request: Request) -> Response:
 async def show_spec(request: Request) -> Response:
     """One kernel specification."""
     session = await context_of(request).sessions.find()
-    name = request.path_params["name"]
-    if name not in session.backend.computer.languages:
-        raise RefusedError(404, "There is no such kernel specification.")
-    return JSONResponse(_spec(name))
+    language = _language(session, request.path_params["name"])
+    if language is None:
+        raise RefusedError(404, "There is no such kernel; GET /api/kernelspecs lists all.")
+    return JSONResponse(_spec(language))
 
 
 async def list_kernels(request: Request) -> Response:
@@ -53,12 +57,13 @@ async def start_kernel(request: Request) -> Response:
     body = await read_object(request) if await request.body() else {}
     session = await context.sessions.create()
     name = str(body.get("name") or _DEFAULT)
+    language = _language(session, name)
     computer = session.backend.computer
-    language = computer.resolve(name) or computer.resolve(re.sub(r"\d+$", "", name))
     if language is None or computer.missing(language):
         await context.sessions.remove(session.id)
-        raise RefusedError(400, f"There is no kernel {name[:50]}. Kernels: {', '.join(computer.languages)}.")
-    kernel = Kernel(str(uuid.uuid4()), language, session)
+        names = ", ".join(map(kernel_name, computer.languages))
+        raise RefusedError(400, f"There is no kernel {name[:50]}. Kernels: {names}.", param="name")
+    kernel = Kernel(str(uuid.uuid4()), language, kernel_name(language), session)
     context.kernels[kernel.id] = kernel
     return JSONResponse(kernel.described(), 201)
 
@@ -88,14 +93,16 @@ async def restart_kernel(request: Request) -> Response:
 
 
 async def channels(socket: WebSocket) -> None:
-    """The messages of a kernel as JSON."""
+    """The messages of a kernel, as JSON or in binary frames."""
     context = context_of(socket)
-    await socket.accept(subprotocol=subprotocol(socket))
+    binary = V1 in socket.scope["subprotocols"]
+    await socket.accept(subprotocol=V1 if binary else subprotocol(socket))
     kernel = context.kernels.get(socket.path_params["id"])
     if kernel is None:
         await socket.close(4404, "There is no such kernel.")
         return
-    connection = KernelConnection(socket, kernel, context.options.limits, lambda: _end(context, kernel))
+    limits = context.options.limits
+    connection = KernelConnection(socket, kernel, limits, lambda: _end(context, kernel), binary=binary)
     kernel.clients.add(connection)
     try:
         await while_connected(socket, connection.receive(), connection.execute())
@@ -116,6 +123,18 @@ def _kernel(request: Request) -> Kernel:
     return kernel
 
 
+def kernel_name(language: str) -> str:
+    """The name of a language's kernel, as notebooks have it."""
+    return _KERNEL_NAMES.get(language, language)
+
+
+def _language(session: HostedSession, name: str) -> str | None:
+    """The language of a kernel by its name, such as python3 or julia-1.10, or by its own name."""
+    computer = session.backend.computer
+    own = next((language for language, kernel in _KERNEL_NAMES.items() if kernel == name), name)
+    return computer.resolve(own) or computer.resolve(re.sub(r"[-\d.]+$", "", own))
+
+
 def _spec(language: str) -> dict[str, Any]:
     spec = {"argv": [], "display_name": f"{language} (oi-tui)", "language": language, "metadata": {}}
-    return {"name": language, "spec": spec, "resources": {}}
+    return {"name": kernel_name(language), "spec": spec, "resources": {}}

@@ -39,6 +39,8 @@ REPORTS = {
     "RunEnded": "ended",
     "Printed": "printed",
     "Displayed": "displayed",
+    "ValueBegan": "value.began",
+    "ValueEnded": "value.ended",
 }
 
 

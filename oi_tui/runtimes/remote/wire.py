@@ -21,6 +21,8 @@ from oi_tui.messages import (
     Started,
     Starting,
     Stopping,
+    ValueBegan,
+    ValueEnded,
 )
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 
@@ -51,6 +53,8 @@ _REPORTS: dict[str, type[Any]] = {
         Printed,
         LineReached,
         Displayed,
+        ValueBegan,
+        ValueEnded,
         InputRequested,
         InputReceived,
         Stopping,
@@ -78,6 +82,7 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("Memory", "total"): (int,),
 }
 _WORDS = {
+    ("ValueBegan", "kind"): ("result", "display"),
     ("Stopping", "step"): ("interrupt", "terminate", "kill"),
     ("RunEnded", "state"): ("finished", "failed", "interrupted", "lost"),
     ("Memory", "state"): ("known", "unstarted", "starting", "busy", "silent"),

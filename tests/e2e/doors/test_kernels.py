@@ -32,8 +32,9 @@ def notebook(*cells: str) -> Any:
     return made
 
 
-async def execute(server: Server, made: Any, **options: Any) -> Any:
-    client = NotebookClient(made, km=HttpManager(server.address, server.headers), timeout=60, **options)
+async def execute(server: Server, made: Any, *, binary: bool = False, **options: Any) -> Any:
+    manager = HttpManager(server.address, server.headers, binary=binary)
+    client = NotebookClient(made, km=manager, timeout=60, **options)
     return await client.async_execute()
 
 
@@ -41,16 +42,54 @@ def text(cell: Any) -> str:
     return "".join(output.get("text", "") for output in cell.outputs)
 
 
-async def test_nbclient_executes_a_notebook(server: Server) -> None:
-    done = await execute(server, notebook("kept = 41", "print(kept + 1)", PICTURE, "kept"))
+@pytest.mark.parametrize("binary", [False, True])
+async def test_nbclient_executes_a_notebook(server: Server, binary: bool) -> None:
+    cells = notebook("kept = 41", "print(kept + 1)", PICTURE, "print('before')\nkept")
+    done = await execute(server, cells, binary=binary)
     assert [cell.execution_count for cell in done.cells] == [1, 2, 3, 4]
     assert "42" in text(done.cells[1])
     assert [output.output_type for output in done.cells[2].outputs] == ["display_data"]
     assert "image/png" in done.cells[2].outputs[0].data
-    assert "41" in text(done.cells[3])
+    printed, result = done.cells[3].outputs
+    assert (printed.output_type, printed.text) == ("stream", "before\n")
+    assert (result.output_type, result.data, result.execution_count) == (
+        "execute_result",
+        {"text/plain": "41"},
+        4,
+    )
     assert done.metadata.language_info.name == "python"
     assert done.metadata.language_info.file_extension == ".py"
     nbformat.validate(done)
+
+
+async def test_values_come_in_all_their_forms_and_what_is_printed_stays_a_stream(server: Server) -> None:
+    page = "class P:\n  def __repr__(self): return 'a page'\n  def _repr_html_(self): return '<b>page</b>'\n"
+    cells = notebook(
+        page + "P()",
+        "display(P(), 2)",
+        "print('x' * 10)\nNone",
+        "print(1);",
+        "class Q:\n  def __repr__(self): print('in'); return 'q'\nQ()",
+        "class R:\n  def _ipython_display_(self): display(P())\nR()",
+        "class S:\n  def __repr__(self): 1/0\nS()",
+        "print('after')",
+    )
+    done = await execute(server, cells, allow_errors=True, coalesce_streams=True)
+    both = {"text/plain": "a page", "text/html": "<b>page</b>"}
+    outputs = [
+        [(output.output_type, output.get("data") or output.get("text")) for output in cell.outputs]
+        for cell in done.cells
+    ]
+    assert outputs[:4] == [
+        [("execute_result", both)],
+        [("display_data", both), ("display_data", {"text/plain": "2"})],
+        [("stream", "xxxxxxxxxx\n")],
+        [("stream", "1\n")],
+    ]
+    assert outputs[4] == [("execute_result", {"text/plain": "in\nq"})]
+    assert outputs[5] == [("display_data", both)]
+    assert done.cells[6].outputs[-1].ename == "ZeroDivisionError"
+    assert outputs[7] == [("stream", "after\n")]
 
 
 async def test_an_error_ends_the_notebook_by_its_name_and_input_does_not_hang(server: Server) -> None:

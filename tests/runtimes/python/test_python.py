@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from oi_tui.messages import ValueBegan
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import play
 
@@ -168,7 +169,20 @@ def test_rich_values_are_displayed_where_they_were_made(shared: Computer) -> Non
     assert played.text == "before\nafter\nplain\n"
     kinds = [type(report).__name__ for _, report in played.reports if type(report).__name__ != "LineReached"]
     kinds = [kind for kind, last in zip(kinds, [None, *kinds], strict=False) if kind != last]
-    assert kinds == ["Printed", "Displayed", "Printed", "Displayed", "RunEnded"]
+    display = ["ValueBegan", "Displayed", "ValueEnded"]
+    result = ["ValueBegan", "Printed", "Displayed", "ValueEnded"]
+    assert kinds == ["Printed", *display, "Printed", *result, "RunEnded"]
+    assert [report.kind for _, report in played.reports if isinstance(report, ValueBegan)] == [
+        "display",
+        "result",
+    ]
+
+
+def test_so_many_values_of_a_cell_are_told_apart(shared: Computer) -> None:
+    for _ in range(2):
+        played = play(shared, "python", "for n in range(1100): display(n)")
+        assert len([1 for _, report in played.reports if isinstance(report, ValueBegan)]) == 1000
+        assert played.text.split() == [str(n) for n in range(1100)]
 
 
 def test_the_working_directory_shadows_nothing_of_the_driver(make: Make, tmp_path: Path) -> None:

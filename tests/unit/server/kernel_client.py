@@ -3,14 +3,38 @@
 import asyncio
 import json
 import queue
+import struct
+from itertools import pairwise
 from typing import Any
 
 import httpx
 from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.jsonutil import json_default
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 PATIENCE = 30
+
+
+PARTS = ("header", "parent_header", "metadata", "content")
+
+
+def to_frame(channel: str, parts: list[bytes]) -> bytes:
+    """A binary frame as Jupyter's documentation of its version 1 describes it."""
+    name = channel.encode()
+    places = [8 * (len(parts) + 3)]
+    for piece in (name, *parts):
+        places.append(places[-1] + len(piece))
+    return struct.pack(f"<{len(places) + 1}Q", len(places), *places) + name + b"".join(parts)
+
+
+def from_frame(frame: bytes) -> dict[str, Any]:
+    (count,) = struct.unpack_from("<Q", frame)
+    places = struct.unpack_from(f"<{count}Q", frame, 8)
+    channel, *parts = (frame[start:end] for start, end in pairwise(places))
+    message = dict(zip(PARTS, map(json.loads, parts), strict=True))
+    head = message["header"]
+    return {"channel": channel.decode(), "msg_id": head["msg_id"], "msg_type": head["msg_type"], **message}
 
 
 class Channel:
@@ -46,11 +70,11 @@ class WebSocketClient(AsyncKernelClient):
 
     allow_stdin = False
 
-    def __init__(self, address: str, headers: dict[str, str]) -> None:
+    def __init__(self, address: str, headers: dict[str, str], *, binary: bool = False) -> None:
         super().__init__()
-        self._address, self._headers = address, headers
+        self._address, self._headers, self._binary = address, headers, binary
         self._channels = {name: Channel(self, name) for name in ("shell", "iopub", "stdin", "control", "hb")}
-        self._sending: asyncio.Queue[str] = asyncio.Queue()
+        self._sending: asyncio.Queue[str | bytes] = asyncio.Queue()
         self._tasks: list[asyncio.Task[None]] = []
 
     shell_channel = property(lambda self: self._channels["shell"])
@@ -70,13 +94,22 @@ class WebSocketClient(AsyncKernelClient):
         return not self._tasks[0].done()
 
     def send(self, channel: str, message: dict[str, Any]) -> None:
-        self._sending.put_nowait(json.dumps({**message, "channel": channel}, default=json_default))
+        text = json.dumps({**message, "channel": channel}, default=json_default)
+        if not self._binary:
+            self._sending.put_nowait(text)
+            return
+        ready = json.loads(text)
+        parts = [json.dumps(ready[part]).encode() for part in PARTS]
+        self._sending.put_nowait(to_frame(channel, parts))
 
     async def _work(self) -> None:
-        async with connect(self._address, additional_headers=self._headers, max_size=None) as socket:
+        protocols = [Subprotocol("v1.kernel.websocket.jupyter.org")] if self._binary else None
+        options: dict[str, Any] = {"additional_headers": self._headers, "subprotocols": protocols}
+        async with connect(self._address, max_size=None, **options) as socket:
             self._tasks.append(asyncio.ensure_future(self._write(socket)))
-            async for text in socket:
-                message = json.loads(text)
+            async for frame in socket:
+                assert isinstance(frame, bytes) is self._binary
+                message = from_frame(frame) if isinstance(frame, bytes) else json.loads(frame)
                 self._channels[message["channel"]].received.put_nowait(message)
 
     async def _write(self, socket: ClientConnection) -> None:
@@ -89,8 +122,8 @@ class HttpManager:
 
     ipykernel = False
 
-    def __init__(self, address: str, headers: dict[str, str]) -> None:
-        self._address, self._headers = address, headers
+    def __init__(self, address: str, headers: dict[str, str], *, binary: bool = False) -> None:
+        self._address, self._headers, self._binary = address, headers, binary
         self.kernel: dict[str, Any] | None = None
 
     @property
@@ -102,7 +135,7 @@ class HttpManager:
 
     def client(self) -> WebSocketClient:
         address = self._address.replace("http", "ws", 1)
-        return WebSocketClient(f"{address}{self._path}/channels", self._headers)
+        return WebSocketClient(f"{address}{self._path}/channels", self._headers, binary=self._binary)
 
     def is_alive(self) -> bool:
         return self.has_kernel and self._request("GET", self._path).is_success

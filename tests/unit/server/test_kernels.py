@@ -1,6 +1,7 @@
 """Kernels in the manner of Jupyter's server; the messages are made by Jupyter's own library."""
 
 import json
+import struct
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ from websockets.exceptions import ConnectionClosed
 from oi_tui.runtimes.completions import Completion, Completions
 from oi_tui.server.options import Limits
 from tests.unit.server.conftest import Serve
-from tests.unit.server.running import Running, Socket
+from tests.unit.server.kernel_client import from_frame, to_frame
+from tests.unit.server.running import PATIENCE, Running, Socket
 
 CLIENT = Session(username="tester")
 
@@ -140,8 +142,12 @@ def test_kernels_are_listed_described_restarted_and_ended(serve: Serve) -> None:
     with running.http() as client:
         assert client.get("/api").json() == {"version": "2.0.0"}
         specs = client.get("/api/kernelspecs").json()
-        assert (specs["default"], set(specs["kernelspecs"])) == ("python", {"python", "shell"})
+        assert (specs["default"], set(specs["kernelspecs"])) == ("python3", {"python3", "bash"})
+        for name, language in (("python3", "python"), ("python", "python"), ("shell", "shell")):
+            assert client.get(f"/api/kernelspecs/{name}").json()["spec"]["language"] == language
+        assert client.get("/api/kernelspecs/cobol").status_code == 404
         kernel = client.post("/api/kernels").json()
+        assert kernel["name"] == "python3"
         path = f"/api/kernels/{kernel['id']}"
         assert client.get("/api/kernels").json() == [kernel]
         assert client.get(path).json() == kernel
@@ -149,7 +155,7 @@ def test_kernels_are_listed_described_restarted_and_ended(serve: Serve) -> None:
         assert client.delete(path).status_code == 204
         assert client.get(path).status_code == 404
         refused = client.post("/api/kernels", json={"name": "cobol"})
-        assert refused.json()["error"]["message"].endswith("Kernels: python, shell.")
+        assert refused.json()["error"]["message"].endswith("Kernels: python3, bash.")
 
 
 def test_a_kernel_whose_session_was_deleted_says_so(serve: Serve) -> None:
@@ -159,6 +165,36 @@ def test_a_kernel_whose_session_was_deleted_says_so(serve: Serve) -> None:
         client.delete(f"/v1/sessions/{kernel['oi_tui_session']}")
         assert of(execute(socket, "print(1)"), "error")[0]["evalue"] == "This session is closed."
     assert running.computer.ran == []
+
+
+def test_frames_that_are_none_end_a_binary_connection(serve: Serve) -> None:
+    running = serve(auto_run=True)
+    kernel = started(running)
+    options = {"subprotocols": ["v1.kernel.websocket.jupyter.org"]}
+    parts = [b"{}"] * 4
+    whole = to_frame("shell", [json.dumps({"msg_type": "kernel_info_request"}).encode(), *parts[1:]])
+    for frame in (
+        b"",
+        b"\x06",
+        b"\xff" * 8,
+        whole[:60],
+        whole[8:],
+        to_frame("shell", parts),
+        to_frame("shell", [b"{"] * 4),
+        to_frame("shell", [b"{}"] * 2),
+        struct.pack("<7Q", 6, 56, 50, 56, 56, 56, 56),
+        struct.pack("<7Q", 6, 0, 0, 0, 0, 0, 0),
+        to_frame("\udcff".encode("utf-8", "surrogatepass").decode("latin-1"), parts),
+    ):
+        with running.socket(f"/api/kernels/{kernel['id']}/channels", **options) as socket:
+            assert socket.connection.subprotocol == options["subprotocols"][0]
+            socket.connection.send(frame)
+            with pytest.raises(ConnectionClosed):
+                socket.connection.recv(PATIENCE)
+    with running.socket(f"/api/kernels/{kernel['id']}/channels", **options) as socket:
+        socket.connection.send(whole)
+        kinds = [from_frame(socket.connection.recv(PATIENCE))["header"]["msg_type"] for _ in range(3)]
+        assert kinds == ["status", "kernel_info_reply", "status"]
 
 
 @pytest.mark.parametrize(

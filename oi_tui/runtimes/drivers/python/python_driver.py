@@ -365,7 +365,7 @@ class Driver:
             return
         earlier = [getattr(builtins, name, None) for name in ("_", "__")]
         builtins._ = None
-        self.shows.result(value)
+        self.shows.result(value, "result")
         builtins._, builtins.__, builtins.___ = value, *earlier
         self.history.keep(self._number, value)
 

@@ -20,6 +20,8 @@ _FIGURES = "_oi_tui_figures"
 _FRAMES = ("DataFrame", "Series", "Table", "RecordBatch")
 #: Names of classes of which a list may be a table.
 _RECORDS = ("dict", "Row")
+#: So many values of a cell are told apart from what is printed.
+_MOST_VALUES = 1000
 
 
 class Shows:
@@ -35,18 +37,37 @@ class Shows:
         self._key = None
         #: A list for what would be displayed, while somebody keeps that.
         self.kept = None
+        #: Whether a value is being shown, which may show others.
+        self._valued = False
+        self._values = 0
         imports.makers[_FIGURES] = lambda name: _frozen_importlib.ModuleSpec(name, _Backend(self))
         imports.prepare("matplotlib", _choose_backend)
         imports.prepare("pandas", _show_all_columns)
         imports.prepare("PIL.ImageShow", self._add_viewer)
         imports.prepare("IPython.display", self._take_display)
 
-    def result(self, value):
-        """Show the value of a cell's last expression."""
+    def result(self, value, kind="display"):
+        """Show a value: the "result" of a cell's last expression, or another one."""
+        if not self._is_figure(value) and self._displays_itself(value):
+            return
+        marks = self.kept is None and not self._valued and self._channel._owner == os.getpid()
+        if not marks or self._values >= _MOST_VALUES:
+            self._show(value)
+            return
+        self._valued = True
+        self._values += 1
+        self._flush()
+        self._channel.send("value", placed=True, kind=kind)
+        try:
+            self._show(value)
+        finally:
+            self._flush()
+            self._channel.send("value_end", placed=True)
+            self._valued = False
+
+    def _show(self, value):
         if self._is_figure(value):
             self.figure(value)
-            return
-        if self._displays_itself(value):
             return
         rich = self._rich(value)
         if rich and rich[0] != "html":
@@ -147,6 +168,7 @@ class Shows:
 
     def finish(self):
         """At the end of a cell: show the figures that the program left open."""
+        self._values = 0
         matplotlib = sys.modules.get("matplotlib")
         if matplotlib is None or os.getpid() != self._channel._owner:
             return
