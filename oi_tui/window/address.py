@@ -3,7 +3,9 @@
 import hashlib
 import json
 import os
+import re
 import secrets
+import socket
 import stat
 import time
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from oi_tui import paths
 VERSION = 1
 #: The longest path of a socket that every system takes, in bytes.
 _LONGEST = 100
+_PROCESS = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,33 @@ def published(folder: Path) -> list[Address]:
         found.sort(key=lambda item: (item[1].folder == str(folder), item[0]), reverse=True)
         return [address for _, address in found]
     return []
+
+
+def sweep() -> None:
+    """Remove the files of windows that were killed. Raises OSError when the folder is not ours alone."""
+    for file in list(directory().glob("*-*.*")):
+        process = file.stem.partition("-")[0]
+        if file.suffix in (".sock", ".json") and _PROCESS.fullmatch(process):
+            socket_file, said = file.with_suffix(".sock"), file.with_suffix(".json")
+            # Another program may have the number of a window that was killed.
+            if not _is_running(int(process)) or (said.exists() and not _is_answered(socket_file)):
+                with suppress(OSError):
+                    socket_file.unlink(missing_ok=True)
+                    said.unlink(missing_ok=True)
+
+
+def _is_answered(path: Path) -> bool:
+    """Whether a window listens at a socket; what cannot be known counts as yes."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:
+            # Its queue is full, for one.
+            pass
+    return True
 
 
 def _read_all(folder: Path) -> Iterator[tuple[Path, Address]]:

@@ -59,6 +59,7 @@ class Listener:
 
     async def open(self, folder: Path) -> None:
         """Listen, for a window that works in this folder. Raises OSError."""
+        await asyncio.to_thread(address.sweep)
         made = address.create(folder)
         listening = socket.socket(socket.AF_UNIX)
         try:

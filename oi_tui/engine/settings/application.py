@@ -133,6 +133,13 @@ class ApplicationSettings:
         key="mouse",
         section="Application",
     )
+    other_agents: bool = setting(
+        True,
+        "Let agents on this computer ask to run code in an open window (oi-tui --mcp). Each piece needs your "
+        "approval. When off, they cannot find your windows.",
+        key="other_agents",
+        section="Application",
+    )
     keys: str = setting(
         "",
         "Your own key bindings, one per line, such as command.new: ctrl+t. %keys lists the names.",

@@ -323,6 +323,7 @@ class ChatCommands(ConversationActions):
             self.take_profile(profile)
 
     def show_settings(self, profile: Profile) -> None:
-        """Apply those settings that are seen."""
+        """Apply those settings that are seen, and let other agents find the window or not."""
         super().show_settings(profile)
+        self._view.run_worker(self._view.host_cells.adapt(), exit_on_error=False)
         self.choosing.local(lambda: None)

@@ -68,22 +68,35 @@ class HostCells:
     _waiting: deque[_Cell] = field(default_factory=deque)
     _current: _Cell | None = None
     _listener: Listener | None = None
+    _is_open: bool = False
+    _adapting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def listen(self) -> None:
-        """Let other programs find this window. What cannot be listened at is left alone, and logged."""
-        listener = Listener(self.call)
-        try:
-            await listener.open(self.view.workspace.computer.cwd)
-        except OSError as error:
-            _log.warning("Other agents cannot find this window: %s", error)
-            return
-        self._listener = listener
+        """Let other programs find this window from now on, while the profile allows it."""
+        self._is_open = True
+        await self.adapt()
+
+    async def adapt(self) -> None:
+        """Listen or not, as the profile says now. What cannot be listened at is left alone, and logged."""
+        async with self._adapting:
+            wanted = self._is_open and self.view.workspace.profile.other_agents
+            if wanted and self._listener is None:
+                listener = Listener(self.call)
+                try:
+                    await listener.open(self.view.workspace.computer.cwd)
+                except OSError as error:
+                    _log.warning("Other agents cannot find this window: %s", error)
+                    return
+                self._listener = listener
+            elif not wanted and self._listener is not None:
+                listener, self._listener = self._listener, None
+                await listener.close()
 
     async def close(self) -> None:
         """Take no more calls, and give up those that wait."""
         self.abandon()
-        if self._listener:
-            await self._listener.close()
+        self._is_open = False
+        await self.adapt()
 
     async def call(self, host: Host, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """Carry out a call. Raises CallError. Cancelled, it stops what it began."""

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import socket
 import stat
 import sys
@@ -18,6 +19,7 @@ mcp = pytest.importorskip("mcp", reason="mcp is not installed here")
 from mcp import types  # noqa: E402
 from mcp.client.stdio import StdioServerParameters  # noqa: E402
 
+from oi_tui import paths  # noqa: E402
 from oi_tui.window import address  # noqa: E402
 from tests.e2e.conftest import Start  # noqa: E402
 from tests.e2e.doors.test_mcp_server import COMMAND, ERAS, Person, run, text, until  # noqa: E402
@@ -279,6 +281,43 @@ def test_what_a_killed_window_left_is_removed(start: Start, workplace: Path) -> 
     address.withdraw(own)
     address.withdraw(other)
     assert entries() == []
+
+
+def test_a_window_removes_at_its_start_what_killed_ones_left(start: Start, workplace: Path) -> None:
+    program = opened(start)
+    (left,) = entries()
+    os.kill(program.pid, signal.SIGKILL)
+    program.wait_exit()
+    folder = left.parent
+    assert left.exists()
+    # A number that another program has now, and a window that came no further than its socket.
+    reused = folder / f"{os.getpid()}-reused.json"
+    reused.write_text(left.read_text())
+    with socket.socket(socket.AF_UNIX) as gone:
+        gone.bind(str(reused.with_suffix(".sock")))
+    (folder / "4194303-begun.sock").touch()
+    other = folder / "notes-of-mine.json"
+    other.write_text("{}")
+    young = folder / f"{os.getpid()}-young.sock"
+    with socket.socket(socket.AF_UNIX) as beginning:
+        beginning.bind(str(young))
+        program = start()
+        own = {young.name, other.name}
+        program.wait_for(lambda _: len({file.name for file in folder.iterdir()} - own) == 2)
+        assert {file.name for file in folder.iterdir()} >= own
+        assert all(
+            file.stem.startswith(f"{program.pid}-") for file in folder.iterdir() if file.name not in own
+        )
+
+
+def test_a_window_whose_profile_says_so_is_not_found(start: Start, workplace: Path) -> None:
+    for name, found in (("open", "true"), ("closed", "false")):
+        profile = paths.make_private(paths.profiles()) / f"{name}.yaml"
+        profile.write_text(f"llm.model: demo\nother_agents: {found}\n")
+    program = opened(start)
+    for name, count in (("closed", 0), ("open", 1), ("closed", 0)):
+        program.say(f"%profile {name}")
+        program.wait_for(lambda _, count=count: len(entries()) == count)
 
 
 def test_a_folder_that_others_could_use_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

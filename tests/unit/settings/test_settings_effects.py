@@ -35,6 +35,7 @@ from oi_tui.runtimes.sandbox import sandbox
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.terminal.graphics import manner
 from oi_tui.terminal.queries import Answers
+from oi_tui.window import address
 from oi_tui.workspace import Workspace
 from tests import bare_python, programs
 from tests.fakes import Computer, Llm, call
@@ -221,6 +222,17 @@ def moused(profile: Profile) -> object:
     return app.OiTui(lambda: Workspace(profile, llm=Llm()), mouse=profile.mouse).mouse
 
 
+def found_by_agents(profile: Profile) -> object:
+    """How many windows other agents find."""
+
+    async def work() -> object:
+        async with sitting(**chosen(profile)) as desk:
+            await desk.bench.host_cells.listen()
+            return len(address.published(Path("/")))
+
+    return asyncio.run(work())
+
+
 def keyed(profile: Profile) -> object:
     """What the keys of the application do."""
 
@@ -393,6 +405,7 @@ EFFECTS: dict[str, Effect] = {
     "file_snapshots": Effect(snapshots),
     "theme": Effect(themed),
     "images": Effect(pictured, "blocks"),
+    "other_agents": Effect(found_by_agents),
     "keys": Effect(keyed),
     "motion": Effect(seated),
     "mouse": Effect(moused),
