@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MARK = "OI_TUI_TEST_RUN"
+#: How often the environment of a process that seems to have none is read.
+_LOOKS = 20
+#: PF_KTHREAD in the flags of /proc/PID/stat: it never has an environment.
+_KERNEL_THREAD = 0x00200000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +86,22 @@ def _pids() -> list[int]:
 
 
 def _has_mark(pid: int, mark: str) -> bool:
+    environment = b""
     try:
-        environment = Path(f"/proc/{pid}/environ").read_bytes()
+        for _ in range(_LOOKS):
+            environment = Path(f"/proc/{pid}/environ").read_bytes()
+            if environment or not _may_begin(pid):
+                break
+            time.sleep(0.002)
     except OSError:
         return False
     return f"{MARK}={mark}".encode() in environment.split(b"\0")
+
+
+def _may_begin(pid: int) -> bool:
+    """Whether it may just be starting a program: it has no environment for that moment."""
+    fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    return fields[0] not in "ZX" and not int(fields[6]) & _KERNEL_THREAD
 
 
 def _is_below(process: Process, pid: int) -> bool:
