@@ -84,6 +84,8 @@ FILES = "oi_tui/engine/review/readable_files.py"
 LINE_RULES = "oi_tui/engine/review/line_rules.py"
 SHELL_RULES = "oi_tui/engine/review/shell_rules.py"
 RECORDS = "oi_tui/engine/storage/records.py"
+JOURNAL = "oi_tui/engine/storage/journal.py"
+STORE = "oi_tui/engine/storage/store.py"
 
 #: Changes that no test can notice: module, line and change as the mutation test prints them, and why.
 EQUIVALENT: Mapping[tuple[str, str, str], str] = {
@@ -106,6 +108,32 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (APPEND, 'return size == 0 or os.pread(file, 1, size - 1) == b"\\n"', "1 => 2"): (
         "there is only one byte left to read"
     ),
+    (
+        APPEND,
+        '}.get(error.errno or 0, f"{folder}: {error.strerror or error}")',
+        "0 => -1",
+    ): "neither is a fault",
+    (JOURNAL, "RETRY_SECONDS = 2.0", "2.0 => 3.0"): "a rough time",
+    (JOURNAL, "RETRY_SECONDS = 2.0", "2.0 => 1.0"): "a rough time",
+    (JOURNAL, "places.remove(whole[0])", "0 => -1"): "there is at most one",
+    (
+        JOURNAL,
+        '_Record(encoded({"oi_tui": records.VERSION, **self._header, "n": 0}), None, "oi_tui"),',
+        "0 => -1",
+    ): ("only the number of the last record is read, and this is the first of several"),
+    (
+        RECORDS,
+        "if contents.version < VERSION:",
+        "contents.version < VERSION => contents.version <= VERSION",
+    ): ("there is no upgrade from the present version"),
+    (STORE, "_LEFT_BEHIND = 24 * 3600", "3600 => 3601"): "a rough time",
+    (STORE, "_LEFT_BEHIND = 24 * 3600", "3600 => 3599"): "a rough time",
+    (
+        STORE,
+        "if path.lstat().st_ctime < limit:",
+        "path.lstat().st_ctime < limit => path.lstat().st_ctime <= limit",
+    ): "the exact moment",
+    (STORE, "while piece := os.pread(descriptor, 1 << 22, position):", "1 => 2"): "the size of a piece",
     (RECORDS, "self._lengths[id] = len(pieces[0])", "0 => -1"): "there is only one piece",
     (RECORDS, "while start < len(raw):", "start < len(raw) => start <= len(raw)"): (
         "one empty line more at the end, which is left out"

@@ -63,3 +63,7 @@ def test_the_last_line_is_whole_when_it_ends(content: bytes, whole: bool, tmp_pa
     path.write_bytes(content)
     with path.open("rb") as file:
         assert ends_with_newline(file.fileno()) is whole
+
+
+def test_a_file_that_cannot_be_read_passes_for_one_that_was_cut_off() -> None:
+    assert not ends_with_newline(-1)

@@ -495,6 +495,17 @@ def test_while_the_disk_is_full_the_file_stays_valid_and_then_catches_up_by_itse
     begun.close()
 
 
+def test_a_disk_that_is_full_for_the_second_time_is_tried_again_too(begun: Journal, disk: Disk) -> None:
+    for text in ("a", "b"):
+        disk.fail_at = lambda _: True
+        begun.put(words(text))
+        assert begun.trouble is not None
+        disk.fail_at = lambda _: False
+        assert wait_until(lambda: begun.trouble is None, 40)
+        assert stored(begun)[-1] == text
+    begun.close()
+
+
 def test_after_a_failed_fsync_everything_since_the_last_good_one_is_written_again(
     begun: Journal, disk: Disk
 ) -> None:
@@ -578,6 +589,68 @@ def test_a_deleted_or_moved_file_is_written_anew(begun: Journal, store: Store, t
     begun.put(words("d"))
     assert stored(begun) == ["a", "b", "c", "d"]
     assert begun.path == path
+    begun.close()
+
+
+def test_a_file_that_is_written_anew_holds_what_a_reply_has_gained(begun: Journal) -> None:
+    answer = words("", "assistant")
+    begun.put(answer)
+    begun.grow(answer.id, "so ")
+    assert begun.path is not None
+    begun.path.unlink()
+    begun.grow(answer.id, "far")
+    assert stored(begun) == ["so far"]
+    begun.close()
+
+
+def test_a_file_that_is_written_anew_holds_nothing_twice_and_the_old_one_is_closed(
+    begun: Journal, disk: Disk
+) -> None:
+    answer = words("", "assistant")
+    begun.put(answer)
+    begun.grow(answer.id, "so far")
+    assert begun.path is not None
+    begun.path.unlink()
+    disk.fault, disk.calls = errno.EIO, 0
+    # Three records are written, and then the system fails to keep them.
+    disk.fail_at = lambda call: call == 4
+    begun.put(words("b"))
+    assert disk.calls >= 4
+    assert wait_until(lambda: begun.trouble is None, 40)
+    assert stored(begun) == ["so far", "b"]
+    assert b'"grow"' not in begun.path.read_bytes()
+    links = [Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+    assert f"{begun.path} (deleted)" not in [os.readlink(link) for link in links if link.is_symlink()]
+    begun.close()
+
+
+def test_a_conversation_that_was_taken_over_is_saved_as_a_whole_and_held(store: Store) -> None:
+    begun = store.create(cwd="/", model="m", messages=[words("a"), words("b")])
+    begun.save()
+    assert begun.trouble is None
+    assert stored(begun) == ["a", "b"]
+    found, _ = Store(store.folder).open(begun.id)
+    assert found.id != begun.id, "the first one holds it"
+    found.close()
+    begun.put(words("c"))
+    assert stored(begun) == ["a", "b", "c"]
+    begun.close()
+
+
+def test_a_file_that_cannot_be_looked_at_for_a_moment_is_still_the_file(
+    begun: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun.put(words("a"))
+    path = begun.path
+
+    def refuse(_: Path) -> None:
+        raise PermissionError(errno.EACCES, "no")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "lstat", refuse)
+        begun.put(words("b"))
+    assert begun.path == path
+    assert stored(begun) == ["a", "b"]
     begun.close()
 
 

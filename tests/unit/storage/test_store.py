@@ -111,6 +111,30 @@ def test_a_deleted_conversation_can_be_restored_and_goes_after_a_month(
         store.restore(id_)
 
 
+def test_what_can_be_restored_is_listed_and_nothing_else_of_that_folder(store: Store) -> None:
+    first, second = add(store, "a"), add(store, "b")
+    store.delete(second)
+    store.delete(first)
+    trash = next(path for path in store.folder.iterdir() if path.is_dir())
+    (trash / "0123456789abcdef").write_text("no conversation: its name has no ending")
+    (trash / "notes.txt").write_text("nor this")
+    assert store.deleted() == [first, second]
+
+
+def test_a_change_of_names_is_durable_when_it_returns(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    id_ = add(store, "a")
+    contents = store.contents(id_)
+    synced: list[Path] = []
+    monkeypatch.setattr(module.paths, "sync", synced.append)
+    store.add(contents, id="taken-in", title="t", cwd="/", model="m")
+    assert synced == [store.folder]
+    store.delete(id_)
+    assert synced[-2:] == [store.folder / "deleted", store.folder]
+    synced.clear()
+    store.restore(id_)
+    assert synced == [store.folder]
+
+
 def test_restoring_never_replaces_what_is_there_by_now(store: Store) -> None:
     id_ = add(store, "a")
     raw = (store.folder / f"{id_}.jsonl").read_bytes()
