@@ -33,6 +33,7 @@ STORAGE = (
     "tests/unit/storage/test_store.py",
     "tests/unit/storage/test_old_formats.py",
     "tests/unit/storage/test_append_file.py",
+    "tests/unit/storage/test_undo_history.py",
     "tests/unit/storage/test_power_cut.py",
     "tests/unit/storage/test_kill_points.py",
     "tests/unit/engine/test_session.py",

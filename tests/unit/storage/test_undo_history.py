@@ -1,0 +1,33 @@
+"""Which removed messages can be restored."""
+
+from pathlib import Path
+
+from oi_tui.engine.storage.store import Store
+from oi_tui.engine.storage.undo_history import MOST, taken_back
+from oi_tui.messages import Message
+
+
+def words(text: str) -> Message:
+    return Message(role="user", type="message", content=text)
+
+
+def test_only_a_step_of_nothing_but_summaries_is_no_step() -> None:
+    summary = words("what was said").but(covers="some-id")
+    assert taken_back([summary], 2, "x") is None
+    for dropped in ([words("a")], [summary, words("a")]):
+        step = taken_back(dropped, 2, "x")
+        assert step is not None
+        assert step.dropped == tuple(dropped)
+        assert step.left == (2, "x")
+
+
+def test_the_last_hundred_steps_are_remembered(tmp_path: Path) -> None:
+    begun = Store(tmp_path / "conversations").create(cwd="/", model="m")
+    for number in range(101):
+        message = words(str(number))
+        begun.put(message)
+        begun.forget([message.id])
+    assert MOST == 100
+    remembered = [step.dropped[0].content for step in begun.taken_back]
+    assert remembered == [str(number) for number in range(1, 101)]
+    begun.close()
