@@ -180,6 +180,8 @@ class Computer:
         self.connected.append(self.target)
         self.target = before
 
+    def files_on(self, target: str = "") -> None: ...
+
     def why_not_at(self, target: str) -> str | None:
         return None if target in self.targets else f"The target “{target}” is not connected."
 

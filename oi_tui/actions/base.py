@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from oi_tui.actions.confirm_trust import numbered
+from oi_tui.actions.copies import FileCopies
 from oi_tui.actions.data import DataActions
 from oi_tui.actions.documents import DocumentActions
 from oi_tui.actions.info import info
@@ -55,6 +56,7 @@ class ConversationActions(ABC):
         self.sandbox = SandboxActions(self, workspace)
         self.data = DataActions(self, workspace)
         self.target = TargetActions(self, workspace)
+        self.copies = FileCopies(self, workspace)
         self._switching = ProfileSwitcher(self, workspace)
 
     @property

@@ -107,6 +107,20 @@ def _on(actions: CommandActions, argument: str) -> None:
     actions.target.run_on(name, language, code)
 
 
+@command(
+    "get", "Copy a file of the target, or of another TARGET, to this machine", usage="[TARGET] FILE [NAME]"
+)
+def _get(actions: CommandActions, argument: str) -> None:
+    actions.copies.get(argument)
+
+
+@command(
+    "put", "Copy a file of this machine to the target, or to another TARGET", usage="[TARGET] FILE [NAME]"
+)
+def _put(actions: CommandActions, argument: str) -> None:
+    actions.copies.put(argument)
+
+
 @command("permissions", "Show and revoke auto-approvals")
 def _permissions(actions: CommandActions, _: str) -> None:
     actions.open_permissions()

@@ -165,6 +165,15 @@ class FilesChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class FileCopied:
+    """So many of a file's bytes are copied between this machine and a target."""
+
+    name: str
+    done: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class RetryScheduled:
     """The model did not answer because of `reason`. The request is sent again in `seconds`."""
 
@@ -213,6 +222,7 @@ Event = (
     | ApprovalRequested
     | RunReported
     | FilesChanged
+    | FileCopied
     | RetryScheduled
     | Noticed
     | UsageReported

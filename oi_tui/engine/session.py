@@ -228,6 +228,10 @@ class Session:
         """
         return self._start(self._direct.run_again(lambda: self.profile, codes))
 
+    def work_beside(self, work: Callable[[threading.Event], Iterator[Event]]) -> Iterator[Event]:
+        """Do other work as a turn; it gets the event that is set when somebody stops the turn."""
+        return self._start(work(self._stopped))
+
     def _notes_of_request(self) -> Sequence[str]:
         return (*self._computer.notes, *self._own_notes())
 

@@ -32,6 +32,13 @@ class Remembering(Protocol):
         """One variable in words."""
 
 
+class FilesThere(Protocol):
+    """The files of another machine."""
+
+    def look(self, path: str) -> object | None:
+        """What is there; None for nothing."""
+
+
 def being_typed(before: str) -> str | None:
     """The mention that is being typed at the end of the text, without its `@`; None if there is none."""
     found = _TYPED.search(before[-1000:])
@@ -105,15 +112,16 @@ def expand(
     known: Remembering,
     read: ReadResource = lambda _server, _uri: "",
     elsewhere: str = "",
+    files: FilesThere | None = None,
 ) -> str:
     """The message that a prompt stands for.
 
     `@path` becomes the path, `@name` the variable's name; what a model should know of the variables (type,
     shape, columns; never what they hold) is added at the end, and what `@server:uri` holds. What points at
-    nothing stays as it was typed. `elsewhere` are the words for another machine where code runs: files of
-    this one are named as such.
+    nothing stays as it was typed. `elsewhere` are the words for another machine where code runs, `files` its
+    files where they can be asked for: a path means one of them first. Files of this machine are marked.
     """
-    meanings = _Meanings(root, known, read, elsewhere)
+    meanings = _Meanings(root, known, read, elsewhere, files)
     content = MENTION.sub(meanings.replace, text)
     return "\n\n".join(part for part in (content, "\n".join(meanings.notes)) if part)
 
@@ -121,8 +129,11 @@ def expand(
 class _Meanings:
     """The meanings of the mentions in one message."""
 
-    def __init__(self, root: Path, known: Remembering, read: ReadResource, elsewhere: str) -> None:
+    def __init__(
+        self, root: Path, known: Remembering, read: ReadResource, elsewhere: str, files: FilesThere | None
+    ) -> None:
         self._read = read
+        self._files = files
         self._elsewhere = elsewhere
         self.notes: dict[str, None] = {}
         self._root = root
@@ -163,6 +174,8 @@ class _Meanings:
         return uri
 
     def _file(self, name: str) -> str | None:
+        if self._files is not None and self._files.look(name):
+            return f'"{name}"' if re.search(r"\s", name) else name
         path = _path(name, self._root)
         if path is None:
             return None

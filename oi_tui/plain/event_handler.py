@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from oi_tui.engine.events import (
     Event,
+    FileCopied,
     FilesChanged,
     MessageGrew,
     MessageRecorded,
@@ -64,6 +65,8 @@ class PlainEventHandler:
         self._over: set[str] = set()
         #: What runs now, or ran last.
         self._language = ""
+        #: How many quarters of a file are copied.
+        self._quarters = 0
         #: Whether the last line that was written is still open.
         self._midway = False
         #: The line of output that has not come to its end, and what of it a question has shown.
@@ -95,6 +98,8 @@ class PlainEventHandler:
                 self.note(f"Starting {self._language} first.")
             case RunReported(_, Stopping() as stopping):
                 self.note(_stopping(self._language, stopping))
+            case FileCopied(name, done, size):
+                self._tell_copy(name, done, size)
             case RetryScheduled(reason, seconds):
                 self.note(f"{one_line(reason)} Retrying in {seconds:.0f} s.")
             case FilesChanged(_, step):
@@ -112,6 +117,12 @@ class PlainEventHandler:
                 self._end_output()
                 if reason or outcome in ("interrupted", "failed", "paused"):
                     self.note(one_line(reason or "Stopped.", 1000))
+
+    def _tell_copy(self, name: str, done: int, size: int) -> None:
+        """Say how far a copy is, each time that another quarter is done."""
+        before, self._quarters = self._quarters, done * 4 // (size or 1)
+        if before < self._quarters < 4:
+            self.note(f"{name}: {self._quarters * 25} % of {size:,} bytes.")
 
     def note(self, text: str) -> None:
         """Say something of our own, on lines of its own."""

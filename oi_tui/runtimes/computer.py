@@ -33,6 +33,7 @@ from oi_tui.runtimes.variables import Detail, Memory, Variable
 if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
     from oi_tui.runtimes.remote.askpass import Ask
+    from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.link import Stopped
 
 #: So much of the output of startup code is shown if it fails, in characters.
@@ -189,6 +190,11 @@ class Computer:
             return name
         titled = [place.spelling for place in self._places() if place.title == name]
         return titled[0] if len(titled) == 1 else None
+
+    def files_on(self, target: str = "") -> "PlaceFiles | None":
+        """The files of a target that is connected, of the one where code runs for ""; None for ours."""
+        key = self._find_target(target or self._home)
+        return next((place.files for place in self._places() if place.spelling == key), None)
 
     @contextlib.contextmanager
     def at(self, target: str) -> Iterator[None]:

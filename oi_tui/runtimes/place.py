@@ -1,9 +1,12 @@
 """The interface of a place that is not this machine's own terminal: a far end, or a Jupyter kernel."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from oi_tui.runtimes.language import Language, Runtime
+
+if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.files import PlaceFiles
 
 
 class Place(Protocol):
@@ -12,6 +15,8 @@ class Place(Protocol):
     #: The place as a person types it, and in a word or two.
     spelling: str
     title: str
+    #: The files there; None where they cannot be reached.
+    files: "PlaceFiles | None"
 
     @property
     def where(self) -> str:

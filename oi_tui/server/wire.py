@@ -23,6 +23,7 @@ NAMES = {
     "QuestionAnswered": "question.answered",
     "RunReported": "run.reported",
     "FilesChanged": "files.changed",
+    "FileCopied": "file.copied",
     "RetryScheduled": "model.retry",
     "Noticed": "notice",
     "UsageReported": "usage",

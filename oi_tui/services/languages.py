@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from oi_tui.engine.session import Session
     from oi_tui.mcp_client.cells import CellTools
     from oi_tui.runtimes.remote.askpass import Ask
+    from oi_tui.runtimes.remote.files import PlaceFiles
 
 
 class Languages(protocols.Computer, Protocol):
@@ -89,6 +90,9 @@ class Languages(protocols.Computer, Protocol):
     @property
     def targets(self) -> Sequence[str]:
         """The targets that cells can name, the one where code runs first."""
+
+    def files_on(self, target: str = "") -> "PlaceFiles | None":
+        """The files of a target, of the one where code runs for ""; None where they are this machine's."""
 
     def connect(
         self, spelling: str, stopped: threading.Event | None = None, *, ask: "Ask | None" = None

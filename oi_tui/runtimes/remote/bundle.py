@@ -28,6 +28,7 @@ _NOT_SENT = (
     "__pycache__",
     "custom",
     "computer.py",
+    "files.py",
     "confinement.py",
     "askpass.py",
     "bundle.py",

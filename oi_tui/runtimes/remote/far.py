@@ -26,6 +26,7 @@ from oi_tui.runtimes import process_table, stopping
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.pty_runtime import PtyRuntime
+from oi_tui.runtimes.remote import far_files
 from oi_tui.runtimes.remote.wire import (
     BEAT,
     PLACES,
@@ -162,10 +163,13 @@ class _FarEnd:
         self._given_up: set[int] = set()
         #: Held by the run of each language, until what it leaves is put away: the next one finds it there.
         self._turns: dict[str, threading.Lock] = {}
+        #: Requests about files, which are carried out one after the other.
+        self._file_requests: queue.Queue[Frame] = queue.Queue()
 
     def serve(self) -> None:
         """Do what is asked until the application is gone."""
         heard = time.monotonic()
+        self._in_thread(self._answer_about_files)
         try:
             while time.monotonic() - heard < self._silence:
                 if not select.select([self._source], [], [], BEAT)[0]:
@@ -224,6 +228,8 @@ class _FarEnd:
             self._interrupt(message["id"], message["language"])
         elif do in ("memory", "look_at", "reset"):
             self._in_thread(self._try, self._answer, message)
+        elif do == "file":
+            self._file_requests.put(message)
         elif do == "resize":
             self._size = message["columns"], message["rows"]
             for runtime in list(self._runtimes.values()):
@@ -345,6 +351,14 @@ class _FarEnd:
             stop.set()
             if runtime := self._runtimes.get(name):
                 runtime.interrupt()
+
+    def _answer_about_files(self) -> None:
+        while True:
+            self._try(self._answer_about_file, self._file_requests.get())
+
+    def _answer_about_file(self, message: Frame) -> None:
+        packed = pack(far_files.answer(message, self._cwd))
+        self._sender.send(**{"is": "answer", "id": message["id"], "value": packed})
 
     def _answer(self, message: Frame) -> None:
         runtime = self._runtimes.get(message["language"])

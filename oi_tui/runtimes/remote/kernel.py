@@ -30,6 +30,7 @@ from oi_tui.runtimes.variables import Detail, Memory
 if TYPE_CHECKING:
     from jupyter_client.blocking.client import BlockingKernelClient
 
+    from oi_tui.runtimes.remote.files import PlaceFiles
     from oi_tui.runtimes.remote.link import Stopped
 
 Message = Mapping[str, Any]
@@ -65,6 +66,8 @@ class KernelPlace:
         self, target: Target, *, on_loss: Callable[[Loss], None], stopped: "Stopped | None" = None
     ) -> None:
         self.spelling = target.spelling
+        #: A kernel runs code; its protocol knows no files.
+        self.files: PlaceFiles | None = None
         self.title = "the kernel"
         self._file = _connection_file(target)
         self._on_loss = on_loss

@@ -121,6 +121,8 @@ class Link:
         self._lock = threading.Lock()
         self._runs: dict[int, Run] = {}
         self._answers: dict[int, queue.Queue[object]] = {}
+        #: The requests whose answers nobody forgets but their arrival.
+        self._taken_once: set[int] = set()
         self._sending: queue.Queue[bytes | None] = queue.Queue()
         self._errors = b""
         with questions(ask) as variables:
@@ -300,6 +302,19 @@ class Link:
             with self._lock:
                 self._answers.pop(number, None)
 
+    def begin(self, do: str, **message: object) -> "queue.Queue[object]":
+        """Ask for something, and do not wait: the answer comes to the queue, None where there is none."""
+        number = next(self._numbers)
+        answers: queue.Queue[object] = queue.Queue()
+        with self._lock:
+            if self.lost is not None:
+                answers.put(None)
+                return answers
+            self._answers[number] = answers
+            self._taken_once.add(number)
+        self.send(do=do, id=number, **message)
+        return answers
+
     # -- what comes from there
 
     def _read(self, rest: bytes) -> None:
@@ -334,8 +349,7 @@ class Link:
                     message["id"], [unpack_report(item) for item in message["reports"]], size + 4
                 )
             case "answer":
-                with self._lock:
-                    answers = self._answers.get(message["id"])
+                answers = self._waiting_for(message["id"])
                 if answers:
                     answers.put(None if message["value"] is None else unpack(message["value"]))
             case "problem":
@@ -361,11 +375,19 @@ class Link:
         else:
             self.send(do="took", size=size)
 
+    def _waiting_for(self, number: int) -> "queue.Queue[object] | None":
+        """Who waits for the answer to a request."""
+        with self._lock:
+            if number in self._taken_once:
+                self._taken_once.discard(number)
+                return self._answers.pop(number, None)
+            return self._answers.get(number)
+
     def _take_problem(self, number: object, reason: str) -> None:
         """End what waits for a request that was not carried out."""
         with self._lock:
             run = self._runs.get(number) if isinstance(number, int) else None
-            answers = self._answers.get(number) if isinstance(number, int) else None
+        answers = self._waiting_for(number) if isinstance(number, int) else None
         if run:
             run.arrived.put(([RunEnded("failed", 0.0, f"{self._target.title}: {reason}")], 0))
         if answers:

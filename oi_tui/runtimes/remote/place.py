@@ -11,6 +11,7 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.askpass import Ask
+from oi_tui.runtimes.remote.files import PlaceFiles
 from oi_tui.runtimes.remote.link import Link, Stopped
 from oi_tui.runtimes.remote.runtime import RemoteRuntime
 from oi_tui.runtimes.remote.target import Target, TargetError
@@ -74,6 +75,7 @@ class RemotePlace:
         self._described: dict[str, str] = {}
         self._ask = ask
         self.connect(stopped or threading.Event())
+        self.files: PlaceFiles | None = PlaceFiles(self)
         # Later, the screen is where ssh would ask.
         self._ask = None
 

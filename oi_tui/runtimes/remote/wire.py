@@ -24,6 +24,7 @@ from oi_tui.messages import (
     ValueBegan,
     ValueEnded,
 )
+from oi_tui.runtimes.remote.file_answers import FileFacts, FilePart, FileRefused, FileWords
 from oi_tui.runtimes.variables import Detail, Memory, Variable
 
 #: One message: what it is about, and the rest.
@@ -63,8 +64,14 @@ _REPORTS: dict[str, type[Any]] = {
         Variable,
         Detail,
         Memory,
+        FileFacts,
+        FilePart,
+        FileWords,
+        FileRefused,
     )
 }
+#: What answers a request, and is no report of a run.
+_ANSWERS = (Variable, Detail, Memory, Loss, FileFacts, FilePart, FileWords, FileRefused)
 _TEXT, _MAYBE_TEXT = (str,), (str, type(None))
 #: What a field may hold, by its name; what is not here is a text.
 _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
@@ -80,11 +87,15 @@ _KINDS: dict[tuple[str, str], tuple[type, ...]] = {
     ("Variable", "size"): (int, type(None)),
     ("Memory", "variables"): (tuple,),
     ("Memory", "total"): (int,),
+    ("FileFacts", "size"): (int,),
+    ("FileFacts", "changed"): (int,),
+    ("FileFacts", "mode"): (int,),
 }
 _WORDS = {
     ("ValueBegan", "kind"): ("result", "display"),
     ("Stopping", "step"): ("interrupt", "terminate", "kill"),
     ("RunEnded", "state"): ("finished", "failed", "interrupted", "lost"),
+    ("FileFacts", "kind"): ("file", "folder", "other"),
     ("Memory", "state"): ("known", "unstarted", "starting", "busy", "silent"),
 }
 
@@ -137,7 +148,7 @@ def _pack(value: object) -> object:
 def unpack_report(packed: object) -> Report:
     """The report that the other end packed. Raises WireError when it is none."""
     report = unpack(packed)
-    if isinstance(report, (Variable, Detail, Memory, Loss)):
+    if isinstance(report, _ANSWERS):
         raise WireError("a report was expected")
     if isinstance(report, Displayed) and report.format in PLACES:
         # It names a file, and we would look for it here.

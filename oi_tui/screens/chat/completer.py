@@ -83,13 +83,19 @@ class Completer:
         if query.kind == "target":
             self._complete_target(query)
             return
-        self.files.refresh()
+        files_there = self._computer.files_on()
+        if files_there is None:
+            self.files.refresh()
         if self._outdated and any(memory.state == "known" for memory in self._memories):
             # What is known from before is better than to wait.
             self._tell(query)
         if self._outdated:
             self._outdated = False
             self._memories = newer(self._memories, tuple(self._computer.memories()))
+        if files_there is not None:
+            # The files of this machine would mislead: code runs elsewhere.
+            self._tell(query, files_there.names(query.text))
+            return
         self._tell(query)
         while self.files.listing and not worker.is_cancelled:
             sleep(_PAUSE)
@@ -127,21 +133,22 @@ class Completer:
         ]
         self._widget.post_message(self.Found(query, offers, ""))
 
-    def _tell(self, query: Query) -> None:
+    def _tell(self, query: Query, names_there: Sequence[str] | None = None) -> None:
+        """Offer variables and files: those of another machine, where its names are given."""
         if get_current_worker().is_cancelled:
             return
         variables = list(self._variables(query.text))
         taken = {name for name, _ in variables}
         offers = [offer for _, offer in variables] + list(self._offered_resources(query.text))
-        for path in self.files.find(query.text, _MOST):
+        names = self.files.find(query.text, _MOST) if names_there is None else names_there
+        for path in names:
             named = f"./{path}" if path in taken else path
             end = "" if path.endswith("/") else " "
             # A path in quotes that leads on is open at its end.
             text = mentions.written(named) + end
             offers.append(CompletionOffer(text.rstrip('"') if text.endswith('/"') else text, path))
-        note = (
-            "loading files…" if self.files.listing else "" if offers else "no file or variable of this name"
-        )
+        listing = self.files.listing and names_there is None
+        note = "loading files…" if listing else "" if offers else "no file or variable of this name"
         self._widget.post_message(self.Found(query, offers, note if query.text or offers else ""))
 
     def _offered_resources(self, typed: str) -> Iterator[CompletionOffer]:

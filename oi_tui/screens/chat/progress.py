@@ -6,6 +6,7 @@ from collections.abc import Callable
 from oi_tui.engine.events import (
     ApprovalRequested,
     Event,
+    FileCopied,
     LibraryLoading,
     MessageRecorded,
     MessageStarted,
@@ -76,6 +77,8 @@ class Progress:
                 self.wait_for_model("thinking")
             case ModelConnecting(accepted):
                 self.wait_for_model("thinking" if accepted else "connecting")
+            case FileCopied(name, done, size):
+                self._follow_copy(f"copying {one_line(name, 40)}", done, size)
             case RetryScheduled(_, seconds):
                 self.wait_for_model("trying again", seconds)
             case MessageStarted(Message(role="user", type="message")):
@@ -87,6 +90,12 @@ class Progress:
                 self._follow_reply(event)
             case _:
                 self._follow_reply(event)
+
+    def _follow_copy(self, doing: str, done: int, size: int) -> None:
+        """Say how far a copy is; it began when its name was first said."""
+        since = self.since if self.doing.startswith(doing) else time.monotonic()
+        self.now(f"{doing}, {done * 100 // (size or 1)} %")
+        self.since = since
 
     def _follow_reply(self, event: Event) -> None:
         match event:

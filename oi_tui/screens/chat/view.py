@@ -212,7 +212,12 @@ class ChatView(Widget):
         self.start(
             self.session.turn(
                 lambda: expand(
-                    typed, computer.cwd, computer, self.workspace.mcp.read_resource, elsewhere=computer.where
+                    typed,
+                    computer.cwd,
+                    computer,
+                    self.workspace.mcp.read_resource,
+                    elsewhere=computer.where,
+                    files=computer.files_on(),
                 )
             ),
             with_model=True,

@@ -74,3 +74,45 @@ def test_a_password_is_asked_for_in_the_running_screen(start: Start, tmp_path: P
     stored = [path for path in paths.data().parent.rglob("*") if path.is_file()]
     assert stored
     assert not [path for path in stored if b"sesame" in path.read_bytes() or b"mistake" in path.read_bytes()]
+
+
+def test_files_are_copied_between_this_machine_and_a_target(start: Start, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "a.txt").write_text("from there")
+    program = start("--demo", "--target", f"command:env -C {there}")
+    program.begin()
+    program.say(f"%get a.txt {tmp_path}/here.txt")
+    program.wait_for("Copied a.txt to")
+    assert (tmp_path / "here.txt").read_text() == "from there"
+    program.idle()
+    program.say(f"%put {tmp_path}/here.txt b.txt")
+    program.wait_for("b.txt: 10 bytes")
+    assert (there / "b.txt").read_text() == "from there"
+    program.idle()
+    program.say(f"%put {tmp_path}/here.txt b.txt")
+    program.wait_for("exists already")
+    program.idle()
+    program.say("%target local")
+    program.wait_for("Code now runs on this machine.")
+    program.say("%get a.txt")
+    program.wait_for("Try %get")
+    # The line is put back, to be changed.
+    program.send("\x15")
+    program.wait_for("%get a.txt", gone=True)
+    program.say(f'%get "command:env -C {there}" b.txt {tmp_path}/again.txt')
+    program.wait_for("Copied b.txt to")
+    assert (tmp_path / "again.txt").read_text() == "from there"
+
+
+def test_plain_mode_copies_files_and_runs_single_cells_elsewhere(start: Start, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "a.bin").write_bytes(b"x" * 2_000_000)
+    program = start("--demo", "--plain")
+    program.wait_for("ctrl+d quits")
+    program.send(f'%on "command:env -C {there}" shell ls\n')
+    program.wait_for("| a.bin")
+    program.send(f'%get "command:env -C {there}" a.bin {tmp_path}/here.bin\n')
+    program.wait_for(lambda screen: "2,000,000 bytes in" in screen.replace("\n", ""))
+    assert (tmp_path / "here.bin").stat().st_size == 2_000_000

@@ -1,0 +1,96 @@
+"""Copies files between this machine and the targets: `%get` and `%put`."""
+
+import shlex
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oi_tui import paths
+from oi_tui.actions.interface import BUSY, UserInterface
+from oi_tui.commands import CommandError
+from oi_tui.engine.events import Event, FileCopied, Noticed, TurnEnded
+from oi_tui.text import one_line
+from oi_tui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.files import PlaceFiles
+
+#: How often the screen hears how far a copy is, in seconds.
+_OFTEN = 0.2
+
+_Copy = Callable[[threading.Event], Iterator[tuple[int, int]]]
+
+
+class FileCopies:
+    """Copies a file in a turn of its own, which a stop ends; the same command continues it."""
+
+    def __init__(self, ui: UserInterface, workspace: Workspace) -> None:
+        self._ui = ui
+        self._workspace = workspace
+
+    def get(self, argument: str) -> None:
+        """Copy a file of a target to this machine."""
+        files, there, second = self._read(argument, "get", "FILE [NEW_NAME]")
+        folder = self._workspace.computer.cwd
+        here = folder / paths.typed(second) if second else folder
+        if here.is_dir():
+            # The name is what the person typed, whatever the target says.
+            here /= Path(there).name
+        if here.name in ("", ".", ".."):
+            raise CommandError("Name a file: %get results.csv")
+        self._start(there, paths.short(here), lambda stopped: files.get(there, here, stopped))
+
+    def put(self, argument: str) -> None:
+        """Copy a file of this machine to a target."""
+        files, first, second = self._read(argument, "put", "FILE [FOLDER_OR_NEW_NAME]")
+        here = self._workspace.computer.cwd / paths.typed(first)
+        there = second or here.name
+        self._start(paths.short(here), there, lambda stopped: files.put(here, there, stopped))
+
+    def _read(self, argument: str, command: str, usage: str) -> tuple["PlaceFiles", str, str]:
+        """The files of the target that is meant, and one or two paths. Raises CommandError."""
+        try:
+            words = shlex.split(argument)
+        except ValueError:
+            words = []
+        computer = self._workspace.computer
+        target = words.pop(0) if len(words) > 1 and computer.why_not_at(words[0]) is None else ""
+        if not 1 <= len(words) <= 2 or not all(words):
+            raise CommandError(f"Type %{command} [TARGET] {usage}; names with blanks stand in quotes.")
+        files = computer.files_on(target)
+        if files is None:
+            others = [name for name in computer.targets if name != computer.target]
+            example = f"%{command} {one_line(others[0], 100)} {words[0]}" if others else "%on ssh:HOST"
+            where = one_line(target or computer.where or "on this machine", 200)
+            raise CommandError(f"No files can be copied from or to the place {where}. Try {example}.")
+        return files, words[0], words[1] if len(words) > 1 else ""
+
+    def _start(self, name: str, to: str, copy: _Copy) -> None:
+        if self._ui.busy:
+            self._ui.tell(BUSY, warning=True)
+        else:
+            session = self._workspace.session
+            self._ui.start(session.work_beside(lambda stopped: _events(name, to, copy(stopped))))
+
+
+def _events(name: str, to: str, copy: Iterator[tuple[int, int]]) -> Iterator[Event]:
+    from oi_tui.runtimes.remote.files import FileError
+
+    name, to = one_line(name, 200), one_line(to, 200)
+    began, shown, first, size = time.monotonic(), 0.0, None, 0
+    try:
+        for done, size in copy:
+            first = done if first is None else first
+            if time.monotonic() - shown >= _OFTEN:
+                shown = time.monotonic()
+                yield FileCopied(name, done, size)
+    except FileError as error:
+        yield Noticed(one_line(str(error), 500), "warning")
+        yield TurnEnded("done")
+        return
+    seconds = time.monotonic() - began
+    again = f", continued from {first:,}" if first else ""
+    yield Noticed(f"Copied {name} to {to}: {size:,} bytes in {seconds:.1f} s{again}.")
+    yield TurnEnded("done")

@@ -1,0 +1,188 @@
+"""The files of the far end: facts about them, their bytes, and new files that appear whole or not at all."""
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+import stat
+from pathlib import Path
+
+from oi_tui.runtimes.remote.file_answers import (
+    LARGEST,
+    MOST_NAMES,
+    PART,
+    FileFacts,
+    FilePart,
+    FileRefused,
+    FileWords,
+    part_name,
+)
+from oi_tui.runtimes.remote.wire import Frame
+
+_KEY = re.compile(r"[0-9a-f]{16}")
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def answer(message: Frame, folder: Path) -> object:
+    """Carry out one request about files; paths that are not whole begin at the folder."""
+    try:
+        return _REQUESTS[message["what"]](message, _path(message["path"], folder))
+    except _RefusedError as refused:
+        return FileRefused(str(refused))
+    except OSError as error:
+        return FileRefused(error.strerror or str(error))
+
+
+class _RefusedError(Exception):
+    """The request is not carried out; the message says why."""
+
+
+def _path(typed: str, folder: Path) -> Path:
+    if "\0" in typed:
+        raise _RefusedError("is no path")
+    return folder / os.path.expanduser(typed)  # noqa: PTH111 -- "~x" may be nobody
+
+
+def _facts(path: Path, status: "os.stat_result") -> FileFacts:
+    kind = "file" if stat.S_ISREG(status.st_mode) else "folder" if stat.S_ISDIR(status.st_mode) else "other"
+    return FileFacts(
+        os.path.abspath(path),  # noqa: PTH100 -- links stay as they are
+        kind,
+        status.st_size,
+        status.st_mtime_ns,
+        stat.S_IMODE(status.st_mode),
+    )
+
+
+def _look(_: Frame, path: Path) -> FileFacts:
+    return _facts(path, path.stat())
+
+
+def _names(message: Frame, _: Path) -> FileWords:
+    """The names that begin as `path` does, each as it would be typed; folders end with "/"."""
+    typed = message["path"]
+    before, slash, beginning = typed.rpartition("/")
+    found = []
+    with os.scandir(_path(before + slash or ".", Path.cwd())) as entries:
+        for entry in entries:
+            hidden = entry.name.startswith(".") and not beginning.startswith(".")
+            if hidden or not entry.name.startswith(beginning) or not entry.name.isprintable():
+                continue
+            found.append(f"{before}{slash}{entry.name}{'/' if entry.is_dir() else ''}")
+            if len(found) >= 100 * MOST_NAMES:
+                break
+    return FileWords("\0".join(sorted(found)[:MOST_NAMES]))
+
+
+def _read(message: Frame, path: Path) -> FilePart:
+    descriptor = os.open(path, _READ)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _RefusedError("is not an ordinary file")
+        data = os.pread(descriptor, min(message["size"], PART), message["offset"])
+        return FilePart(base64.b64encode(data).decode())
+    finally:
+        os.close(descriptor)
+
+
+def _sum(_: Frame, path: Path) -> FileWords:
+    descriptor = os.open(path, _READ)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _RefusedError("is not an ordinary file")
+        return FileWords(checksum(file))
+
+
+def checksum(file: object) -> str:
+    """The checksum of an open file, from its beginning to its end."""
+    found = hashlib.sha256()
+    while piece := file.read(1 << 20):  # type: ignore[attr-defined]
+        found.update(piece)
+    return found.hexdigest()
+
+
+def _new(message: Frame, path: Path) -> FileFacts:
+    """Begin a file, or go on with the copy that was interrupted; how much of it is there already."""
+    size = message["size"]
+    if path.is_dir():
+        path = path / os.path.basename(message["name"])  # noqa: PTH119 -- no name leads elsewhere
+    if os.path.lexists(path):
+        raise _RefusedError("exists already")
+    if size > LARGEST:
+        raise _RefusedError("would be too large")
+    part = _part(path, message["key"])
+    descriptor = os.open(part, _WRITE | os.O_CREAT, 0o600)
+    try:
+        status = os.fstat(descriptor)
+        if status.st_size > size:
+            os.ftruncate(descriptor, 0)
+            status = os.fstat(descriptor)
+    finally:
+        os.close(descriptor)
+    if shutil.disk_usage(path.parent).free < size - status.st_size:
+        raise _RefusedError("does not fit on the disk there")
+    return _facts(path, status)
+
+
+def _append(message: Frame, path: Path) -> FileWords:
+    data = base64.b64decode(message["data"], validate=True)
+    descriptor = os.open(_part(path, message["key"]), _WRITE)
+    try:
+        if os.fstat(descriptor).st_size != message["offset"]:
+            raise _RefusedError("was changed while it was copied")
+        view = memoryview(data)
+        at = message["offset"]
+        while view:
+            written = os.pwrite(descriptor, view, at)
+            view, at = view[written:], at + written
+    finally:
+        os.close(descriptor)
+    return FileWords("")
+
+
+def _finish(message: Frame, path: Path) -> FileWords:
+    """Give a file its name, if it is what was to be copied."""
+    part = _part(path, message["key"])
+    descriptor = os.open(part, _WRITE)
+    with os.fdopen(descriptor, "rb") as file:
+        if checksum(file) != message["sum"]:
+            part.unlink()
+            raise _RefusedError("arrived with another content; copy it again")
+        os.fchmod(descriptor, message["mode"] & 0o777)
+        os.fsync(descriptor)
+    appear(part, path)
+    return FileWords(os.path.abspath(path))  # noqa: PTH100 -- links stay as they are
+
+
+def appear(part: Path, path: Path) -> None:
+    """Give a file its final name; never in the place of another. Raises OSError."""
+    try:
+        os.link(part, path, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Not every file system has links.
+        if os.path.lexists(path):
+            raise FileExistsError(17, "exists already") from None
+        part.rename(path)
+        return
+    part.unlink()
+
+
+def _part(path: Path, key: str) -> Path:
+    if not _KEY.fullmatch(key):
+        raise _RefusedError("has no key")
+    return path.with_name(part_name(path.name, key))
+
+
+_REQUESTS = {
+    "look": _look,
+    "names": _names,
+    "read": _read,
+    "sum": _sum,
+    "new": _new,
+    "append": _append,
+    "finish": _finish,
+}

@@ -1,0 +1,230 @@
+"""The files of a place, from this end: facts, names, and copies in both directions."""
+
+import base64
+import contextlib
+import hashlib
+import os
+import queue
+import shutil
+import stat
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from oi_tui.runtimes.remote.far_files import appear, checksum
+from oi_tui.runtimes.remote.file_answers import (
+    LARGEST,
+    MOST_NAMES,
+    PART,
+    FileFacts,
+    FilePart,
+    FileRefused,
+    FileWords,
+    part_name,
+)
+from oi_tui.runtimes.remote.link import Link, Stopped
+from oi_tui.runtimes.remote.target import TargetError
+
+#: How many parts of a file are on their way: 256 KB, so that a stop does not wait long on a slow connection.
+_ON_THE_WAY = 4
+_GLANCE = 0.1
+#: How long somebody waits for facts and names, in seconds.
+_PATIENCE = 3.0
+
+
+class FileError(Exception):
+    """A file cannot be copied; the message says why in a sentence."""
+
+
+class Place(Protocol):
+    """The part of the place that its files need."""
+
+    title: str
+
+    def connect(self, stopped: Stopped) -> tuple[Link, bool]:
+        """The connection, and whether it is a new one. Raises TargetError."""
+
+    @property
+    def link(self) -> Link | None:
+        """The connection, where there is one."""
+
+
+class PlaceFiles:
+    """The files of a place. Any thread may ask."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+
+    # -- facts and names
+
+    def look(self, path: str) -> FileFacts | None:
+        """What is there; None where nothing is, or where nobody answers soon."""
+        found = self._glance("look", path)
+        return found if isinstance(found, FileFacts) else None
+
+    def names(self, beginning: str) -> list[str]:
+        """The paths that begin so, as they are typed; folders end with "/"."""
+        found = self._glance("names", beginning)
+        names = found.text.split("\0") if isinstance(found, FileWords) and found.text else []
+        return [name for name in names if name.isprintable()][:MOST_NAMES]
+
+    def _glance(self, what: str, path: str) -> object:
+        link = self._place.link
+        return link.ask("file", _PATIENCE, what=what, path=path) if link else None
+
+    # -- copies
+
+    def get(self, there: str, here: Path, stopped: Stopped) -> Iterator[tuple[int, int]]:
+        """Copy a file to this machine; how many bytes of how many are here, each time that is more.
+
+        The file appears whole, in the place of no other. An interrupted copy is continued the next time.
+        Raises FileError.
+        """
+        copy = _Copy(self._place, stopped)
+        facts = copy.facts("look", there)
+        _check(facts.kind, facts.size, there)
+        key = _key(self._place.title, facts.path, facts.size, facts.changed)
+        part = here.with_name(part_name(here.name, key))
+        try:
+            with _open_part(here, part, facts.size) as file:
+                at = file.seek(0, os.SEEK_END)
+                yield at, facts.size
+                for data in copy.read(facts.path, at, facts.size):
+                    file.write(data)
+                    at += len(data)
+                    yield at, facts.size
+                file.flush()
+                file.seek(0)
+                if copy.facts("look", there) != facts or checksum(file) != copy.words("sum", facts.path):
+                    part.unlink()
+                    raise FileError(f"{there} was changed while it was copied. Copy it again.")
+                os.fchmod(file.fileno(), facts.mode & 0o777)
+                os.fsync(file.fileno())
+            appear(part, here)
+        except OSError as error:
+            raise FileError(f"{here}: {error.strerror or error}.") from None
+
+    def put(self, here: Path, there: str, stopped: Stopped) -> Iterator[tuple[int, int]]:
+        """Copy a file of this machine there, like `get`. Raises FileError."""
+        copy = _Copy(self._place, stopped)
+        try:
+            with here.open("rb") as file:
+                status = os.fstat(file.fileno())
+                _check("file" if stat.S_ISREG(status.st_mode) else "folder", status.st_size, str(here))
+                size, found = status.st_size, hashlib.sha256()
+                key = _key(str(here.absolute()), size, status.st_mtime_ns)
+                facts = copy.facts("new", there, key=key, size=size, name=here.name)
+                at = facts.size
+                yield at, size
+                for start in range(0, size, PART):
+                    data = file.read(min(PART, size - start))
+                    found.update(data)
+                    if start + len(data) <= at:
+                        continue
+                    new = data[max(0, at - start) :]
+                    copy.send(facts.path, key, at, new)
+                    at += len(new)
+                    yield at, size
+                copy.settle()
+                if file.read(1) or at != size:
+                    raise FileError(f"{here} was changed while it was copied. Copy it again.")
+                mode = stat.S_IMODE(status.st_mode)
+                copy.words("finish", facts.path, key=key, sum=found.hexdigest(), mode=mode)
+        except OSError as error:
+            raise FileError(f"{here}: {error.strerror or error}.") from None
+
+
+def _check(kind: str, size: int, name: str) -> None:
+    if kind != "file":
+        raise FileError(f"{name} is not an ordinary file. Pack a folder into one file first (tar, zip).")
+    if size > LARGEST:
+        most = LARGEST // 1000**3
+        raise FileError(f"{name} has {size:,} bytes; files up to {most} GB are copied. Use rsync or scp.")
+
+
+def _key(*facts: object) -> str:
+    return hashlib.sha256(repr(facts).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def _open_part(here: Path, part: Path, size: int) -> Iterator["os.BufferedRandom"]:  # type: ignore[name-defined]
+    """The file in which a copy grows. Raises OSError."""
+    if os.path.lexists(here):
+        raise FileExistsError(17, "exists already; name another file")
+    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "r+b") as file:
+        there = os.fstat(descriptor).st_size
+        if there > size:
+            file.truncate(0)
+        elif shutil.disk_usage(here.parent).free < size - there:
+            raise OSError(28, "the file does not fit on the disk")
+        yield file
+
+
+class _Copy:
+    """The requests of one copy."""
+
+    def __init__(self, place: Place, stopped: Stopped) -> None:
+        self._title = place.title
+        self._stopped = stopped
+        self._sent: deque[tuple[str, queue.Queue[object]]] = deque()
+        try:
+            self._link, _ = place.connect(stopped)
+        except TargetError as error:
+            raise FileError(str(error)) from None
+
+    def facts(self, what: str, path: str, **more: object) -> FileFacts:
+        found = self._wait(path, self._link.begin("file", what=what, path=path, **more))
+        if not isinstance(found, FileFacts):
+            raise FileError(f"{self._title} gave an answer that is not understood.")
+        return found
+
+    def words(self, what: str, path: str, **more: object) -> str:
+        found = self._wait(path, self._link.begin("file", what=what, path=path, **more))
+        return found.text if isinstance(found, FileWords) else ""
+
+    def read(self, path: str, start: int, size: int) -> Iterator[bytes]:
+        """The bytes of a file from there on, some of them asked for ahead."""
+        waiting: deque[tuple[int, queue.Queue[object]]] = deque()
+        offsets = iter(range(start, size, PART))
+        while True:
+            while len(waiting) < _ON_THE_WAY and (offset := next(offsets, None)) is not None:
+                wanted = min(PART, size - offset)
+                answer = self._link.begin("file", what="read", path=path, offset=offset, size=wanted)
+                waiting.append((wanted, answer))
+            if not waiting:
+                return
+            wanted, answer = waiting.popleft()
+            part = self._wait(path, answer)
+            data = base64.b64decode(part.data) if isinstance(part, FilePart) else b""
+            if len(data) != wanted:
+                raise FileError(f"{path} was changed while it was copied. Copy it again.")
+            yield data
+
+    def send(self, path: str, key: str, offset: int, data: bytes) -> None:
+        """Send some bytes, as soon as not too many are on their way."""
+        text = base64.b64encode(data).decode()
+        answer = self._link.begin("file", what="append", path=path, key=key, offset=offset, data=text)
+        self._sent.append((path, answer))
+        self.settle(_ON_THE_WAY)
+
+    def settle(self, most: int = 0) -> None:
+        """Wait until no more than so many parts are on their way."""
+        while len(self._sent) > most:
+            self._wait(*self._sent.popleft())
+
+    def _wait(self, path: str, answer: "queue.Queue[object]") -> object:
+        while True:
+            if self._stopped.is_set():
+                raise FileError("The copy was stopped; the same command continues it.")
+            try:
+                found = answer.get(timeout=_GLANCE)
+            except queue.Empty:
+                continue
+            if isinstance(found, FileRefused):
+                raise FileError(f"{path} on {self._title}: {found.reason}.")
+            if found is None:
+                why = self._link.lost or "it could not be done"
+                raise FileError(f"{path} on {self._title}: {why}. The same command continues the copy.")
+            return found
