@@ -14,6 +14,7 @@ from pathlib import Path
 from oi_tui import environment_names, paths
 from oi_tui.computer import documentation
 from oi_tui.computer.desktop import guard as guard_script
+from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.environment import secret_variables
 from oi_tui.runtimes.cell_socket import CellSocket
@@ -23,6 +24,8 @@ from oi_tui.runtimes.language import Language, Start
 Ask = Callable[[str, Sequence[str]], str]
 #: The longest question, in bytes.
 _LONGEST = 64_000_000
+#: The longest title of a window that can be granted.
+_LONGEST_TITLE = 1_000
 #: The variables that the guard of mouse and keyboard takes from code.
 _FOR_GUARD = ("DISPLAY", "XAUTHORITY", environment_names.COMPUTER)
 _OS_MODE = (
@@ -131,7 +134,8 @@ class ComputerApi:
     model of the conversation can look at pictures; without it the screen is described in words. With
     `takeover` the person is asked before the turn is stopped. `allows_unmasked` says whether pictures may
     show the screen where it is not known where password fields are; it gets the reason, and may wait; without
-    a reason nobody is asked.
+    a reason nobody is asked. `granted_windows` are those that the running code is confined to; None where it
+    is not confined.
     """
 
     def __init__(
@@ -143,6 +147,7 @@ class ComputerApi:
         os_mode: bool = False,
         takeover: Takeover | None = None,
         allows_unmasked: Callable[[str], bool] | None = None,
+        granted_windows: Callable[[], Sequence[GrantedWindow] | None] = lambda: None,
     ) -> None:
         self._ask = ask
         self._stop = stop
@@ -150,8 +155,11 @@ class ComputerApi:
         self._takeover = takeover or Takeover()
         self._allows_unmasked = allows_unmasked or UnmaskedScreen().is_allowed
         self._os_mode = os_mode
+        self._granted_windows = granted_windows
         #: Whether running code uses mouse and keyboard at this moment.
         self.in_control = False
+        #: The window in which code acted last.
+        self.acted_window: ActedWindow | None = None
         self._socket = CellSocket("computer", self._answer)
 
     def given_to(self, languages: Sequence[Language]) -> tuple[Language, ...]:
@@ -204,7 +212,13 @@ class ComputerApi:
             if "pause" in request:
                 return {"text": "paused" if self._takeover.begin() else ""}
             if "proceed" in request:
-                return {"text": str(self._takeover.wait())}
+                return {"text": str(self._takeover.wait()), **self._limits()}
+            if "acted" in request:
+                number, title, process = request["acted"]
+                self.acted_window = ActedWindow(int(number), str(title)[:_LONGEST_TITLE], int(process))
+                return {"text": ""}
+            if "limits" in request:
+                return {"text": "", **self._limits()}
             if "control" in request:
                 self.in_control = bool(request["control"])
                 return {"text": ""}
@@ -219,6 +233,16 @@ class ComputerApi:
             return {"text": self._ask(text, images)}
         except RefusedError as refused:
             return {"error": str(refused)}
+
+    def _limits(self) -> dict[str, str]:
+        """What the running code is confined to, for a reply; nothing where it is not confined."""
+        granted = self._granted_windows()
+        if granted is None:
+            return {}
+        rows = [
+            (item.window.id, item.window.title, item.window.process, sorted(item.kinds)) for item in granted
+        ]
+        return {"limits": json.dumps(rows)}
 
 
 def _parse_guard_request(line: bytes) -> tuple[int, dict[str, str]] | None:

@@ -15,6 +15,8 @@ from oi_tui.computer.errors import ComputerError
 VARIABLE = "OI_TUI_COMPUTER"
 #: The environment variable of every language of oi-tui.
 _IN_OI_TUI = "OI_TUI_RUNTIME"
+#: Where oi-tui does not answer, code may have been let through by a grant that is not known here.
+_NOTHING_GRANTED = "[]"
 _NOBODY = (
     "There is no conversation to ask: computer.ai works in code that oi-tui runs with the setting "
     "import_computer_api, outside of the sandbox."
@@ -52,12 +54,35 @@ def pause() -> bool:
         return False
 
 
-def proceed() -> int:
-    """Wait while the person is asked whether code may go on; return how often they were asked so far."""
+def proceed() -> tuple[int, str | None]:
+    """Wait while the person is asked whether code may go on.
+
+    Return how often they were asked so far, and what the running code is confined to; see `confinement`.
+    """
     try:
-        return int(_exchange(os.environ[VARIABLE], {"proceed": True})["text"])
-    except (KeyError, ComputerError):
-        return 0
+        reply = _exchange(os.environ[VARIABLE], {"proceed": True})
+        return int(reply["text"]), reply.get("limits")
+    except KeyError:
+        return 0, None
+    except ComputerError:
+        return 0, _NOTHING_GRANTED
+
+
+def confinement() -> str | None:
+    """Return what the running code is confined to, as JSON; None where it is not confined."""
+    try:
+        found: str | None = _exchange(os.environ[VARIABLE], {"limits": True}).get("limits")
+        return found
+    except KeyError:
+        return None
+    except ComputerError:
+        return _NOTHING_GRANTED
+
+
+def note_window(number: int, title: str, process: int) -> None:
+    """Have oi-tui know in which window code acts, so that it can offer a grant for it."""
+    with contextlib.suppress(KeyError, ComputerError):
+        _exchange(os.environ[VARIABLE], {"acted": [number, title, process]})
 
 
 def takes_images() -> bool:

@@ -25,6 +25,7 @@ from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.window_actions import GrantedWindow
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import (
     CALLING_LANGUAGES,
@@ -72,6 +73,15 @@ class Execution:
         self._running = False
         #: The tools that the running code may call.
         self.callable_tools = NO_TOOLS
+        self._in_windows = False
+
+    @property
+    def granted_windows(self) -> tuple[GrantedWindow, ...] | None:
+        """The windows that the running code is confined to by its grant; None where it is not confined.
+
+        What the person revokes meanwhile is among them no more.
+        """
+        return self._grants.windows if self._in_windows else None
 
     def languages(self, profile: Profile) -> tuple[str, ...]:
         """The languages that the model may use: those that are here, or what the profile leaves of them."""
@@ -179,7 +189,9 @@ class Execution:
                 decision="edited" if edited else "approved",
                 proposed=proposed if edited else None,
             )
-        yield from self.run(code, CallableTools(frozenset(self._find_tools(code.content, language)), granted))
+        callable_tools = CallableTools(frozenset(self._find_tools(code.content, language)), granted)
+        in_windows = bool(unasked and grant and grant.scope == "window")
+        yield from self.run(code, callable_tools, in_windows=in_windows)
         return self._log[code.id].state, code.decision != "auto"
 
     def _ask(
@@ -280,17 +292,24 @@ class Execution:
             self._question = None
         return answer
 
-    def run(self, code: Message, callable_tools: CallableTools | None = None) -> Iterator[Event]:
+    def run(
+        self, code: Message, callable_tools: CallableTools | None = None, *, in_windows: bool = False
+    ) -> Iterator[Event]:
         """Run a piece of code that nobody need be asked about any more.
 
-        It can call `callable_tools`; without them, all tools of MCP servers that it names.
+        It can call `callable_tools`; without them, all tools of MCP servers that it names. With `in_windows`
+        it is confined to the windows that were granted.
         """
         target, body = cell_target.split(code.content)
         if refusal := self._computer.why_not_at(target) if target else None:
             yield from self._log.record(code.but(state="failed", reason=refusal))
             return
         with self._visit(target):
-            yield from self._run(code, body, callable_tools)
+            self._in_windows = in_windows
+            try:
+                yield from self._run(code, body, callable_tools)
+            finally:
+                self._in_windows = False
 
     def _run(self, code: Message, body: str, callable_tools: CallableTools | None) -> Iterator[Event]:
         """Run the `body` of a cell where the computer is."""

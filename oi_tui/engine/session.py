@@ -29,6 +29,7 @@ from oi_tui.engine.protocols import Computer, Recorder
 from oi_tui.engine.reply import code_in_text
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.permissions import Permission, Permissions
+from oi_tui.engine.review.window_actions import GrantedWindow
 from oi_tui.engine.rounds import Rounds
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import CallableTools, Tool
@@ -285,6 +286,11 @@ class Session:
     def callable_tools(self) -> CallableTools:
         """The tools of MCP servers that the running code may call."""
         return self._execution.callable_tools
+
+    @property
+    def granted_windows(self) -> tuple[GrantedWindow, ...] | None:
+        """The windows that the running code is confined to by its grant; None where it is not confined."""
+        return self._execution.granted_windows
 
     @property
     def stop_signal(self) -> threading.Event:

@@ -10,6 +10,7 @@ from oi_tui import computer_api
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine import protocols
 from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile, ProfileError
 from oi_tui.environment import held_back
 from oi_tui.messages import Loss
@@ -188,6 +189,8 @@ class LanguageService:
         """Let the languages forget, also what a person allowed."""
         self.computer.forget_hosts()
         self.unmasked_screen.forget()
+        if self._computer_api:
+            self._computer_api.acted_window = None
         self.reset()
 
     def note_problem(self, text: str) -> None:
@@ -205,6 +208,11 @@ class LanguageService:
     def has_pointer(self) -> bool:
         """Whether running code uses mouse and keyboard at this moment."""
         return self._computer_api is not None and self._computer_api.in_control
+
+    @property
+    def acted_window(self) -> ActedWindow | None:
+        """The window in which code acted last; None where it did not yet."""
+        return self._computer_api.acted_window if self._computer_api else None
 
     def why_no_os_mode(self) -> str | None:
         """Say in a sentence why code cannot use screen, mouse and keyboard; None where it can."""
@@ -287,8 +295,12 @@ class LanguageService:
             os_mode=self._profile.os,
             takeover=self.takeover,
             allows_unmasked=self._allows_unmasked,
+            granted_windows=self._granted_windows,
         )
         return self._computer_api.given_to(languages)
+
+    def _granted_windows(self) -> tuple[GrantedWindow, ...] | None:
+        return self._session().granted_windows
 
     def _allows_unmasked(self, why: str) -> bool:
         """Whether code may see the screen where it is not known where password fields are."""

@@ -31,6 +31,8 @@ class Window:
     title: str
     region: Region
     active: bool
+    #: The number of its program's process; 0 where that is not known.
+    process: int = 0
 
 
 class Desktop(Protocol):
@@ -68,6 +70,9 @@ class Desktop(Protocol):
 
     def windows(self) -> list[Window]:
         """The windows, the lowest first."""
+
+    def window_at(self, x: int, y: int) -> int | None:
+        """The number of the window that gets a click there, also in its menus; None for another one."""
 
     def activate(self, window: Window) -> None:
         """Bring a window to the front."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 from oi_tui.computer import bridge
 from oi_tui.computer.desktop import elements as found_elements
 from oi_tui.computer.desktop import masking
 from oi_tui.computer.desktop.base import Region, Window
-from oi_tui.computer.desktop.elements import Elements
+from oi_tui.computer.desktop.elements import Element, Elements
 from oi_tui.computer.desktop.ocr import Word, words_of
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.session import session
@@ -99,7 +100,10 @@ class Display(Tool):
         says what it shows.
         """
         titles = [window.title for window in self.windows()]
-        found = found_elements.tree().elements(titles, active_app_only)
+        found: Iterable[Element] = found_elements.tree().elements(titles, active_app_only)
+        if limits := session().limits():
+            windows = limits.windows(session().desktop)
+            found = [element for element in found if any(_is_in(window, element) for window in windows)]
         return Elements(found_elements.matching(found, name, role))
 
     def find(self, description: str, screenshot: Picture | None = None) -> list[tuple[int, int]]:
@@ -181,7 +185,15 @@ class Display(Tool):
 
 def look(region: Region) -> Picture:
     """Take a picture of a part of the screen in which fields for passwords are black; see `masking.look`."""
+    if limits := session().limits():
+        limits.refuse_picture()
     return masking.look(session().desktop, region)
+
+
+def _is_in(window: Window, element: Element) -> bool:
+    (x, y), region = element.center, window.region
+    inside = region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
+    return inside and element.window == found_elements.one_spaced(window.title)
 
 
 def _places(line: list[Word], wanted: list[str]) -> list[int]:

@@ -110,8 +110,9 @@ class Keyboard(Tool):
 
 
 def _code(desktop: Session, name: str) -> tuple[int, bool]:
-    known = _NAMES.get(name) or (_NAMES.get(name.lower()) if len(name) > 1 else None)
-    return desktop.desktop.key_code(known or name)
+    symbol = _NAMES.get(name) or (_NAMES.get(name.lower()) if len(name) > 1 else None) or name
+    desktop.require_key(symbol)
+    return desktop.desktop.key_code(symbol)
 
 
 def _stroke(desktop: Session, name: str) -> None:

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import NoReturn, Protocol
 
 from oi_tui.computer import bridge, cells
+from oi_tui.computer.desktop import limits as confining
 from oi_tui.computer.desktop import masking
 from oi_tui.computer.desktop.action_log import ActionLog
-from oi_tui.computer.desktop.base import Desktop, Region
+from oi_tui.computer.desktop.base import Desktop, Region, Window
+from oi_tui.computer.desktop.limits import Limits
 from oi_tui.computer.desktop.pictures import Picture
 from oi_tui.computer.desktop.x11 import X11
 from oi_tui.computer.errors import ComputerError, Paused
@@ -73,6 +75,10 @@ class Session:
         self._put = 0, 0
         #: How often the person took over before this cell.
         self._takeovers = 0
+        #: What this cell is confined to; None where it is not.
+        self._limits: Limits | None = None
+        #: The window that oi-tui was told last that this cell acts in.
+        self._acted: tuple[int | None, int] | None = None
         #: Whether it was printed why this cell is stopped.
         self._explained = False
         self._guard: Pipe | None = None
@@ -84,6 +90,8 @@ class Session:
     def move(self, x: int, y: int) -> None:
         """Put the pointer somewhere. Raises Paused when the person moves the mouse."""
         self.check()
+        if self._limits:
+            self._limits.require("clicks", self._window_at(x, y))
         # The guard must not take this movement for one of the person.
         self._tell("unwatched", 0, 0)
         place = self._arrived(x, y)
@@ -107,21 +115,59 @@ class Session:
     def button(self, number: int, down: bool) -> None:
         """Press or release a button."""
         self.check()
+        if down:
+            self._note_window("clicks", self._window_at(*self.desktop.position()))
         self._change("button", number, down)
 
     def key(self, code: int, down: bool) -> None:
         """Press or release a key."""
         self.check()
+        if down:
+            self._note_window("types", self._active())
         self._change("key", code, down)
 
     def check(self) -> None:
         """Raise Paused when the person took over: the pointer is not where this cell put or found it."""
-        takeovers = bridge.proceed() if cells.are_counted() else 0
+        takeovers, limits = bridge.proceed() if cells.are_counted() else (0, None)
+        self._limits = confining.parse(limits)
         if self._cell != cells.number():
             self._takeovers = takeovers
             self._take()
         elif takeovers != self._takeovers or self._has_moved():
             self._hand_back(asked=takeovers != self._takeovers)
+
+    def limits(self) -> Limits | None:
+        """What the running code is confined to; None where it is not."""
+        return confining.parse(bridge.confinement()) if cells.are_counted() else None
+
+    def require_window(self, window: Window) -> None:
+        """Raise ComputerError where running code may not bring this window to the front."""
+        if limits := self.limits():
+            limits.require(None, window)
+
+    def require_key(self, symbol: str) -> None:
+        """Raise ComputerError for a key that running code may not press."""
+        if symbol.startswith(confining.WIDE_KEYS) and (limits := self.limits()):
+            limits.require_key(symbol)
+
+    def _window_at(self, x: int, y: int) -> Window | None:
+        if not cells.are_counted():
+            return None
+        number = self.desktop.window_at(x, y)
+        return next((window for window in self.desktop.windows() if window.id == number), None)
+
+    def _active(self) -> Window | None:
+        if not cells.are_counted():
+            return None
+        return next((window for window in self.desktop.windows() if window.active), None)
+
+    def _note_window(self, kind: str, window: Window | None) -> None:
+        """Raise ComputerError where the action is not granted; else tell oi-tui in which window it is."""
+        if self._limits:
+            self._limits.require(kind, window)
+        if window and self._acted != (self._cell, window.id):
+            self._acted = self._cell, window.id
+            bridge.note_window(window.id, window.title, window.process)
 
     def _hand_back(self, *, asked: bool = False) -> NoReturn:
         """Leave mouse and keyboard to the person, who is `asked` already whether this code may go on."""

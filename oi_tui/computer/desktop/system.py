@@ -48,5 +48,6 @@ class Os(Tool):
         if len(found) != 1:
             titles = ", ".join(repr(window.title) for window in windows) or "none"
             raise ComputerError(f"{len(found)} windows fit {title!r}. Windows: {titles}.")
+        session().require_window(found[0])
         session().desktop.activate(found[0])
         session().log.activated(found[0].title)

@@ -221,7 +221,29 @@ class X11:
             )
             active = (self._numbers(self._root, "_NET_ACTIVE_WINDOW") or [0])[0]
             found = [(id_, self._region(id_)) for id_ in listed]
-            return [Window(id_, self._title(id_), region, id_ == active) for id_, region in found if region]
+            return [
+                Window(id_, self._title(id_), region, id_ == active, self._process(id_))
+                for id_, region in found
+                if region
+            ]
+
+    def window_at(self, x: int, y: int) -> int | None:
+        """The number of the listed window that gets a click there, also in its menus; None for others."""
+        listed = {window.id for window in self.windows()}
+        with self._lock:
+            # From the frame of the window manager inwards; a menu is above all frames, and names its window.
+            found = self._child_at(self._root, x, y)
+            owner = (self._numbers(found, "WM_TRANSIENT_FOR") if found else [0]) or [0]
+            while found and found not in listed:
+                found = self._child_at(found, x, y)
+        return found or next((id_ for id_ in owner if id_ in listed), None)
+
+    def _child_at(self, window: int, x: int, y: int) -> int:
+        across, down, child = c_int(), c_int(), c_ulong()
+        self._x.XTranslateCoordinates(
+            self._display, self._root, window, int(x), int(y), byref(across), byref(down), byref(child)
+        )
+        return child.value
 
     def activate(self, window: Window) -> None:
         """Bring a window to the front."""
@@ -298,6 +320,9 @@ class X11:
             if found := self._property(window, name)[1]:
                 return found.decode("utf-8", "replace")
         return ""
+
+    def _process(self, window: int) -> int:
+        return (self._numbers(window, "_NET_WM_PID") or [0])[0]
 
     def _region(self, window: int) -> Region | None:
         root, numbers, sizes = c_ulong(), (c_int(), c_int()), (c_uint(), c_uint(), c_uint(), c_uint())

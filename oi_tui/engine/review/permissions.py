@@ -9,14 +9,21 @@ from typing import Literal
 
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.scanner import look_through
+from oi_tui.engine.review.window_actions import (
+    WORDS,
+    ActedWindow,
+    ActionKind,
+    GrantedWindow,
+    kinds_of,
+)
 from oi_tui.engine.tools import is_tool
-from oi_tui.text import names
+from oi_tui.text import names, one_line
 
-#: From narrow to wide: the same code again; so many more pieces; code with no findings; all of a language;
-#: everything, which is auto-run.
-Scope = Literal["code", "count", "unremarkable", "language", "everything"]
+#: From narrow to wide: the same code again; actions in one window; so many more pieces; code with no
+#: findings; all of a language; everything, which is auto-run.
+Scope = Literal["code", "window", "count", "unremarkable", "language", "everything"]
 #: Which grant is used of several that cover the code: one that is used up comes last.
-_FIRST_USED: tuple[Scope, ...] = ("code", "unremarkable", "language", "count")
+_FIRST_USED: tuple[Scope, ...] = ("code", "window", "unremarkable", "language", "count")
 #: How many pieces the grant of a number covers.
 SO_MANY = 5
 
@@ -31,6 +38,9 @@ class Permission:
     left: int = 0
     #: Where the code runs, in words, if that was said by the cell itself.
     where: str = ""
+    #: For the scope `window`: which one, and what code may do there.
+    window: ActedWindow | None = None
+    kinds: frozenset[ActionKind] = frozenset()
 
     @property
     def words(self) -> str:
@@ -45,6 +55,9 @@ class Permission:
                 first = self.code.strip().split("\n")[0].strip()
                 shown = first if len(first) <= 40 else first[:39] + "…"
                 return f"this {self.language} code again ({lines} line{'s' * (lines != 1)}: {shown})"
+            case "window":
+                kinds = " and ".join(word for kind, word in WORDS.items() if kind in self.kinds)
+                return f"{kinds} in the window “{one_line(self.window.title if self.window else '', 60)}”"
             case "count":
                 more = "next piece" if self.left == 1 else f"next {self.left} pieces"
                 return f"the {more} of {self.language}"
@@ -61,6 +74,8 @@ class Permission:
         match self.scope:
             case "code":
                 return "exactly this code again"
+            case "window":
+                return f"{self.words}, as long as it has this title, and nowhere else"
             case "count":
                 return f"{self.words}, whatever they do"
             case "unremarkable":
@@ -79,6 +94,9 @@ class Permission:
         match self.scope:
             case "code":
                 return code == self.code
+            case "window":
+                kinds = kinds_of(language, code, cwd, earlier)
+                return bool(kinds) and kinds <= self.kinds
             case "count":
                 return self.left > 0
             case "unremarkable":
@@ -89,11 +107,22 @@ class Permission:
                 return False
 
 
-def offers(language: str, code: str, cwd: Path, earlier: EarlierCode | None = None) -> tuple[Permission, ...]:
-    """The auto-approvals to offer for this code, from narrow to wide; auto-run comes last."""
+def offers(
+    language: str,
+    code: str,
+    cwd: Path,
+    earlier: EarlierCode | None = None,
+    window: ActedWindow | None = None,
+) -> tuple[Permission, ...]:
+    """The auto-approvals to offer for this code, from narrow to wide; auto-run comes last.
+
+    `window` is the one in which code acted last.
+    """
+    kinds = kinds_of(language, code, cwd, earlier) if window else frozenset()
     unremarkable = Permission("unremarkable", language)
     return (
         Permission("code", language, code),
+        *([Permission("window", language, window=window, kinds=kinds)] if kinds else []),
         Permission("count", language, left=SO_MANY),
         *([unremarkable] if unremarkable.covers(language, code, cwd, earlier) else []),
         Permission("language", language),
@@ -193,6 +222,12 @@ class Permissions:
             many = len(self._given)
             self._given = [item for item in self._given if not _alike(item[1], grant)]
             return len(self._given) < many
+
+    @property
+    def windows(self) -> tuple[GrantedWindow, ...]:
+        """The windows in which code may act, and how, while it runs by a grant for a window."""
+        granted = [(item.window, item.kinds) for item in self if item.scope == "window" and item.window]
+        return tuple(GrantedWindow(window, kinds) for window, kinds in granted)
 
     def clear(self) -> None:
         """Ask for everything again."""

@@ -24,6 +24,9 @@ from oi_tui.engine.review.readable_files import why_not_readable
 LONGEST = 100_000
 #: How often names are looked at again until what they stand for no longer changes.
 _MOST_ROUNDS = 6
+#: The name of the computer object, which is there without an import, and its function whose value is plain.
+_COMPUTER = "computer"
+_LIST_OF_ELEMENTS = "computer.display.elements"
 #: Lines that the language's driver may take for commands where its Python cannot read the cell.
 _COMMAND_LINE = re.compile(
     r"^\s*(?:[!%?]|(?:pip3?|conda|mamba|cd|ls|who|whos)\s+[^=(])|=\s*[!%](?!=)|\?[ \t\f\v\r]*(?:#.*)?$",
@@ -161,6 +164,10 @@ class _Checker:
             return _PLAIN
         if _is_special(name):
             return self._note(name)
+        if name == _COMPUTER:
+            # What is done with it is noted; a function that does so is not harmless later either.
+            self._notes += 1
+            return _UNKNOWN
         # Nothing that ran here gave it a meaning: it is not there.
         return _PLAIN
 
@@ -582,6 +589,10 @@ class _Checker:
     def _call_attribute(self, call: ast.Call, function: ast.Attribute) -> str:
         kind = self._attribute(function)
         shown = _dotted(function) or f".{function.attr}"
+        if shown == _LIST_OF_ELEMENTS and self._meaning(_COMPUTER) is None:
+            self._note(f"{shown}(…)", steady=self._noted_arguments(call))
+            # Words and places of what is on the screen.
+            return _PLAIN
         if kind.startswith((_MEMBER, _OTHER)):
             return self._call_member(call, kind, shown)
         if kind == _PLAIN:

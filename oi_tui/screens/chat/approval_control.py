@@ -126,6 +126,7 @@ class ApprovalControl:
         shown = request.message.content if code is None else code
         resolved = computer.resolve(language) or language
         findings = look_through(resolved, shown, computer.cwd, earlier)
+        window = self._workspace.languages.acted_window
         self._conversation.flag(request.message.id, findings.lines)
         self._typed_before = bool(self._prompt.text)
         self._panel.ask(
@@ -133,7 +134,7 @@ class ApprovalControl:
             where=f"{computer.describe(language)} · {one_line(computer.where, 300) or folder}{walls}",
             code=code,
             findings=findings,
-            offers=() if request.asker else offers(resolved, shown, computer.cwd, earlier),
+            offers=() if request.asker else offers(resolved, shown, computer.cwd, earlier, window),
         )
 
     def _end(self) -> None:

@@ -1,0 +1,96 @@
+"""Which code only clicks, types and lists elements, so that a grant for one window can cover it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from oi_tui.engine.review import python_checker
+from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.scanner import look_through
+from oi_tui.text import names
+
+#: What code may be granted to do in a window.
+ActionKind = Literal["clicks", "types", "reads"]
+WORDS: dict[ActionKind, str] = {"clicks": "clicking", "types": "typing", "reads": "listing its elements"}
+_MOUSE = ["click", "double_click", "triple_click", "right_click", "move", "drag", "scroll", "down", "up"]
+_KEYBOARD = ["write", "press", "press_and_release", "hotkey", "down", "up"]
+#: The functions of the computer object that act on a window only, and which kind each is; None for one that
+#: does nothing in the window but bring it to the front.
+_FUNCTIONS: dict[str, ActionKind | None] = {
+    **{f"computer.mouse.{name}": "clicks" for name in _MOUSE},
+    **{f"computer.keyboard.{name}": "types" for name in _KEYBOARD},
+    "computer.display.elements": "reads",
+    "computer.os.activate": None,
+}
+#: What else such code may call: it must bring in nothing from elsewhere that it could type.
+_BESIDES = {"enumerate", "int", "len", "list", "max", "min", "print", "range", "sorted", "str", "time.sleep"}
+
+
+@dataclass(frozen=True, slots=True)
+class ActedWindow:
+    """A window in which code acted. Another one may get its number later, so the others count as well."""
+
+    id: int
+    title: str
+    process: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GrantedWindow:
+    """A window with the kinds of actions that code may carry out in it."""
+
+    window: ActedWindow
+    kinds: frozenset[ActionKind]
+
+
+def kinds_of(
+    language: str, code: str, cwd: Path, earlier: EarlierCode | None = None
+) -> frozenset[ActionKind]:
+    """Return which kinds of actions are all that the code does; nothing where it may do anything else."""
+    if language != "python" or names(code) or (earlier is not None and "computer" in earlier.names):
+        return frozenset()
+    findings = look_through(language, code, cwd, earlier)
+    tree = _tree(code)
+    if tree is None or not (findings.readable and findings.parsed):
+        return frozenset()
+    if "computer" in python_checker.read(code, cwd, earlier).names:
+        return frozenset()
+    called = {_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    if not called <= _FUNCTIONS.keys() | _BESIDES:
+        return frozenset()
+    known = {f"{name}(…)" for name in _FUNCTIONS} | {f"{name}=…" for name in _own_keywords(tree)}
+    if any(item.what not in _FUNCTIONS for item in findings.found):
+        return frozenset()
+    if any(item.what not in known for item in findings.unchecked):
+        return frozenset()
+    return frozenset(kind for item in findings.found if (kind := _FUNCTIONS[item.what]))
+
+
+def _tree(code: str) -> ast.Module | None:
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _own_keywords(tree: ast.Module) -> set[str]:
+    """The names of arguments that only functions of the computer object get."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    own = {name for call in calls if _dotted(call.func) in _FUNCTIONS for name in _keywords(call)}
+    return own - {name for call in calls if _dotted(call.func) not in _FUNCTIONS for name in _keywords(call)}
+
+
+def _keywords(call: ast.Call) -> Iterator[str]:
+    yield from (keyword.arg for keyword in call.keywords if keyword.arg)
+
+
+def _dotted(node: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
