@@ -1,5 +1,6 @@
 """Profiles in the manner of older versions of Open Interpreter, brought up to date."""
 
+import hashlib
 import itertools
 import os
 from pathlib import Path
@@ -34,6 +35,20 @@ MOVED = {
     "safe_mod": "safe_mode",
 }
 
+#: The system messages that older versions wrote into profiles: how many letters and digits each has, and the
+#: SHA-256 of these in lower case, cut to 32 digits. They speak of functions that no longer exist.
+_OLD_SYSTEM_MESSAGES = (
+    (2281, "e87bdcabc6809a7f429d0a45b9b7f30f"),
+    (1733, "7fa32b9b11c526d01c6c285b494eafb2"),
+    (1700, "1b4eb345bb939d29b89ef552768fa268"),
+    (1691, "521779a9e513535e3c2cd3b5895f89b7"),
+    (1599, "83ae0417081c92515b20c3edb36da4a5"),
+    (1103, "da2af28f3bcf0cf5a9bc90e334fbfdff"),
+    (1089, "192870ab57d56bb2c207ab56111462d4"),
+    (1006, "559f9da7c8924364b9961ff7dc78ecfd"),
+    (962, "1921b9e5b63c03cc06bcaf43cc9130db"),
+)
+
 
 def brought_up_to_date(text: str, path: object = None) -> tuple[str, list[str]]:
     """The text with old keys in their new places, and what was done, in words; nothing if it is up to date.
@@ -44,15 +59,60 @@ def brought_up_to_date(text: str, path: object = None) -> tuple[str, list[str]]:
     done = []
     for old, new in MOVED.items():
         entry = entries.get(old)
-        if entry is None or new in entries or not isinstance(entry.value, str | int | float | bool):
+        if entry is None or not isinstance(entry.value, str | int | float | bool):
             continue
         value: Value = entry.value
+        if known := entries.get(new):
+            merged = _merged(new, value, known.value)
+            if merged is None:
+                continue
+            value = merged
         try:
             text = yaml_file.changed(text, {old: None, new: value}, path)
         except ProfileError:
             continue
-        done.append(f"{old} is now {new}")
-    return text, done
+        entries = yaml_file.parse(text, path)
+        done.append(f"{old} is now {new}" + (f", which is {yaml_file.scalar(value)}" if known else ""))
+    return _without_old_system_message(text, path, done)
+
+
+def _merged(key: str, older: Value, value: object) -> Value | None:
+    """Return what counts where a setting has an older key, too: the stricter; None if that is open."""
+    if older == value:
+        return older
+    if key in ("offline", "verbose", "debug") and isinstance(older, bool) and isinstance(value, bool):
+        return older or value
+    if key in ("llm.max_budget", "max_output") and isinstance(older, int | float):
+        return min(older, value) if isinstance(value, int | float) else None
+    return None
+
+
+def _without_old_system_message(text: str, path: object, done: list[str]) -> tuple[str, list[str]]:
+    """Take out the system message that an older version wrote; what a person added are instructions."""
+    entries = yaml_file.parse(text, path)
+    message = entries["system_message"].value if "system_message" in entries else None
+    rest = _added_to_old_system_message(message) if isinstance(message, str) else None
+    if rest is None or (rest and "custom_instructions" in entries):
+        return text, done
+    changes: dict[str, Value] = {"system_message": None}
+    if rest:
+        changes["custom_instructions"] = rest
+    try:
+        text = yaml_file.changed(text, changes, path)
+    except ProfileError:
+        return text, done
+    added = "; what followed it is now custom_instructions" if rest else ""
+    return text, [*done, f"system_message was the one of an older version and is left out{added}"]
+
+
+def _added_to_old_system_message(message: str) -> str | None:
+    """Return what follows a system message of an older version; None if it does not begin with one."""
+    places = [place for place, letter in enumerate(message) if letter.isalnum()]
+    letters = "".join(message[place] for place in places).lower()
+    for length, digest in _OLD_SYSTEM_MESSAGES:
+        if hashlib.sha256(letters[:length].encode()).hexdigest()[:32] == digest:
+            return message[places[length - 1] + 1 :].removeprefix(".").strip()
+    return None
 
 
 def keep(path: Path, text: str) -> Path:

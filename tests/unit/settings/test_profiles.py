@@ -1,6 +1,7 @@
 """Profiles by name, path and address; programs, projects and older versions."""
 
 import contextlib
+import hashlib
 import http.server
 import os
 import threading
@@ -326,6 +327,71 @@ def test_an_old_profile_is_brought_up_to_date_and_kept(folder: Path) -> None:
     assert again == profile
     assert len(again.unknown) == 1
     assert sorted(os.listdir(folder)) == ["old.yaml", "old.yaml.bak"]
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("offline: false\ncomputer:\n  offline: true\n", {"offline": True}),
+        ("computer.offline: false\noffline: true\n", {"offline": True}),
+        ("max_budget: 2\nllm:\n  max_budget: 0.5\n", {"max_budget": 0.5}),
+        ("max_budget: 0.25\nllm.max_budget: 0.5\n", {"max_budget": 0.25}),
+        ("llm.max_output: 200\ncomputer.max_output: 150\nmax_output: 300\n", {"max_output": 150}),
+        ("verbose: true\ncomputer.verbose: false\n", {"verbose": True}),
+        ("model: a/b\nllm.model: a/b\n", {"model": "a/b"}),
+    ],
+)
+def test_a_setting_that_is_given_by_an_older_key_too_counts_once_and_never_widens(
+    text: str, values: dict[str, object], tmp_path: Path
+) -> None:
+    (tmp_path / "both.yaml").write_text(text)
+    profile = profiles.load(tmp_path / "both.yaml")
+    assert {name: getattr(profile, name) for name in values} == values
+    [note] = profile.unknown
+    assert "They are used" in note
+
+
+def test_two_keys_that_disagree_about_no_limit_are_named(tmp_path: Path) -> None:
+    (tmp_path / "both.yaml").write_text("model: a/b\nllm.model: c/d\n")
+    profile = profiles.load(tmp_path / "both.yaml")
+    assert profile.model == "c/d"
+    assert profile.unknown == ("line 1: model is not a setting; did you mean llm.model?",)
+
+
+def old_system_message(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A text that counts as the system message of an older version."""
+    message = "You are a program.\n\nRun **any** code with run_code."
+    letters = "youareaprogramrunanycodewithruncode"
+    digest = hashlib.sha256(letters.encode()).hexdigest()[:32]
+    monkeypatch.setattr(migration, "_OLD_SYSTEM_MESSAGES", ((len(letters), digest),))
+    return message
+
+
+@pytest.mark.parametrize("added", ["", "- Speak **French**."])
+def test_the_system_message_of_an_older_version_is_left_out_and_what_was_added_is_kept(
+    added: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = f"{old_system_message(monkeypatch)}\n{added}".replace("\n", "\n  ")
+    (tmp_path / "old.yaml").write_text(f"system_message: |\n  {message}\nauto_run: true\n")
+    profile = profiles.load(tmp_path / "old.yaml")
+    assert profile.system_message == Profile().system_message
+    assert (profile.custom_instructions, profile.auto_run) == (added, True)
+    assert "system_message was the one of an older version and is left out" in profile.unknown[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "system_message: You are a program. Run any code.\n",
+        "system_message: You are a program. Run any code with run_code. Be brief.\ncustom_instructions: x\n",
+    ],
+)
+def test_another_system_message_is_kept(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old_system_message(monkeypatch)
+    (tmp_path / "mine.yaml").write_text(text)
+    profile = profiles.load(tmp_path / "mine.yaml")
+    assert profile.system_message.startswith("You are a program. Run any code")
+    assert profile.unknown == ()
 
 
 def test_no_backup_replaces_another(tmp_path: Path) -> None:
