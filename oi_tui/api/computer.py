@@ -26,6 +26,9 @@ from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.sandbox.limits import Limits
 
+#: What a run returns that printed and showed nothing, as in Open Interpreter.
+_SILENT: Chunk = {"role": "computer", "type": "console", "format": "output", "content": ""}
+
 
 class ApiComputer(SettingGroup):
     """Runs code without a model.
@@ -254,9 +257,9 @@ class ApiComputer(SettingGroup):
     ) -> Iterator[Chunk] | list[Chunk]:
         """Run code, and keep its variables for the next run.
 
-        With `stream`, return an iterator of chunks, otherwise the messages at the end. With `display`, print
-        them as well. Raises ValueError for a language that is not available, and when the sandbox lets
-        nothing run.
+        With `stream`, return an iterator of chunks, otherwise the messages at the end, one at least. With
+        `display`, print them as well. Raises ValueError for a language that is not available, and when the
+        sandbox lets nothing run.
         """
         self.declare()
         name = self.runtimes.resolve(language)
@@ -266,7 +269,7 @@ class ApiComputer(SettingGroup):
         if missing := self.runtimes.missing(name):
             raise ValueError(missing)
         chunks = self._run(name, code, display=display)
-        return chunks if stream else gathered(chunks)
+        return chunks if stream else gathered(chunks) or [dict(_SILENT)]
 
     def close(self) -> None:
         """End all interpreters. The next run starts new ones."""
@@ -342,5 +345,4 @@ def _chunks_of(report: Report, writer: ChunkWriter, program_input: ProgramInput)
         case RunEnded(state, _, reason):
             if state in ("lost", "finished") and reason:
                 yield from writer.piece("computer", "console", "output", f"{reason}\n")
-            yield from writer.piece("computer", "console", "active_line", None)
-            yield from writer.end(state=state)
+            yield from writer.end_of_run(state)

@@ -47,8 +47,7 @@ class EventChunks:
             case RunReported(_, LineReached(int() as line)):
                 yield from writer.piece("computer", "console", "active_line", line)
             case MessageRecorded(Message(type="code", seconds=float()) as message):
-                yield from writer.piece("computer", "console", "active_line", None)
-                yield from writer.end(state=message.state)
+                yield from writer.end_of_run(message.state)
             case Noticed(text):
                 yield from writer.notice(text)
             case TurnEnded("paused", str(reason), setting) if setting != "max_budget":

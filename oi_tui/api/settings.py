@@ -85,6 +85,9 @@ class ApiSettings:
         """Change a key of `ACTING`. Raises ProfileError, a ValueError, for a value that is none."""
         if self._started and key in AT_THE_START:
             raise AttributeError(f"{key} can only be set before the first chat or the first code")
+        if key == "conversation_history_path" and isinstance(value, str | Path):
+            # A profile needs a folder that does not depend on where it is used; a script means where it is.
+            value = str(value) if str(value).startswith("~") else str(Path(value).absolute())
         self.profile = self.profile.with_changes(**{self._names[key]: value})
 
 

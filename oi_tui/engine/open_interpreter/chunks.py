@@ -49,12 +49,14 @@ class ChunkWriter:
         self._escapes = EscapeFilter()
         yield {**_head(*key), "start": True}
 
-    def piece(self, role: str, kind: str, format: str | None, content: object) -> Iterator[Chunk]:
-        """A piece of content; a blank one is dropped, as in the original."""
+    def piece(
+        self, role: str, kind: str, format: str | None, content: object, **facts: object
+    ) -> Iterator[Chunk]:
+        """A piece of content, with further facts; a blank one is dropped, as in the original."""
         if content == "":
             return
         yield from self.start(role, kind, format)
-        yield {**_head(role, kind, format), "content": content}
+        yield {**_head(role, kind, format), "content": content, **facts}
 
     def output(self, text: str) -> Iterator[Chunk]:
         """A piece of what a program printed, with line feeds, and without escape sequences."""
@@ -67,12 +69,17 @@ class ChunkWriter:
         yield from self.piece("computer", "message", "notice", text)
         yield from self.end()
 
-    def end(self, **facts: object) -> Iterator[Chunk]:
-        """Close the open block; `facts` are added to its last chunk."""
+    def end_of_run(self, state: str | None) -> Iterator[Chunk]:
+        """Say that no line runs any more, and how the run ended; then close its block."""
+        yield from self.piece("computer", "console", "active_line", None, state=state)
+        yield from self.end()
+
+    def end(self) -> Iterator[Chunk]:
+        """Close the open block."""
         if self._open:
             if returns := self._line_ends.close():
                 yield {**_head("computer", "console", "output"), "content": returns}
-            yield {**_head(*self._open), "end": True, **facts}
+            yield {**_head(*self._open), "end": True}
             self._open = None
 
 

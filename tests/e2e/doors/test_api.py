@@ -97,7 +97,7 @@ def test_a_model_that_cannot_be_reached_is_an_error_with_a_reason(interpreter: O
 
 def test_languages_run_without_a_model_and_remember(interpreter: OpenInterpreter) -> None:
     run = interpreter.computer.run
-    assert run("python", "x = 20") == []
+    assert [message["content"] for message in run("python", "x = 20")] == [""]
     assert run("py", "print(x + 1)") == [
         {"role": "computer", "type": "console", "format": "output", "content": "21\n"}
     ]

@@ -346,9 +346,37 @@ def test_a_function_answers_programs_that_ask(
 def test_the_last_chunk_of_a_run_says_how_it_ended(make: Make, served: server.ModelServer) -> None:
     served.answer(calls("1 / 0"), says("Oh."))
     chunks = list(make(auto_run=True).chat("go", stream=True))
-    assert [chunk["state"] for chunk in chunks if chunk["type"] == "console" and chunk.get("end")] == [
-        "failed"
-    ]
+    *_, last, end = [chunk for chunk in chunks if chunk["type"] == "console"]
+    assert last == {
+        "role": "computer",
+        "type": "console",
+        "format": "active_line",
+        "content": None,
+        "state": "failed",
+    }
+    assert end == {"role": "computer", "type": "console", "end": True}
+
+
+def test_the_flags_of_a_turn_come_once_each_with_nothing_added(
+    make: Make, served: server.ModelServer
+) -> None:
+    served.answer(calls("print(6 * 7)"), says("It is 42."))
+    chunks = list(make(auto_run=True).chat("go", stream=True, display=True))
+    heads = (
+        {"role": "assistant", "type": "code", "format": "python"},
+        {"role": "computer", "type": "console"},
+        {"role": "assistant", "type": "message"},
+    )
+    flags = [{**head, flag: True} for head in heads for flag in ("start", "end")]
+    assert [chunk for chunk in chunks if "content" not in chunk] == flags
+
+
+def test_a_run_that_prints_nothing_returns_an_empty_message(make: Make) -> None:
+    message = {"role": "computer", "type": "console", "format": "output", "content": ""}
+    interpreter = make()
+    assert interpreter.computer.run("python", "x = 1") == [message]
+    interpreter.computer.run("python", "x = 1")[0]["content"] = "changed"
+    assert interpreter.computer.run("python", "x = 1") == [message]
 
 
 # ---- Profiles and conversations
@@ -400,6 +428,18 @@ def test_conversations_are_saved_for_the_navigator() -> None:
     assert sorted(stored()) == [["hello", "Done.", "otherwise", "Done."], ["new", "Done."]]
     titles = {item.title for item in Store(paths.conversations()).summaries()}
     assert titles == {"hello", "my talk"}
+
+
+def test_the_folder_of_conversations_may_be_given_as_seen_from_the_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with OpenInterpreter(llm=fakes.Llm()) as made:
+        for given in ("my folder/conversations", Path("my folder") / "conversations"):
+            made.conversation_history_path = given
+            assert made.conversation_history_path == str(tmp_path / "my folder" / "conversations")
+        made.chat("hello", display=False)
+    assert [item.title for item in Store(tmp_path / "my folder" / "conversations").summaries()] == ["hello"]
 
 
 def test_conversations_are_not_saved_where_that_is_off(tmp_path: Path) -> None:
