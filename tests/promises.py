@@ -110,6 +110,8 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
                 "test_hundreds_of_conversations_of_all_shapes_come_in_and_go_out_as_they_were"),
         Promise('three quotation marks (""") begin and end a message of several lines',
                 "unit/input/test_multiline.py", "test_three_quotation_marks_hold_lines_together"),
+        Promise("lines of ``` around a message of several lines", "unit/input/test_multiline.py",
+                "test_three_quotation_marks_hold_lines_together"),
         Promise("the path of an image in a message attaches it", "unit/llm/test_vision.py",
                 "test_a_named_image_is_sent_to_a_model_that_sees"),
     ),
@@ -266,7 +268,8 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
         _gone("the profile template_profile", "it was a template to copy; the settings make profiles"),
     ),
     "Models": (
-        Promise("claude-2, claude-3.5, gemini-pro, @cf/... find their provider", _ERRORS, _THEIR_MODELS),
+        Promise("claude-2, claude-3.5, gemini-pro, command, j2-light, @cf/... find their provider", _ERRORS,
+                _THEIR_MODELS),
         Promise("vllm/NAME with a base", _ERRORS,
                 "test_names_of_servers_before_a_model_are_not_part_of_its_name"),
         Promise("Ollama", _COST, "test_ollama_is_asked_for_the_window_tools_and_vision_of_a_model"),

@@ -77,6 +77,10 @@ class ConversationActions(ABC):
         """Give text back to where the person types."""
 
     @abstractmethod
+    def edit(self, text: str, suffix: str) -> str:
+        """Have the person edit a text in their own editor; where they named none, return it as it is."""
+
+    @abstractmethod
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Ask whether to act, showing what would be done."""
 

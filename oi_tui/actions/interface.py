@@ -25,6 +25,9 @@ class UserInterface(Protocol):
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Ask whether to act, showing what would be done."""
 
+    def edit(self, text: str, suffix: str) -> str:
+        """Have the person edit a text in their own editor; where they named none, return it as it is."""
+
     def aside(self, work: Callable[[], T], then: Callable[[T], object]) -> None:
         """Do what takes its time, and go on with what it gives."""
 

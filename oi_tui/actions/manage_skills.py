@@ -13,14 +13,15 @@ def tell_skills(ui: UserInterface, found: Skills) -> None:
     lines = []
     for skill in found.listed():
         state = "" if skill.trusted else f" (not used; %skills trust {skill.name})"
-        lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.short(skill.path)}")
+        source = f" (from the package {skill.package})" if skill.package else ""
+        lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.short(skill.path)}{source}")
     lines = lines or ["There are no skills."]
     hint = "%skills save NAME makes one of the code that ran here. Your own skills are in"
     ui.tell("\n".join([*lines, f"{hint} {paths.short(skills.folder())}."]))
 
 
 def trust_skill(ui: UserInterface, found: Skills, name: str) -> None:
-    """Show a project's skill whole, and use it if the person wants."""
+    """Show a skill of a project or a package whole, and use it if the person wants."""
     skill = found.find(name)
     if skill is None or skill.trusted:
         why = "is already used" if skill else "does not exist"
@@ -41,12 +42,16 @@ def trust_skill(ui: UserInterface, found: Skills, name: str) -> None:
 
 
 def save_skill(ui: UserInterface, workspace: Workspace, name: str) -> None:
-    """Make a skill of the code that ran, show it, and save it if the person wants."""
+    """Make a skill of the code that ran, have it edited and shown, and save it if the person wants."""
     try:
         target = skills.place_for(name)
         text = skills.draft(name, workspace.session.messages)
     except SkillError as error:
         ui.tell(str(error), warning=True)
+        return
+    text = ui.edit(text, ".md")
+    if not text.strip():
+        ui.tell("Not saved: the text is empty.", warning=True)
         return
 
     def write() -> None:

@@ -1,11 +1,16 @@
 """Skills: folders with a SKILL.md that tells a model how to do something.
 
 A person's own skills lie in the configuration folder. A project may have some in `.agents/skills`; each is
-used once a person was shown its text and trusts it. The model gets one line for each, and reads the rest with
-code, which is approved like all code.
+used once a person was shown its text and trusts it. So are those of installed packages, which name their
+folder with an entry point of the group `oi_tui.skills`; no code of a package is run to find them. The model
+gets one line for each, and reads the rest with code, which is approved like all code.
 """
 
 import ast
+import contextlib
+import functools
+import importlib.metadata
+import importlib.util
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -26,6 +31,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 #: No folder has more skills that are used; the model would have to read them all.
 _MOST = 100
 _DESCRIPTION = 300
+#: The group of entry points by which installed packages name their folders of skills.
+_GROUP = "oi_tui.skills"
 _CATALOGUE = (
     "There are skills: instructions for certain tasks. When a task fits one, read its file with code first, "
     "and follow it. Paths in it are relative to its folder."
@@ -45,10 +52,12 @@ class Skill:
     path: Path
     text: str
     trusted: bool
+    #: The installed package that it comes from; "" for another.
+    package: str = ""
 
 
 class Skills:
-    """The skills of a person, and those of a project's folder."""
+    """The skills of a person, those of a project's folder, and those of installed packages."""
 
     def __init__(self, cwd: Path, trust: Trust | None = None) -> None:
         self._cwd = cwd
@@ -61,7 +70,10 @@ class Skills:
         # A link could show the model what lies elsewhere.
         inside = (path for path in _files(self._cwd / _PROJECT) if _is_inside(path, self._cwd))
         theirs = [_read(path, trust) for path in inside]
-        return [skill for skill in (*own, *theirs) if skill]
+        packaged = (
+            _read(path, trust, package=name) for name, place in package_folders() for path in _files(place)
+        )
+        return [skill for skill in (*own, *theirs, *packaged) if skill]
 
     def find(self, name: str) -> Skill | None:
         """The skill of that name; None where there is none."""
@@ -82,7 +94,7 @@ class Skills:
 
     def untrusted(self) -> list[str]:
         """The names of the project's skills that are not used yet."""
-        return [skill.name for skill in self.listed() if not skill.trusted]
+        return [skill.name for skill in self.listed() if not skill.trusted and not skill.package]
 
     def trust(self, skill: Skill) -> None:
         """Use exactly this text from now on. Raises OSError."""
@@ -92,6 +104,31 @@ class Skills:
 def folder() -> Path:
     """The folder of a person's own skills."""
     return paths.config() / "skills"
+
+
+@functools.cache
+def package_folders() -> tuple[tuple[str, Path], ...]:
+    """Return the installed packages that bring skills, each with the folder of its skills."""
+    found = []
+    for entry in importlib.metadata.entry_points(group=_GROUP):
+        package = entry.dist.name if entry.dist else entry.name
+        if place := _folder_of(entry.value, entry.dist):
+            found.append((one_line(package, 64), place))
+    return tuple(sorted(found))
+
+
+def _folder_of(module: str, distribution: importlib.metadata.Distribution | None) -> Path | None:
+    """Return the folder of a package without importing it; None where it has none."""
+    parts = module.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return None
+    places = [Path(str(distribution.locate_file(parts[0])))] if distribution else []
+    # One that is installed to be edited lies elsewhere. Looking for a top-level package runs nothing of it.
+    with contextlib.suppress(ImportError, ValueError, AttributeError):
+        spec = importlib.util.find_spec(parts[0])
+        places += map(Path, (spec and spec.submodule_search_locations) or ())
+    folders = (place.joinpath(*parts[1:]) for place in places)
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def save(name: str, text: str) -> Path:
@@ -180,7 +217,9 @@ def _is_inside(path: Path, folder: Path) -> bool:
         return False
 
 
-def _read(path: Path, trust: Trust | None = None, *, trusted: bool = False) -> Skill | None:
+def _read(
+    path: Path, trust: Trust | None = None, *, trusted: bool = False, package: str = ""
+) -> Skill | None:
     try:
         text = yaml_file.read_text(path)
     except (OSError, ProfileError):
@@ -190,7 +229,7 @@ def _read(path: Path, trust: Trust | None = None, *, trusted: bool = False) -> S
     name = one_line(head.get("name") or path.parent.name, 64)
     description = one_line(head.get("description") or first, _DESCRIPTION)
     known = trusted or (trust is not None and trust.accepts(_preview(path, text)))
-    return Skill(name, description, path, text, known)
+    return Skill(name, description, path, text, known, package)
 
 
 def _preview(path: Path, text: str) -> Shown:

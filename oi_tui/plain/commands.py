@@ -1,5 +1,6 @@
 """The commands in plain mode."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
@@ -18,6 +19,7 @@ from oi_tui.engine.settings.profile import Profile, ProfileError, explain
 from oi_tui.engine.settings.setting import Value
 from oi_tui.plain.event_handler import PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
+from oi_tui.terminal.external_editor import edit, is_named
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 
@@ -131,6 +133,15 @@ class PlainCommands(ConversationActions):
             self._use(model="demo", api_base=None)
         else:
             self._use(model=found[number].model, api_base=found[number].api_base)
+
+    def edit(self, text: str, suffix: str) -> str:
+        """Have the person edit a text in their own editor, if they named one and sit at a terminal."""
+        if not (is_named() and sys.stdin.isatty() and sys.stdout.isatty()):
+            return text
+        edited, problem = edit(text, suffix)
+        if problem:
+            self.tell(problem, warning=True)
+        return edited
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Show what would be done, and ask."""

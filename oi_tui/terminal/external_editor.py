@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from textual.app import App
 
 
+def is_named() -> bool:
+    """Whether the person named an editor, in `$VISUAL` or `$EDITOR`."""
+    return bool(os.environ.get("VISUAL") or os.environ.get("EDITOR"))
+
+
 def edit_outside(app: "App[object]", text: str, suffix: str) -> str:
     """The text as `$VISUAL` or `$EDITOR` (else vi) left it; as it was when that did not work."""
     from textual.app import SuspendNotSupported

@@ -30,6 +30,13 @@ _ALIASES = {
     "claude-3.5": "anthropic/claude-3-5-sonnet-20240620",
     "claude-3.5-sonnet": "anthropic/claude-3-5-sonnet-20240620",
 }
+#: How other names begin that Open Interpreter documented without their provider.
+_DOCUMENTED = (
+    (r"@(?:cf|hf)/", "cloudflare"),
+    (r"command(?:-(?:light|medium|medium-beta|xlarge-beta|nightly))?$", "cohere"),
+    (r"j2-(?:light|mid|ultra)$", "ai21"),
+    (r"dolphin$", "nlp_cloud"),
+)
 #: Makers whose models nobody else serves under a name without a provider.
 _ONLY_SERVED_BY = ("anthropic", "gemini")
 _CHOOSE = "Choose another model with %model or --model."
@@ -50,8 +57,9 @@ def resolve(model: str) -> str:
     """
     if model in _ALIASES:
         return _ALIASES[model]
-    if model.startswith("@cf/"):
-        return f"cloudflare/{model}"
+    for start, provider in _DOCUMENTED:
+        if re.match(start, model):
+            return f"{provider}/{model}"
     maker = family(model)
     return f"{maker}/{model}" if maker in _ONLY_SERVED_BY and "/" not in model else model
 

@@ -152,7 +152,7 @@ class ApplicationSettings:
     )
     multi_line: bool = setting(
         True,
-        'Three quotation marks (""") start a message of several lines, and three more end it. '
+        'Three quotation marks (""") or a line of ``` begin a message of several lines and end it. '
         "ctrl+j always starts a new line.",
         key="multi_line",
         title='Multi-line messages (""")',

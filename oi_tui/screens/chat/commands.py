@@ -30,6 +30,7 @@ from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.permissions import PermissionsScreen
 from oi_tui.screens.profile.editor import ProfileEditor
+from oi_tui.terminal.external_editor import edit_outside, is_named
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.cell import CellBlock
 from oi_tui.widgets.idle import remapped
@@ -153,6 +154,10 @@ class ChatCommands(ConversationActions):
         transcript.set_cursor(None)
         transcript.action_jump(-1)
         self._chat.notify("shift+up selects the previous message, b goes back to it", timeout=4)
+
+    def edit(self, text: str, suffix: str) -> str:
+        """Have the person edit a text in their own editor, if they named one."""
+        return edit_outside(self._chat.app, text, suffix) if is_named() else text
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         """Ask on a page of its own."""

@@ -1,6 +1,6 @@
 """Skills: told to the model in a line each, trusted by their text, saved from what ran."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,11 +21,16 @@ class Place:
 
     def __init__(self, answer: bool = True) -> None:
         self.answer = answer
+        self.edited: Callable[[str], str] = lambda text: text
         self.reported: list[str] = []
         self.asked: list[str] = []
 
     def tell(self, text: str, *, warning: bool = False) -> None:
         self.reported.append(text)
+
+    def edit(self, text: str, suffix: str) -> str:
+        assert suffix == ".md"
+        return self.edited(text)
 
     def confirm(self, question: str, details: Sequence[str], act: Callable[[], None]) -> None:
         self.asked.append("\n".join([question, *details]))
@@ -115,15 +120,74 @@ def test_what_ran_is_saved_as_a_skill() -> None:
     list(workspace.session.turn("Tidy my rows: now"))
     manage_skills.save_skill(place, workspace, "a name")
     assert "letters, digits" in place.reported[-1]
+    place.edited = lambda text: " \n"
     manage_skills.save_skill(place, workspace, "tidy")
+    assert place.reported[-1] == "Not saved: the text is empty."
+    assert place.asked == []
+    place.edited = lambda text: f"{text}\nNever touch column 3.\n"
+    manage_skills.save_skill(place, workspace, "tidy")
+    assert "Never touch column 3." in place.asked[-1], "what was edited is shown and saved"
     [skill] = Skills(Path("/")).listed()
     assert (skill.name, skill.description, skill.trusted) == ("tidy", "Tidy my rows: now", True)
     assert "````python\nrows = '```'\n````" in skill.text
     assert "```shell\nls\n```" in skill.text
+    assert skill.text.endswith("Never touch column 3.\n")
     assert "Save this as the skill tidy?" in place.asked[-1]
     manage_skills.save_skill(place, workspace, "tidy")
     assert "There is a skill tidy already" in place.reported[-1]
     workspace.close()
+
+
+@pytest.fixture
+def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An installed package with a skill; it must not be imported."""
+    site = tmp_path / "site"
+    place = site / "sensor_tools" / "skills" / "calibrate" / "SKILL.md"
+    place.parent.mkdir(parents=True)
+    place.write_text(CSV.replace("clean-csv", "calibrate"))
+    (site / "sensor_tools" / "__init__.py").write_text("raise SystemExit('imported')\n")
+    about = site / "sensor_tools-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: sensor-tools\nVersion: 1.0\n")
+    entries = ("sensors = sensor_tools.skills", "gone = sensor_tools.nothing", "odd = ../../etc:x")
+    (about / "entry_points.txt").write_text("\n".join(("[oi_tui.skills]", *entries)))
+    monkeypatch.syspath_prepend(str(site))
+    skills.package_folders.cache_clear()
+    yield place
+    skills.package_folders.cache_clear()
+
+
+def test_a_skill_of_an_installed_package_is_used_once_it_is_trusted(packaged: Path, tmp_path: Path) -> None:
+    assert skills.package_folders() == (("sensor-tools", packaged.parents[1]),)
+    found, place = Skills(tmp_path), Place()
+    assert found.notes() == ()
+    assert found.untrusted() == [], "a start does not speak of it"
+    manage_skills.tell_skills(place, found)
+    assert "calibrate: Clean a CSV file (not used; %skills trust calibrate)" in place.reported[-1]
+    assert "(from the package sensor-tools)" in place.reported[-1]
+    manage_skills.trust_skill(place, found, "calibrate")
+    assert "Drop empty rows." in place.asked[-1]
+    assert f"- calibrate: Clean a CSV file ({packaged})" in found.notes()[0]
+    packaged.write_text(packaged.read_text() + "More.\n")
+    assert found.notes() == (), "an update of the package is read and trusted anew"
+
+
+def test_a_persons_own_skill_wins_over_one_of_a_package(packaged: Path, tmp_path: Path) -> None:
+    place = skills.save("calibrate", CSV.replace("clean-csv", "calibrate"))
+    found = Skills(tmp_path).find("calibrate")
+    assert found is not None
+    assert found.path == place
+
+
+def test_a_package_that_is_installed_to_be_edited_has_its_skills_too(
+    packaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    packaged.parents[2].rename(elsewhere / "sensor_tools")
+    monkeypatch.syspath_prepend(str(elsewhere))
+    skills.package_folders.cache_clear()
+    assert skills.package_folders() == (("sensor-tools", elsewhere / "sensor_tools" / "skills"),)
 
 
 def test_functions_of_open_interpreter_become_a_skill(tmp_path: Path) -> None:

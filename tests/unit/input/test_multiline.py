@@ -51,6 +51,10 @@ def sent(text: str, *, multi_line: bool = True) -> tuple[list[str], str]:
         ('"""one line"""\n', ["one line"]),
         ('"""\n\n"""\nhello\n', ["hello"]),
         ('"""\nnever ended\n', ['"""\nnever ended']),
+        ("```\nline one\n\n  line two\n```\nafter\n", ["line one\n\n  line two", "after"]),
+        ("```python\nprint(1)\n```\nafter\n", ["```python\nprint(1)\n```", "after"]),
+        ("```\nsee\n```sh\nls\n```\n```\nafter\n", ["```\nsee\n```sh", "ls", "after"]),
+        ("what is ```x```?\nafter\n", ["what is ```x```?", "after"]),
         ("one\ntwo\n", ["one", "two"]),
     ],
 )

@@ -323,6 +323,12 @@ def test_the_right_provider_is_proposed(models: ModelProcess, name: str, advice:
         ("claude", "ANTHROPIC_API_KEY"),
         ("gemini-pro", "GEMINI_API_KEY"),
         ("@cf/meta/llama-2-7b-chat-int8", "CLOUDFLARE_API_KEY"),
+        ("@hf/thebloke/codellama-7b-instruct-awq", "CLOUDFLARE_API_KEY"),
+        ("command", "COHERE_API_KEY"),
+        ("command-medium-beta", "COHERE_API_KEY"),
+        ("command-nightly", "COHERE_API_KEY"),
+        ("j2-light", "AI21_API_KEY"),
+        ("dolphin", "NLP_CLOUD_API_KEY"),
     ],
 )
 def test_names_of_open_interpreter_find_their_provider(models: ModelProcess, name: str, key: str) -> None:
