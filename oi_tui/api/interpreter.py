@@ -10,6 +10,7 @@ from oi_tui.api.computer import ApiComputer
 from oi_tui.api.llm_settings import LlmSettings
 from oi_tui.api.model import ApiModel
 from oi_tui.api.notebook import display as show
+from oi_tui.api.notebook_question import NotebookQuestion
 from oi_tui.api.settings import ApiSettings, SettingGroup
 from oi_tui.api.terminal import NoAnswerError, OnInput, approved
 from oi_tui.api.threads import BackgroundTurn, iterate
@@ -67,6 +68,7 @@ class OpenInterpreter(SettingGroup):
             "_turns",
             "_background",
             "_voice",
+            "_question",
         }
     )
     llm: LlmSettings
@@ -90,6 +92,7 @@ class OpenInterpreter(SettingGroup):
         computer.stop_with(self._turns.stop)
         self._background: BackgroundTurn | None = None
         self._voice = Voice()
+        self._question = NotebookQuestion()
         # `self.llm = ...` is refused, so that no limit is lost with the group.
         vars(self).update(llm=llm_settings, computer=computer)
         for name, value in settings.items():
@@ -271,15 +274,17 @@ class OpenInterpreter(SettingGroup):
     def wait(self) -> list[Chunk]:
         """Wait for the turn that `chat(blocking=False)` started. Returns its new messages.
 
-        Raises what the turn raised.
+        Raises what the turn raised, and TurnError in a notebook where the turn waits for a click.
         """
-        if self._background:
-            self._background.wait()
+        question = self._question
+        if self._background and not self._background.wait(lambda: question.waits_for_a_click):
+            raise TurnError("The code waits for your answer: click Run or Reject, then call wait() again.")
         return self._turns.new_messages
 
     def stop(self) -> None:
         """Stop the current turn, from any thread. Variables are kept."""
         self._turns.stop()
+        self._question.give_up()
 
     def reset(self) -> None:
         """Clear the conversation and the variables of all languages. What was saved stays saved."""
@@ -324,7 +329,7 @@ class OpenInterpreter(SettingGroup):
             if display:
                 show(chunk)
             if chunk["type"] == "confirmation":
-                _confirm(chunks, display=display)
+                _confirm(chunks, self._question, display=display)
         if self._settings.profile.speak_messages:
             replies = [item for item in self._turns.new_messages if item["type"] == "message"]
             self._voice.say("\n".join(str(item["content"]) for item in replies))
@@ -363,12 +368,13 @@ def _profile(given: object) -> tuple[Profile, Path | None]:
     return profile, path.parent if path else None
 
 
-def _confirm(chunks: Generator[Chunk, None, None], *, display: bool) -> None:
+def _confirm(chunks: Generator[Chunk, None, None], question: NotebookQuestion, *, display: bool) -> None:
     """Answer the question that the chunks stopped at; one that nobody can answer raises TurnError."""
     why = "display=False disables questions"
     if display:
         try:
-            if not approved():
+            answer = question.ask()
+            if not (approved() if answer is None else answer):
                 chunks.close()
             return
         except NoAnswerError as error:

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable, Generator
 from typing import TypeVar
 
 _T = TypeVar("_T")
+#: How often is looked whether waiting makes sense, in seconds.
+_PATIENCE = 0.1
 
 
 class BackgroundTurn:
@@ -17,11 +19,18 @@ class BackgroundTurn:
         self._thread = threading.Thread(target=self._run, name="oi-tui-chat", daemon=True)
         self._thread.start()
 
-    def wait(self) -> None:
-        """Wait for the end. Raises what the work raised."""
-        self._thread.join()
+    def wait(self, give_up: Callable[[], bool]) -> bool:
+        """Wait for the end, or until `give_up` says so; return whether it ended.
+
+        Raises what the work raised.
+        """
+        while self._thread.is_alive():
+            if give_up():
+                return False
+            self._thread.join(_PATIENCE)
         if self._error:
             raise self._error
+        return True
 
     def _run(self) -> None:
         try:
