@@ -19,6 +19,12 @@ ABOUT = {
 
 _NOBODY = "must be reviewed and trusted first, and there is no terminal to ask in"
 
+#: How to do that later, by kind.
+_HOW = {
+    "python profile": "; start oi-tui --profile {place} once in a terminal",
+    "profile from the network": "; start oi-tui --profile {place} once in a terminal",
+}
+
 
 def numbered(shown: Shown) -> list[str]:
     """The whole content, a numbered line each, with what is invisible spelled out."""
@@ -29,7 +35,7 @@ def numbered(shown: Shown) -> list[str]:
 def ask(shown: Shown) -> bool:
     """Show all of it, and ask. Raises ProfileError where nobody can answer."""
     if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
-        raise ProfileError(_NOBODY, path=shown.place)
+        raise ProfileError(f"{_NOBODY}{_HOW.get(shown.kind, '').format(place=shown.place)}", path=shown.place)
     lines = numbered(shown)
     print(f"{one_line(shown.place, 500)}\n{ABOUT[shown.kind]}\n")  # noqa: T201
     print("\n".join(lines))  # noqa: T201

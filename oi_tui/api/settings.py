@@ -85,6 +85,9 @@ class ApiSettings:
         """Change a key of `ACTING`. Raises ProfileError, a ValueError, for a value that is none."""
         if self._started and key in AT_THE_START:
             raise AttributeError(f"{key} can only be set before the first chat or the first code")
+        if key == "llm.api_base" and isinstance(value, str):
+            # Open Interpreter's documentation has an address with a space behind it.
+            value = value.strip()
         if key == "conversation_history_path" and isinstance(value, str | Path):
             # A profile needs a folder that does not depend on where it is used; a script means where it is.
             value = str(value) if str(value).startswith("~") else str(Path(value).absolute())

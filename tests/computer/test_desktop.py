@@ -264,7 +264,9 @@ def test_the_screen_is_shown_once_until_it_changes(desk: Desk) -> None:
         lambda: desk.run("p = computer.display.view(active_app_only=False)") and desk.images,
         "another picture",
     )
-    assert desk.run("print(computer.display.size, computer.display.center)") == "(1280, 800) (640, 400)"
+    for ending in ("", "()"):
+        sizes = f"print(computer.display.size{ending}, computer.display.center{ending})"
+        assert desk.run(sizes) == "(1280, 800) (640, 400)"
     assert desk.run("print(computer.display.view(show=False, quadrant=4))") == "<Picture 640x400>"
 
 

@@ -22,6 +22,14 @@ from oi_tui.computer.tool import Tool
 _QUADRANTS = {1: (0, 0), 2: (1, 0), 3: (0, 1), 4: (1, 1)}
 
 
+class Pair(tuple[int, int]):
+    """Two numbers, which may also be called for: in Open Interpreter, `size()` and `center()` are methods."""
+
+    def __call__(self) -> tuple[int, int]:
+        """Return the two numbers."""
+        return self[0], self[1]
+
+
 class Display(Tool):
     """Look at the screen. Coordinates are pixels from the upper left corner of the whole screen."""
 
@@ -40,14 +48,14 @@ class Display(Tool):
         return self.size[1]
 
     @property
-    def size(self) -> tuple[int, int]:
+    def size(self) -> Pair:
         """Width and height of the screen."""
-        return session().desktop.size()
+        return Pair(session().desktop.size())
 
     @property
-    def center(self) -> tuple[int, int]:
+    def center(self) -> Pair:
         """The point in the middle of the screen."""
-        return self.width // 2, self.height // 2
+        return Pair((self.width // 2, self.height // 2))
 
     def info(self) -> list[Region]:
         """Return where each monitor lies on the screen."""

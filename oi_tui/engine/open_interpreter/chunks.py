@@ -13,6 +13,8 @@ from oi_tui.text import visible
 #: A message or a piece of one, as Open Interpreter 0.4.3 shapes them.
 Chunk = dict[str, Any]
 _FIELDS = ("role", "type", "format", "content", "recipient")
+#: Types of signals between programs, which are no part of what a model reads.
+_SIGNALS = frozenset({"command", "confirmation", "error", "review", "status"})
 #: Fields of ours that decide what the model gets of a message.
 _FOR_THE_MODEL = (
     "parent",
@@ -118,6 +120,8 @@ def to_message(chunk: Mapping[str, Any]) -> Message:
     known.setdefault("role", "user")
     known.setdefault("type", "message")
     known["content"] = str(known.get("content", ""))
+    if known["type"] in _SIGNALS:
+        known["recipient"] = "user"
     found = message_from({"created": time.time(), **chunk, **known})
     return found or Message(**known, unknown={name: chunk[name] for name in chunk if name not in _FIELDS})
 

@@ -115,6 +115,36 @@ def test_messages_of_version_0_1_reach_the_model(make: Make, served: server.Mode
     ]
 
 
+@pytest.mark.parametrize(
+    "signal",
+    [
+        {"role": "server", "type": "error", "content": "boom"},
+        {"role": "server", "type": "status", "content": "complete"},
+        {"role": "user", "type": "command", "content": "go"},
+        {"role": "assistant", "type": "review", "content": "<safe>"},
+        {
+            "role": "computer",
+            "type": "confirmation",
+            "format": "execution",
+            "content": {"type": "code", "format": "python", "content": "boom"},
+        },
+    ],
+    ids=lambda signal: signal["type"],
+)
+def test_signals_in_a_list_of_messages_do_not_reach_the_model(
+    signal: dict[str, Any], make: Make, served: server.ModelServer
+) -> None:
+    said = {"role": "user", "type": "message", "content": "one"}
+    make().chat([said, signal, {**said, "content": "two"}], display=False)
+    assert contents(served.requests[0]["messages"]) == ["one\n\ntwo"]
+
+
+def test_spaces_around_an_address_are_left_out(make: Make) -> None:
+    interpreter = make()
+    interpreter.llm.api_base = "http://localhost:1337/v1 "
+    assert interpreter.llm.api_base == "http://localhost:1337/v1"
+
+
 def test_return_messages_returns_the_whole_conversation(make: Make) -> None:
     assert len(make().chat("hello", display=False, return_messages=True)) == 2
 

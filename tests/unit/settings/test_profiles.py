@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from oi_tui import paths, profiles
+from oi_tui.actions import confirm_trust
 from oi_tui.cli import main
 from oi_tui.engine.credentials.trust import Shown, Trust
 from oi_tui.engine.settings import migration, presets, python_profile
@@ -417,3 +418,8 @@ def test_a_project_profile_that_is_not_read_is_named_with_the_reason(tmp_path: P
     assert profiles.PROJECT in profiles.unread_project(tmp_path)
     path.write_text("model: demo")
     assert profiles.unread_project(tmp_path) == ""
+
+
+def test_a_program_that_nobody_can_be_asked_about_says_how_to_trust_it() -> None:
+    with pytest.raises(ProfileError, match=r"start oi-tui --profile /x/mine\.py once in a terminal"):
+        confirm_trust.ask(Shown("python profile", "/x/mine.py", "x = 1"))
