@@ -96,6 +96,9 @@ class OpenInterpreter(SettingGroup):
         # `self.llm = ...` is refused, so that no limit is lost with the group.
         vars(self).update(llm=llm_settings, computer=computer)
         for name, value in settings.items():
+            if value is None and name in ("messages", "computer"):
+                # What Open Interpreter has as the default of these two.
+                continue
             try:
                 setattr(self, name, value)
             except AttributeError as error:

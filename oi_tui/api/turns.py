@@ -231,6 +231,8 @@ class Turns:
             raise TypeError(
                 f"chat() takes a text, a message or a list of messages, not {type(message).__name__}"
             )
+        elif isinstance(message, dict):
+            _check_content(message)
         is_new = isinstance(message, str | dict)
         self.new_from = len(self.messages) + is_new
         return to_message(message) if isinstance(message, dict) else message if is_new else None
@@ -240,4 +242,14 @@ def _check(messages: Iterable[Chunk]) -> list[Chunk]:
     found = list(messages)
     if wrong := [item for item in found if not isinstance(item, dict)]:
         raise TypeError(f"messages must be dictionaries, not {wrong[0]!r}")
+    for item in found:
+        _check_content(item)
     return found
+
+
+def _check_content(message: Chunk) -> None:
+    if isinstance(message.get("content"), list | tuple):
+        raise TypeError(
+            "the content of a message must be text, not a list of parts. Give each part as a message of its "
+            'own, an image as {"role": "user", "type": "image", "format": "base64.png", "content": "..."}'
+        )

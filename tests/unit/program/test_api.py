@@ -181,6 +181,14 @@ def test_settings_are_arguments_too_and_unknown_ones_are_refused() -> None:
         OpenInterpreter({"offline": True})  # type: ignore[arg-type]
 
 
+def test_none_for_messages_and_computer_is_the_default() -> None:
+    with OpenInterpreter(llm=None, messages=None, computer=None) as made:
+        assert made.messages == []
+        assert made.computer.languages
+    with pytest.raises(TypeError, match=r"computer cannot be replaced"):
+        OpenInterpreter(computer=object())
+
+
 def test_offline_sends_nothing_elsewhere() -> None:
     llm = Llm()
     with OpenInterpreter(llm=llm) as made:

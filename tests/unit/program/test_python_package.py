@@ -139,6 +139,16 @@ def test_signals_in_a_list_of_messages_do_not_reach_the_model(
     assert contents(served.requests[0]["messages"]) == ["one\n\ntwo"]
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_message_with_parts_is_refused_with_what_to_write(
+    whole: bool, make: Make, served: server.ModelServer
+) -> None:
+    message = {"role": "user", "content": [{"type": "text", "text": "hello"}]}
+    with pytest.raises(TypeError, match="each part as a message of its own"):
+        make().chat([message] if whole else message, display=False)
+    assert served.requests == []
+
+
 def test_spaces_around_an_address_are_left_out(make: Make) -> None:
     interpreter = make()
     interpreter.llm.api_base = "http://localhost:1337/v1 "
