@@ -7,6 +7,7 @@ gets one line for each, and reads the rest with code, which is approved like all
 """
 
 import ast
+import configparser
 import contextlib
 import functools
 import importlib.metadata
@@ -109,12 +110,29 @@ def folder() -> Path:
 @functools.cache
 def package_folders() -> tuple[tuple[str, Path], ...]:
     """Return the installed packages that bring skills, each with the folder of its skills."""
-    found = []
-    for entry in importlib.metadata.entry_points(group=_GROUP):
-        package = entry.dist.name if entry.dist else entry.name
-        if place := _folder_of(entry.value, entry.dist):
-            found.append((one_line(package, 64), place))
-    return tuple(sorted(found))
+    found: dict[str, list[tuple[str, Path]]] = {}
+    for distribution in importlib.metadata.distributions():
+        entries = _entries_of(distribution)
+        # The first one of a name is the one that Python imports.
+        if entries and distribution.name not in found:
+            name = one_line(distribution.name, 64)
+            places = (_folder_of(entry, distribution) for entry in entries)
+            found[distribution.name] = [(name, place) for place in places if place]
+    return tuple(sorted(item for items in found.values() for item in items))
+
+
+def _entries_of(distribution: importlib.metadata.Distribution) -> list[str]:
+    """Return the modules that a package declares for its skills.
+
+    The file is read here: once `importlib_metadata` is imported, a single entry that is not well formed, of
+    any package, makes the library's own `entry_points` raise.
+    """
+    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
+    try:
+        parser.read_string(distribution.read_text("entry_points.txt") or "")
+        return list(dict(parser.items(_GROUP)).values()) if parser.has_section(_GROUP) else []
+    except (OSError, ValueError, configparser.Error):
+        return []
 
 
 def _folder_of(module: str, distribution: importlib.metadata.Distribution | None) -> Path | None:

@@ -194,6 +194,8 @@ def _readable(error: yaml.YAMLError, text: str, path: object) -> ProfileError:
     else:
         position = getattr(error, "position", None)
         line = text.count("\n", 0, position) + 1 if isinstance(position, int) else None
+    if "maximum nesting depth" in problem:  # libyaml's own limit, in its newer versions
+        return ProfileError("too deeply nested", path=path, line=line)
     if "cannot start any token" in problem and line and "\t" in _YAML_LINE_END.split(text)[line - 1]:
         problem = "a tab where YAML needs spaces"
     elif "cannot start any token" in problem:

@@ -138,9 +138,14 @@ def test_what_ran_is_saved_as_a_skill() -> None:
     workspace.close()
 
 
-@pytest.fixture
-def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+@pytest.fixture(params=["metadata of Python", "metadata of a library"])
+def packaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Path]:
     """An installed package with a skill; it must not be imported."""
+    if "library" in request.param:
+        # Importing it changes how installed packages are read, for the whole process and for good.
+        pytest.importorskip("importlib_metadata")
     site = tmp_path / "site"
     place = site / "sensor_tools" / "skills" / "calibrate" / "SKILL.md"
     place.parent.mkdir(parents=True)
