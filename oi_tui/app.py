@@ -27,10 +27,10 @@ from textual.geometry import Size
 
 from oi_tui import commands, log, paths
 from oi_tui.engine.credentials.redaction import redact
-from oi_tui.environment import close_to_others
 from oi_tui.screens.base import is_closed
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.dialog import Palette
+from oi_tui.system.environment import close_to_others
 from oi_tui.terminal.ansi16_filter import Ansi16Filter
 from oi_tui.terminal.contrast_filter import ContrastFilter
 from oi_tui.terminal.driver import TerminalDriver

@@ -11,14 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from oi_tui import environment_names, paths
+from oi_tui import paths
 from oi_tui.computer import documentation
 from oi_tui.computer.desktop import guard as guard_script
 from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.environment import secret_variables
 from oi_tui.runtimes.cell_socket import CellSocket
 from oi_tui.runtimes.language import Language, Start
+from oi_tui.system import environment_names
+from oi_tui.system.environment import secret_variables
 
 #: A question to the model: its text and images as data URLs. Raises RefusedError.
 Ask = Callable[[str, Sequence[str]], str]

@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from oi_tui import environment_names
+from oi_tui.system import environment_names
 
 _NAME = "oi-tui"
 #: The name of the profile that a project's folder brings along.

@@ -20,13 +20,13 @@ from oi_tui.engine.settings.setting import Value
 from oi_tui.engine.skills import Skills
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.store import Store
-from oi_tui.environment import is_secret
 from oi_tui.messages import Message
 from oi_tui.services.conversation import CurrentConversation
 from oi_tui.services.languages import Languages, LanguageService
 from oi_tui.services.mcp import McpService
 from oi_tui.services.model import ModelService
 from oi_tui.services.side_requests import SideRequests
+from oi_tui.system.environment import is_secret
 
 
 class Workspace:

@@ -16,8 +16,8 @@ from oi_tui.acp.transport import LineTransport
 from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.environment import close_to_others
 from oi_tui.json_lines import take_streams
+from oi_tui.system.environment import close_to_others
 from oi_tui.workspace import Workspace
 
 

@@ -13,7 +13,7 @@ from oi_tui.engine.settings.profile import ProfileError, save
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.resources import Resources
 from oi_tui.mcp_client.servers import Status
-from oi_tui.opener import opener, view
+from oi_tui.system.opener import opener, view
 from oi_tui.text import one_line, visible
 from oi_tui.workspace import Workspace
 

@@ -18,13 +18,13 @@ from oi_tui.api.terminal import ProgramInput
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine.open_interpreter.chunks import Chunk, ChunkWriter, gathered
 from oi_tui.engine.review.earlier_code import EarlierCode
-from oi_tui.environment import held_back, wipe_environment
 from oi_tui.messages import Displayed, InputRequested, LineReached, Printed, Report, RunEnded
 from oi_tui.runtimes.computer import Computer
 from oi_tui.runtimes.custom.language import language_of
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.runtimes.sandbox.limits import Limits
+from oi_tui.system.environment import held_back, wipe_environment
 
 #: What a run returns that printed and showed nothing, as in Open Interpreter.
 _SILENT: Chunk = {"role": "computer", "type": "console", "format": "output", "content": ""}

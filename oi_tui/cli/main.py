@@ -21,8 +21,8 @@ from oi_tui.engine.settings import migration, presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, conversations, settings
 from oi_tui.engine.settings.setting import ProfileError, Setting, Value, nearest
 from oi_tui.engine.settings.templates import starter
-from oi_tui.environment import close_to_others
-from oi_tui.opener import open_folder
+from oi_tui.system.environment import close_to_others
+from oi_tui.system.opener import open_folder
 from oi_tui.text import one_line
 from oi_tui.version import __version__
 

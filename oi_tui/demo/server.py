@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-from oi_tui import environment_names
 from oi_tui.demo import scripts
 from oi_tui.demo.talk import Reply, Run, Say, Think, read
+from oi_tui.system import environment_names
 
 #: What a request may weigh at most, in bytes: a conversation with many pictures.
 MOST_BYTES = 256 * 1024 * 1024

@@ -7,8 +7,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from oi_tui import environment_names, paths
+from oi_tui import paths
 from oi_tui.doctor.finding import Finding
+from oi_tui.system import environment_names
 
 #: Less room than this is a problem, in bytes.
 LEAST_ROOM = 200_000_000

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oi_tui.doctor.finding import Finding
-from oi_tui.environment import held_back
+from oi_tui.system.environment import held_back
 
 if TYPE_CHECKING:
     from oi_tui.engine.settings.profile import Profile

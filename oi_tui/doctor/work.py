@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from oi_tui import paths
 from oi_tui.doctor import server
 from oi_tui.doctor.finding import Finding
-from oi_tui.environment import can_be_closed
+from oi_tui.system.environment import can_be_closed
 
 if TYPE_CHECKING:
     from oi_tui.doctor.in_use import InUse

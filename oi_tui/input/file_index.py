@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from oi_tui import paths, programs
+from oi_tui import paths
+from oi_tui.system import programs
 from oi_tui.text import visible
 
 #: How many files are listed, and how many seconds that may take.

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from oi_tui import environment_names
 from oi_tui.engine.tools import CALLING_LANGUAGES, CallableTools, Tool
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.runtime import Call
 from oi_tui.runtimes.cell_socket import CellSocket, peer_of
 from oi_tui.runtimes.language import Language, Start
+from oi_tui.system import environment_names
 
 #: The longest request, in bytes.
 _LONGEST = 16_000_000

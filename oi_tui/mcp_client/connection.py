@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from oi_tui.environment import secret_variables
+from oi_tui.system.environment import secret_variables
 
 _log = logging.getLogger(__name__)
 #: Imports nothing from the current folder: our own package is found last, and by its full path.

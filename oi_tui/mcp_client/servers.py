@@ -16,13 +16,13 @@ from oi_tui.engine.settings import mcp_servers
 from oi_tui.engine.settings.mcp_servers import McpServer, McpServerError
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.tools import Tool
-from oi_tui.environment import is_secret
 from oi_tui.mcp_client import definitions
 from oi_tui.mcp_client.connection import CallError, Connection
 from oi_tui.mcp_client.definitions import Definition, Pins
 from oi_tui.mcp_client.runtime import language_of
 from oi_tui.mcp_client.sign_ins import SignIns, may_sign_in
 from oi_tui.runtimes.language import Language
+from oi_tui.system.environment import is_secret
 from oi_tui.text import one_line
 
 #: Seconds that a request to the model waits for servers that start.

@@ -8,12 +8,12 @@ from mcp.server.lowlevel import Server
 
 from oi_tui import log
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.environment import close_to_others
 from oi_tui.mcp_server.stdio import messages
 from oi_tui.mcp_server.tools import Tools
 from oi_tui.server.backend import WorkspaceBackend
 from oi_tui.server.hosted_session import HostedSession
 from oi_tui.server.options import Limits
+from oi_tui.system.environment import close_to_others
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace
 

@@ -15,11 +15,11 @@ from oi_tui.engine.llm import endpoint
 from oi_tui.engine.models import local_servers
 from oi_tui.engine.open_interpreter import setup
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.environment import close_to_others
 from oi_tui.plain.conversation import PlainConversation
 from oi_tui.plain.event_handler import INDENT, PlainEventHandler
 from oi_tui.plain.keyboard import Keyboard
 from oi_tui.plain.wakeup import Wakeup
+from oi_tui.system.environment import close_to_others
 from oi_tui.text import one_line
 from oi_tui.version import __version__
 from oi_tui.workspace import Workspace

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from oi_tui import paths
 from oi_tui.messages import Displayed, Printed, Report
-from oi_tui.opener import opener, view
 from oi_tui.runtimes.language import DRIVERS, Choices, Start
+from oi_tui.system.opener import opener, view
 
 _BROWSERS = (
     "chromium",

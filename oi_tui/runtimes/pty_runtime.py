@@ -10,12 +10,11 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from oi_tui import environment_names
 from oi_tui.messages import Loss, Report, RunEnded, Started, Starting
-from oi_tui.runtimes.channel import Channel, Event
 from oi_tui.runtimes.language import Language
-from oi_tui.runtimes.process import Ended, Item, LanguageProcess, wait_for
-from oi_tui.runtimes.run import Cell, Run
+from oi_tui.runtimes.processes.channel import Channel, Event
+from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess, wait_for
+from oi_tui.runtimes.runs.run import Cell, Run
 from oi_tui.runtimes.sandbox.base import NoSandboxError
 from oi_tui.runtimes.sandbox.sandbox import Sandbox
 from oi_tui.runtimes.variables import (
@@ -30,6 +29,7 @@ from oi_tui.runtimes.variables import (
     read_shell_detail,
     withheld,
 )
+from oi_tui.system import environment_names
 
 #: How long a language may take to put its things away, in seconds.
 _GOODBYE = 1.5

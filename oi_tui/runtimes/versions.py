@@ -6,7 +6,7 @@ import subprocess
 from functools import lru_cache
 from pathlib import Path
 
-from oi_tui.environment import is_secret
+from oi_tui.system.environment import is_secret
 
 
 def version_of(program: str, option: str, pattern: str) -> str:

@@ -15,8 +15,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from oi_tui import paths
-from oi_tui.opener import opener, view
 from oi_tui.screens.dialog import Page
+from oi_tui.system.opener import opener, view
 from oi_tui.terminal.clipboard import copy
 from oi_tui.text import one_line
 from oi_tui.widgets.conversation.rows import RowImage

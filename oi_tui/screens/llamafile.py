@@ -13,8 +13,8 @@ from textual.widgets import Static
 
 from oi_tui.engine.models.download import DownloadError
 from oi_tui.engine.models.llamafile import Llamafile, LlamafileError, begin
-from oi_tui.environment import secret_variables
 from oi_tui.screens.dialog import Dialog
+from oi_tui.system.environment import secret_variables
 from oi_tui.text import one_line
 
 

@@ -12,14 +12,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 
-from oi_tui.server import completions, documents, kernels, native, original, page, responses
+from oi_tui.server import documents, native, original, page
 from oi_tui.server.backend import Backend
 from oi_tui.server.context import ServerContext, read_object
 from oi_tui.server.guard import Guard, Receive, RefusedError, Scope, Send, error_body
 from oi_tui.server.hosted_session import ConflictError
-from oi_tui.server.kernel_channels import Kernel
+from oi_tui.server.kernels import routes as kernels
+from oi_tui.server.kernels.channels import Kernel
+from oi_tui.server.openai import completions, responses
+from oi_tui.server.openai.response_store import ResponseStore
 from oi_tui.server.options import ServerOptions
-from oi_tui.server.response_store import ResponseStore
 from oi_tui.server.sessions import NoRoomError, Sessions, UnknownSessionError
 
 _log = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ from starlette.requests import HTTPConnection, Request
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.server.guard import PROTOCOL, Guard, RefusedError
+from oi_tui.server.openai.response_store import ResponseStore
 from oi_tui.server.options import ServerOptions
-from oi_tui.server.response_store import ResponseStore
 from oi_tui.server.sessions import Sessions
 
 _log = logging.getLogger(__name__)

@@ -12,11 +12,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.server import wire
 from oi_tui.server.backend import picture
-from oi_tui.server.content import content_messages
 from oi_tui.server.context import Tempo, context_of, read_object, subprotocol, text_of, while_connected
 from oi_tui.server.event_log import EventReader, GapError
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
+from oi_tui.server.openai.content import content_messages
 from oi_tui.server.sessions import UnknownSessionError
 
 #: Seconds after which an idle stream shows that it is alive.

@@ -21,12 +21,12 @@ from oi_tui.engine.credentials.keys import Secrets
 from oi_tui.engine.credentials.redaction import learn
 from oi_tui.engine.llm.transport.client import ModelProcess
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.environment import close_to_others
-from oi_tui.opener import opener, view
 from oi_tui.server.application import Application
 from oi_tui.server.backend import WorkspaceBackend
 from oi_tui.server.guard import App
 from oi_tui.server.options import OptionError, ServerOptions
+from oi_tui.system.environment import close_to_others
+from oi_tui.system.opener import opener, view
 from oi_tui.workspace import Workspace
 
 _NOT_ENCRYPTED = (

@@ -12,7 +12,6 @@ from oi_tui.engine import protocols
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile, ProfileError
-from oi_tui.environment import held_back
 from oi_tui.messages import Loss
 from oi_tui.runtimes.availability import Availability
 from oi_tui.runtimes.completions import Completions
@@ -24,6 +23,7 @@ from oi_tui.runtimes.sandbox.limits import Limits
 from oi_tui.runtimes.tables import TableSource
 from oi_tui.runtimes.variables import Detail, Memory
 from oi_tui.services.mcp import McpService
+from oi_tui.system.environment import held_back
 from oi_tui.text import one_line
 
 if TYPE_CHECKING:

@@ -74,7 +74,7 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     ),
     "request": _modules("engine/llm", "request", WRITER),
     "storage": _modules("engine/storage", "journal records store append_file undo_history", STORAGE),
-    "running": _modules("runtimes", "stopping interrupt run run_output input_watch active_line", RUNNING),
+    "running": _modules("runtimes/runs", "stopping interrupt run output input_watch active_line", RUNNING),
 }
 
 RECENT = "oi_tui/engine/llm/recent_messages.py"

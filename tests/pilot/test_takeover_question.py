@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from oi_tui.computer_api import Takeover
 from oi_tui.engine.events import TurnEnded
-from oi_tui.screens.chat.takeover_question import TakeoverQuestion
+from oi_tui.screens.chat.turn.takeover_question import TakeoverQuestion
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.widgets.idle import IdleClock
 from tests.pilot.waiting import until

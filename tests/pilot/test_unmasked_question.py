@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from oi_tui.computer_api import UnmaskedScreen
 from oi_tui.engine.events import TurnEnded
-from oi_tui.screens.chat.unmasked_question import UnmaskedQuestion
+from oi_tui.screens.chat.turn.unmasked_question import UnmaskedQuestion
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.widgets.idle import IdleClock
 from tests.pilot.waiting import until

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from oi_tui.app import OiTui
 from oi_tui.engine.events import Event
 from oi_tui.engine.settings.profile import Profile
-from oi_tui.screens.chat.commands import ChatCommands
+from oi_tui.screens.chat.commands.chat import ChatCommands
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.chat.view import ChatView
 from oi_tui.text import prose

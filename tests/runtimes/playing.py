@@ -20,8 +20,9 @@ from oi_tui.messages import (
     RunEnded,
     Stopping,
 )
-from oi_tui.runtimes import Computer, stopping
+from oi_tui.runtimes import Computer
 from oi_tui.runtimes.pty_runtime import PtyRuntime
+from oi_tui.runtimes.runs import stopping
 from tests.programs import need_language
 
 

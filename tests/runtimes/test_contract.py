@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from oi_tui.messages import InputRequested, LineReached, Printed, Report, RunEnded, Started, Starting
-from oi_tui.runtimes import Computer, stopping
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.runs import stopping
 from tests.runtimes.playing import Played, alive, kept_running, living, marked, play, until
 from tests.runtimes.samples import ALL, Sample
 

@@ -17,8 +17,9 @@ from pathlib import Path
 import pytest
 
 from oi_tui.messages import Loss, Printed, Report
-from oi_tui.runtimes import Computer, channel, process_table
-from oi_tui.runtimes.marks import MarkReader, spell
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.processes import channel, process_table
+from oi_tui.runtimes.processes.marks import MarkReader, spell
 from tests.runtimes.playing import marked, play, until
 
 Make = Callable[..., Computer]

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from oi_tui.messages import InputRequested, Printed, Report, Stopping
-from oi_tui.runtimes import Computer, stopping
+from oi_tui.runtimes import Computer
 from oi_tui.runtimes.languages import python
+from oi_tui.runtimes.runs import stopping
 from tests.runtimes.playing import alive, play, until
 
 Make = Callable[..., Computer]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.runtimes import Computer, process_table, pty, readiness
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.processes import process_table, pty, readiness
 from tests.runtimes.playing import alive, check_cells, play, until
 
 pytestmark = pytest.mark.needs("ps")

@@ -13,9 +13,9 @@ def frozen_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (
         "oi_tui.screens.chat.screen",
         "oi_tui.screens.chat.view",
-        "oi_tui.screens.chat.progress",
+        "oi_tui.screens.chat.turn.progress",
         "oi_tui.screens.terminal",
-        "oi_tui.screens.chat.foreground",
+        "oi_tui.screens.chat.turn.foreground",
         "oi_tui.widgets.conversation.cell",
         "oi_tui.widgets.conversation.conversation",
     ):

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Mapping
 
-from oi_tui.environment import secret_variables
+from oi_tui.system.environment import secret_variables
 
 
 def divide(environment: Mapping[str, str]) -> tuple[dict[str, str], bytes]:

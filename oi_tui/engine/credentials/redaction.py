@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus, urlsplit
 
-from oi_tui.environment import secret_values
+from oi_tui.system.environment import secret_values
 
 #: What stands where a key stood.
 MARK = "[key]"

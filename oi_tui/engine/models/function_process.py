@@ -16,7 +16,7 @@ from typing import Any
 from oi_tui.engine.llm.base import ErrorInfo, LlmError, Request
 from oi_tui.engine.llm.transport.wire import record_of
 from oi_tui.engine.models.function_model import FunctionModel, FunctionReply
-from oi_tui.environment import close_to_others
+from oi_tui.system.environment import close_to_others
 
 
 class _Part:

@@ -3,8 +3,8 @@
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 
-from oi_tui import environment_names
 from oi_tui.engine.settings.setting import ProfileError, Setting
+from oi_tui.system import environment_names
 from oi_tui.text import one_line
 
 #: How similar two names must be for one to be taken for the other, misspelt.

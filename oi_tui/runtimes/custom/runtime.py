@@ -10,9 +10,9 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, Literal
 
 from oi_tui.messages import LineReached, Printed, Report, RunEnded, Started, Starting, Stopping
-from oi_tui.runtimes import stopping
 from oi_tui.runtimes.custom import chunks
 from oi_tui.runtimes.language import Language
+from oi_tui.runtimes.runs import stopping
 from oi_tui.runtimes.variables import Detail, Memory
 
 #: The steps of an interrupt, and how long each is given, in seconds: the class's own `stop`, then its

@@ -6,9 +6,10 @@ import shutil
 import sys
 from pathlib import Path
 
-from oi_tui import paths, programs
+from oi_tui import paths
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
+from oi_tui.system import programs
 
 
 def find(_: Choices) -> str | None:

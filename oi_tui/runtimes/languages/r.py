@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from oi_tui import environment_names
 from oi_tui.runtimes.language import DRIVERS, Language, Start, first_of
 from oi_tui.runtimes.versions import version_of
+from oi_tui.system import environment_names
 
 
 def describe(program: str) -> str:

@@ -3,9 +3,10 @@
 import shutil
 from pathlib import Path
 
-from oi_tui import environment_names, paths
+from oi_tui import paths
 from oi_tui.runtimes.language import DRIVERS, Choices, Language, Start
 from oi_tui.runtimes.versions import version_of
+from oi_tui.system import environment_names
 
 # The space before them keeps requests out of the history of a shell that heeds it. A shell that was made to
 # forget our functions could report no end any more: it leaves, and its own end is reported.

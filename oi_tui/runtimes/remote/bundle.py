@@ -14,11 +14,11 @@ _BEGINNING = _PACKAGE / "runtimes" / "drivers" / "remote"
 _BESIDES = (
     "messages",
     "paths",
-    "environment",
-    "environment_names",
-    "opener",
-    "programs",
     "secret_shapes",
+    "system/environment",
+    "system/environment_names",
+    "system/opener",
+    "system/programs",
     "version",
 )
 #: Libraries without which there is no terminal; both are plain Python.
@@ -65,7 +65,7 @@ def start_script() -> str:
 
 def _files() -> Iterator[tuple[str, str]]:
     yield "old_python.py", (_BEGINNING / "old_python.py").read_text(encoding="utf-8")
-    for folder in ("oi_tui", "oi_tui/runtimes"):
+    for folder in ("oi_tui", "oi_tui/runtimes", "oi_tui/system"):
         # Theirs would import the whole of the application.
         yield f"{folder}/__init__.py", ""
     for name in _BESIDES:

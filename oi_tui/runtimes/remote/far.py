@@ -20,11 +20,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from oi_tui import environment, environment_names
 from oi_tui.messages import Displayed, Loss, Printed, Report, RunEnded
-from oi_tui.runtimes import process_table, stopping
 from oi_tui.runtimes.language import Choices, Language
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.runtimes.processes import process_table
 from oi_tui.runtimes.pty_runtime import PtyRuntime
 from oi_tui.runtimes.remote import far_files
 from oi_tui.runtimes.remote.wire import (
@@ -38,7 +37,9 @@ from oi_tui.runtimes.remote.wire import (
     frame,
     pack,
 )
-from oi_tui.runtimes.run import Cell
+from oi_tui.runtimes.runs import stopping
+from oi_tui.runtimes.runs.run import Cell
+from oi_tui.system import environment, environment_names
 
 #: The largest picture that is sent when a program names its file, in bytes.
 _LARGEST_PICTURE = 32 * 1024 * 1024

@@ -6,11 +6,11 @@ from collections.abc import Generator
 from typing import Protocol
 
 from oi_tui.messages import Printed, Report, RunEnded, Starting
-from oi_tui.runtimes import stopping
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.remote import wire
 from oi_tui.runtimes.remote.link import Link, LinkLostError, Run
 from oi_tui.runtimes.remote.target import TargetError
+from oi_tui.runtimes.runs import stopping
 from oi_tui.runtimes.variables import Detail, Memory
 
 _PATIENCE = 12.0

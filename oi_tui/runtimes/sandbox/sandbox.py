@@ -22,12 +22,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from oi_tui import environment_names, paths
-from oi_tui.environment import held_back
+from oi_tui import paths
 from oi_tui.runtimes.sandbox import protected_files
 from oi_tui.runtimes.sandbox.base import Mechanism, NoSandboxError, SandboxedCommand, SandboxRequest
 from oi_tui.runtimes.sandbox.limits import USUAL, Limits
 from oi_tui.runtimes.sandbox.proxy import HostProxy
+from oi_tui.system import environment_names
+from oi_tui.system.environment import held_back
 
 #: Variables that lead to something outside, or to a folder that is not there.
 _OUTWARD = frozenset(

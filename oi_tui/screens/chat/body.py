@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from oi_tui.screens.chat.commands import ChatCommands
+from oi_tui.screens.chat.commands.chat import ChatCommands
 from oi_tui.screens.chat.home import Home
 from oi_tui.screens.chat.view import ChatView
 from oi_tui.text import prose

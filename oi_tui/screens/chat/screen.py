@@ -24,7 +24,7 @@ from oi_tui.widgets.status_bar import StatusBar
 from oi_tui.widgets.timer import later
 
 if TYPE_CHECKING:
-    from oi_tui.screens.chat.commands import ChatCommands
+    from oi_tui.screens.chat.commands.chat import ChatCommands
     from oi_tui.screens.chat.home import Home
     from oi_tui.screens.chat.view import ChatView
     from oi_tui.workspace import Workspace
@@ -123,7 +123,7 @@ class ChatScreen(BaseScreen[None]):
     async def furnish(self) -> None:
         """Put the chat view in its place; to be called once the first frame is on the screen."""
         from oi_tui.screens.chat.body import ChatBody
-        from oi_tui.screens.chat.commands import ChatCommands
+        from oi_tui.screens.chat.commands.chat import ChatCommands
         from oi_tui.screens.chat.home import Home
         from oi_tui.screens.chat.view import ChatView
 

@@ -29,18 +29,18 @@ from oi_tui.engine.events import (
 )
 from oi_tui.engine.session import Session
 from oi_tui.input.mentions import expand
-from oi_tui.screens.chat.approval_control import ApprovalControl
 from oi_tui.screens.chat.completer import Completer
-from oi_tui.screens.chat.foreground import Foreground
-from oi_tui.screens.chat.host_cells import HostCells
 from oi_tui.screens.chat.interfaces import Follower
-from oi_tui.screens.chat.narrator import Narrator
-from oi_tui.screens.chat.program_input import ProgramInput
-from oi_tui.screens.chat.progress import Progress
-from oi_tui.screens.chat.queued_prompts import QueuedPrompts
 from oi_tui.screens.chat.sidebar import SidebarControl
-from oi_tui.screens.chat.takeover_question import TakeoverQuestion
-from oi_tui.screens.chat.unmasked_question import UnmaskedQuestion
+from oi_tui.screens.chat.turn.approval_control import ApprovalControl
+from oi_tui.screens.chat.turn.foreground import Foreground
+from oi_tui.screens.chat.turn.host_cells import HostCells
+from oi_tui.screens.chat.turn.narrator import Narrator
+from oi_tui.screens.chat.turn.program_input import ProgramInput
+from oi_tui.screens.chat.turn.progress import Progress
+from oi_tui.screens.chat.turn.queued_prompts import QueuedPrompts
+from oi_tui.screens.chat.turn.takeover_question import TakeoverQuestion
+from oi_tui.screens.chat.turn.unmasked_question import UnmaskedQuestion
 from oi_tui.terminal.clipboard import copy
 from oi_tui.terminal.external_editor import edit_outside
 from oi_tui.terminal.notifications import LONG

@@ -7,7 +7,7 @@ from oi_tui import paths
 from tests.terminal import Terminal
 
 BROKEN = """
-from oi_tui.screens.chat.commands import ChatCommands
+from oi_tui.screens.chat.commands.chat import ChatCommands
 
 def open_help(self):
     key = "sk-canary-in-a-local"

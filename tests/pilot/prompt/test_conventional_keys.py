@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Input
 
 from oi_tui.engine.llm.base import ErrorInfo, Text
-from oi_tui.screens.chat import commands
+from oi_tui.screens.chat.commands import chat as commands
 from oi_tui.screens.models import ModelsScreen
 from oi_tui.screens.navigator.screen import NavigatorScreen
 from oi_tui.screens.pager import PagerScreen

@@ -12,8 +12,9 @@ from types import CodeType, ModuleType
 import pytest
 
 from oi_tui.messages import LineReached
-from oi_tui.runtimes import Computer, active_line, python_line
-from oi_tui.runtimes.python_line import PythonLine
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.runs import active_line, python_line
+from oi_tui.runtimes.runs.python_line import PythonLine
 from tests.runtimes.playing import play, until
 
 Make = Callable[..., Computer]

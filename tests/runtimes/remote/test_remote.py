@@ -661,7 +661,7 @@ def sent() -> Iterator[tuple[str, str]]:
 
 def test_what_is_sent_stands_alone_and_is_python_3_8() -> None:
     found = dict(sent())
-    assert "oi_tui/runtimes/run.py" in found
+    assert "oi_tui/runtimes/runs/run.py" in found
     beginning = Path(bundle.__file__).parents[1] / "drivers" / "remote"
     found |= {path.name: path.read_text() for path in beginning.glob("*.py")}
     newer = {

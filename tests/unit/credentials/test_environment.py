@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from oi_tui import environment as privacy
 from oi_tui.engine.credentials.redaction import without_secrets
 from oi_tui.runtimes import Computer
+from oi_tui.system import environment as privacy
 
 NAMES = [
     "HF_TOKEN",
@@ -197,7 +197,7 @@ def test_run_code_finds_no_key_in_any_process_of_ours() -> None:
 @linux
 def test_the_whole_application_closes_itself() -> None:
     code = (
-        "import ctypes, os; from oi_tui.environment import close_to_others; close_to_others();"
+        "import ctypes, os; from oi_tui.system.environment import close_to_others; close_to_others();"
         "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0));"
         "print(os.environ['HF_TOKEN'], os.environ['EDITOR'])"
     )

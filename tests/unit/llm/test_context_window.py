@@ -19,7 +19,7 @@ from oi_tui.engine.session import Session
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
-from oi_tui.screens.chat.progress import Progress
+from oi_tui.screens.chat.turn.progress import Progress
 from tests.fakes import Computer, Llm
 from tests.servers import openai_server as server
 from tests.servers.openai_server import ModelServer, Say

@@ -37,7 +37,7 @@ REPLIERS = {
     ("api/turns.py", "question"),
     ("engine/events.py", "self"),
     ("plain/conversation.py", "request"),
-    ("screens/chat/host_cells.py", "cell.question"),
+    ("screens/chat/turn/host_cells.py", "cell.question"),
     ("screens/chat/view.py", "event.request"),
     ("server/hosted_session.py", "question.request"),
     ("demo/scripts.py", "task"),

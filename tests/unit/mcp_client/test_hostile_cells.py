@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui import environment_names
 from oi_tui.engine.events import ApprovalRequested, Event, MessageRecorded
 from oi_tui.engine.review.findings import Findings
 from oi_tui.engine.review.permissions import Permission
@@ -18,6 +17,7 @@ from oi_tui.mcp_client.cells import CellTools
 from oi_tui.mcp_client.runtime import Call
 from oi_tui.messages import Message
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.system import environment_names
 from oi_tui.widgets.approval.text import about
 from oi_tui.workspace import Workspace
 from tests.unit.mcp_client.conftest import Open, server

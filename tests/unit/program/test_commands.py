@@ -177,7 +177,7 @@ def test_every_key_belongs_to_one_command() -> None:
 
 def test_every_command_names_something_that_the_desk_can_do() -> None:
     from oi_tui.plain.commands import PlainCommands
-    from oi_tui.screens.chat.commands import ChatCommands
+    from oi_tui.screens.chat.commands.chat import ChatCommands
 
     wanted = {name for name in vars(commands.CommandActions) if not name.startswith("_")} - SUBJECTS
     assert wanted <= set(dir(ChatCommands))

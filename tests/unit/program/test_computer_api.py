@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui import environment_names
 from oi_tui.computer_api import ComputerApi, guard_environment
 from oi_tui.runtimes.languages import LANGUAGES
+from oi_tui.system import environment_names
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui import programs
 from oi_tui.runtimes.language import Choices
 from oi_tui.runtimes.languages import java, python
+from oi_tui.system import programs
 
 
 @pytest.fixture

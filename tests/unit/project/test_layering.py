@@ -14,9 +14,8 @@ PACKAGE = Path(__file__).parents[3] / "oi_tui"
 #: From the ground up. A part may import those below it; parts on one level do not know each other.
 LEVELS: tuple[frozenset[str], ...] = (
     frozenset({"secret_shapes"}),
-    frozenset({"environment_names", "programs", "computer", "version"}),
-    frozenset({"messages", "text", "paths", "environment", "demo", "json_lines"}),
-    frozenset({"opener"}),
+    frozenset({"system", "computer", "version"}),
+    frozenset({"messages", "text", "paths", "demo", "json_lines"}),
     frozenset({"runtimes", "engine"}),
     frozenset({"custom_languages", "computer_api", "mcp_client", "window"}),
     frozenset({"services"}),

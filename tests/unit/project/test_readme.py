@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui import environment_names
 from oi_tui.cli.main import parser
 from oi_tui.commands import COMMANDS
 from oi_tui.engine.settings import presets, yaml_file
@@ -19,6 +18,7 @@ from oi_tui.engine.storage import records
 from oi_tui.runtimes.languages import LANGUAGES
 from oi_tui.screens import help as help_screen
 from oi_tui.screens import keymap
+from oi_tui.system import environment_names
 from tests import reference_pages
 
 ROOT = Path(__file__).parents[3]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from oi_tui.runtimes.channel import Channel, LineReader
+from oi_tui.runtimes.processes.channel import Channel, LineReader
 
 
 @pytest.fixture

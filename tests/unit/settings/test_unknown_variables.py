@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui import environment_names
 from oi_tui.engine.settings.profile import Profile, ProfileError, settings
 from oi_tui.engine.settings.unknown_variables import check_names
+from oi_tui.system import environment_names
 
 ROOT = Path(__file__).parents[3]
 DECLARED = environment_names.ALL | {setting.variable for setting in settings() if setting.variable}
@@ -31,7 +31,7 @@ def test_every_name_in_the_code_is_declared() -> None:
 
 
 def test_every_declared_name_is_used() -> None:
-    lists = (ROOT / "oi_tui/environment_names.py").read_text(encoding="utf-8")
+    lists = (ROOT / "oi_tui/system/environment_names.py").read_text(encoding="utf-8")
     for name, value in vars(environment_names).items():
         if isinstance(value, str) and value.startswith("OI_TUI_") and value != environment_names.PREFIX:
             assert f'{name} = "{value}"' in lists

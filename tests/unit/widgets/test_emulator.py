@@ -263,7 +263,7 @@ def test_a_long_drawing_can_be_taken_up_in_the_middle() -> None:
 
 
 def test_the_emulator_is_loaded_only_when_a_program_needs_it() -> None:
-    modules = "oi_tui.app, oi_tui.screens.chat.commands, oi_tui.screens.chat.view"
+    modules = "oi_tui.app, oi_tui.screens.chat.commands.chat, oi_tui.screens.chat.view"
     code = f"import sys, {modules}; print('pyte' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from oi_tui.engine.events import MessageRecorded, RunReported
 from oi_tui.messages import Message, Stopping
 from oi_tui.screens.chat import status
-from oi_tui.screens.chat.progress import Progress
+from oi_tui.screens.chat.turn.progress import Progress
 from oi_tui.widgets.status_bar import Fact, fitted
 
 LONG = "please summarise all of the sales of the last ten years and plot them by month " * 5

@@ -33,7 +33,7 @@ from typing import Any
 from oi_tui.engine.llm import errors
 from oi_tui.engine.llm.transport.completion import Completion
 from oi_tui.engine.llm.transport.provider import QUIET, Provider
-from oi_tui.environment import close_to_others
+from oi_tui.system.environment import close_to_others
 
 #: So long, in seconds, a piece of a reply may wait for those that came with it.
 _MOMENT = 0.01

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from oi_tui.engine.events import Event, TurnEnded
-from oi_tui.screens.chat.foreground import Host
+from oi_tui.screens.chat.turn.foreground import Host
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.text import one_line
 

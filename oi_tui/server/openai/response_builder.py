@@ -9,7 +9,7 @@ from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, T
 from oi_tui.engine.output.plain import plain
 from oi_tui.messages import Message
 from oi_tui.server.event_log import LogItem, Question
-from oi_tui.server.response_request import LABEL, Item, ResponseRequest
+from oi_tui.server.openai.response_request import LABEL, Item, ResponseRequest
 
 _FINAL = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
 _IMAGES = {"base64.png": "image/png", "base64.jpeg": "image/jpeg"}

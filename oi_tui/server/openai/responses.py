@@ -12,11 +12,11 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from oi_tui.server.content import content_messages
 from oi_tui.server.context import ServerContext, context_of, read_object
 from oi_tui.server.guard import RefusedError
-from oi_tui.server.response_request import Item, ResponseRequest, messages_of, read_request
-from oi_tui.server.response_store import StoredResponse, listed
+from oi_tui.server.openai.content import content_messages
+from oi_tui.server.openai.response_request import Item, ResponseRequest, messages_of, read_request
+from oi_tui.server.openai.response_store import StoredResponse, listed
 from oi_tui.server.sessions import UnknownSessionError
 
 _CANCEL_SECONDS = 10.0

@@ -14,11 +14,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, RunReported, TurnEnded
 from oi_tui.engine.output.plain import plain
 from oi_tui.messages import InputRequested, Message, ValueBegan, ValueEnded
-from oi_tui.server import kernel_answers
 from oi_tui.server.context import Tempo
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
 from oi_tui.server.hosted_session import ConflictError, HostedSession
-from oi_tui.server.kernel_messages import frame_of, message_of
+from oi_tui.server.kernels import answers
+from oi_tui.server.kernels.messages import frame_of, message_of
 from oi_tui.server.options import Limits
 
 #: Cells of one client that may wait.
@@ -133,7 +133,7 @@ class KernelConnection:
             "username": "oi-tui",
             "session": self._kernel.id,
             "date": datetime.now(UTC).isoformat(),
-            "version": kernel_answers.PROTOCOL_VERSION,
+            "version": answers.PROTOCOL_VERSION,
         }
         record = {
             "header": header,
@@ -198,15 +198,15 @@ class KernelConnection:
         backend, language = self._kernel.session.backend, self._kernel.language
         match kind:
             case "kernel_info_request":
-                return kernel_answers.kernel_info(backend, language)
+                return answers.kernel_info(backend, language)
             case "complete_request":
-                return kernel_answers.completions(backend, language, content)
+                return answers.completions(backend, language, content)
             case "inspect_request":
-                return kernel_answers.inspection(backend, language, content)
+                return answers.inspection(backend, language, content)
             case "is_complete_request":
-                return kernel_answers.completeness(language, content)
+                return answers.completeness(language, content)
             case "history_request":
-                return kernel_answers.history(backend.messages, content)
+                return answers.history(backend.messages, content)
             case "comm_info_request":
                 return {"status": "ok", "comms": {}}
         return {"status": "error", "ename": "NotSupported", "evalue": f"no {kind[:50]}", "traceback": []}

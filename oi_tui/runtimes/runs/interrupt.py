@@ -4,9 +4,9 @@ import contextlib
 import signal
 import time
 
-from oi_tui.runtimes import process_table
 from oi_tui.runtimes.language import Language
-from oi_tui.runtimes.process import LanguageProcess
+from oi_tui.runtimes.processes import process_table
+from oi_tui.runtimes.processes.process import LanguageProcess
 
 #: The system knows to so many seconds when a process began.
 COARSE = 0.02

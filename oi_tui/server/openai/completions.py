@@ -13,11 +13,11 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from oi_tui.engine.events import TurnEnded
 from oi_tui.messages import Message
 from oi_tui.server.chunks import EventChunks
-from oi_tui.server.content import MODEL, content_messages
 from oi_tui.server.context import context_of, read_object
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import ConflictError, HostedSession
+from oi_tui.server.openai.content import MODEL, content_messages
 from oi_tui.server.sessions import DEFAULT
 
 _MODEL = {"id": MODEL, "object": "model", "created": 0, "owned_by": "oi-tui"}

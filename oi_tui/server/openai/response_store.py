@@ -10,8 +10,8 @@ from oi_tui.messages import Message
 from oi_tui.server.event_log import EventReader, GapError
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.server.response_builder import Event, ResponseBuilder
-from oi_tui.server.response_request import Item, ResponseRequest, digests
+from oi_tui.server.openai.response_builder import Event, ResponseBuilder
+from oi_tui.server.openai.response_request import Item, ResponseRequest, digests
 
 #: So many responses are kept, and about so many bytes of them and their events.
 _MOST_KEPT = 1_000

@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable
 
 from oi_tui.messages import LineReached, Report
-from oi_tui.runtimes.channel import Channel
 from oi_tui.runtimes.language import Language
-from oi_tui.runtimes.process import LanguageProcess
-from oi_tui.runtimes.python_line import PythonLine
-from oi_tui.runtimes.run_output import FRAME, RunOutput
-from oi_tui.runtimes.shell_line import ShellLine
+from oi_tui.runtimes.processes.channel import Channel
+from oi_tui.runtimes.processes.process import LanguageProcess
+from oi_tui.runtimes.runs.output import FRAME, RunOutput
+from oi_tui.runtimes.runs.python_line import PythonLine
+from oi_tui.runtimes.runs.shell_line import ShellLine
 
 
 class ActiveLine:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from enum import Enum, auto
 
 from oi_tui.messages import InputReceived, InputRequested, Printed, Report
-from oi_tui.runtimes import process_table
-from oi_tui.runtimes.channel import Event
-from oi_tui.runtimes.interrupt import Interrupt
-from oi_tui.runtimes.process import LanguageProcess
-from oi_tui.runtimes.run_output import RunOutput
+from oi_tui.runtimes.processes import process_table
+from oi_tui.runtimes.processes.channel import Event
+from oi_tui.runtimes.processes.process import LanguageProcess
+from oi_tui.runtimes.runs.interrupt import Interrupt
+from oi_tui.runtimes.runs.output import RunOutput
 
 #: How long a program must be quiet before somebody looks whether it waits for input, in seconds.
 _QUIET = 0.06

@@ -8,14 +8,14 @@ from enum import Enum, auto
 from typing import Literal, Protocol
 
 from oi_tui.messages import Printed, Report, RunEnded
-from oi_tui.runtimes import process_table
-from oi_tui.runtimes.active_line import ActiveLine
-from oi_tui.runtimes.channel import LONGEST_EVENT, Event
-from oi_tui.runtimes.input_watch import InputWatch
 from oi_tui.runtimes.language import Language
-from oi_tui.runtimes.process import Ended, Item, LanguageProcess
-from oi_tui.runtimes.run_output import RunOutput
-from oi_tui.runtimes.stopping import StopSteps
+from oi_tui.runtimes.processes import process_table
+from oi_tui.runtimes.processes.channel import LONGEST_EVENT, Event
+from oi_tui.runtimes.processes.process import Ended, Item, LanguageProcess
+from oi_tui.runtimes.runs.active_line import ActiveLine
+from oi_tui.runtimes.runs.input_watch import InputWatch
+from oi_tui.runtimes.runs.output import RunOutput
+from oi_tui.runtimes.runs.stopping import StopSteps
 from oi_tui.runtimes.variables import listed, loss, names_in
 
 #: How long a finished run waits for the mark of its end, where the program closed or lost its terminal.

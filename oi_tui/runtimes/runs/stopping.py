@@ -7,9 +7,9 @@ from enum import Enum, auto
 from typing import Literal
 
 from oi_tui.messages import Stopping
-from oi_tui.runtimes.interrupt import COARSE, Interrupt
 from oi_tui.runtimes.language import Language
-from oi_tui.runtimes.process import LanguageProcess
+from oi_tui.runtimes.processes.process import LanguageProcess
+from oi_tui.runtimes.runs.interrupt import COARSE, Interrupt
 
 Step = Literal["interrupt", "terminate", "kill"]
 

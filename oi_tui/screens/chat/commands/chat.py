@@ -16,12 +16,12 @@ from oi_tui.engine.models.llamafile import is_source
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.runtimes.availability import describe
-from oi_tui.screens.chat.cell_actions import CellActions
-from oi_tui.screens.chat.data import DataScreens
-from oi_tui.screens.chat.display import DisplaySettings
+from oi_tui.screens.chat.commands.cell_actions import CellActions
+from oi_tui.screens.chat.commands.data import DataScreens
+from oi_tui.screens.chat.commands.display import DisplaySettings
+from oi_tui.screens.chat.commands.log import LogScreens
+from oi_tui.screens.chat.commands.switch_model import ModelSwitcher
 from oi_tui.screens.chat.first_run import NO_MODEL
-from oi_tui.screens.chat.log import LogScreens
-from oi_tui.screens.chat.switch_model import ModelSwitcher
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.screens.help import HelpScreen
 from oi_tui.screens.keymap import here
@@ -214,7 +214,7 @@ class ChatCommands(ConversationActions):
     def examine(self) -> None:
         """Say on a page of its own what is wrong here and how to put it right."""
         from oi_tui.doctor.in_use import InUse
-        from oi_tui.screens.chat.doctor import show
+        from oi_tui.screens.chat.commands.doctor import show
 
         show(self._chat.app, InUse(self._workspace.profile, self._workspace.profile_path))
 

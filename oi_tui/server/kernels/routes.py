@@ -15,8 +15,8 @@ from starlette.websockets import WebSocket
 from oi_tui.server.context import ServerContext, context_of, read_object, subprotocol, while_connected
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.hosted_session import HostedSession
-from oi_tui.server.kernel_channels import Kernel, KernelConnection
-from oi_tui.server.kernel_messages import V1
+from oi_tui.server.kernels.channels import Kernel, KernelConnection
+from oi_tui.server.kernels.messages import V1
 from oi_tui.server.sessions import UnknownSessionError
 
 _DEFAULT = "python3"

@@ -7,7 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from oi_tui.environment import secret_variables
+from oi_tui.system.environment import secret_variables
 
 _OPENERS = (("xdg-open",), ("gio", "open"), ("wslview",), ("x-www-browser",))
 

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Union
 
-from oi_tui import environment_names
-from oi_tui.runtimes import process_table
-from oi_tui.runtimes.channel import LONGEST_EVENT, Channel, Event
-from oi_tui.runtimes.marks import MarkReader, spell
-from oi_tui.runtimes.pty import Pty
-from oi_tui.runtimes.readiness import Readiness
+from oi_tui.runtimes.processes import process_table
+from oi_tui.runtimes.processes.channel import LONGEST_EVENT, Channel, Event
+from oi_tui.runtimes.processes.marks import MarkReader, spell
+from oi_tui.runtimes.processes.pty import Pty
+from oi_tui.runtimes.processes.readiness import Readiness
 from oi_tui.runtimes.sandbox.base import SandboxedCommand
 from oi_tui.runtimes.sandbox.limits import LimitWatch
 from oi_tui.runtimes.sandbox.proxy import HostProxy
 from oi_tui.runtimes.sandbox.sandbox import Sandbox
+from oi_tui.system import environment_names
 
 #: What may wait, in bytes, of the output that comes while no run reads it; the oldest goes first.
 _LATER = 256 * 1024

@@ -13,7 +13,7 @@ from typing import Any
 import pexpect
 import ptyprocess
 
-_DRIVERS = Path(__file__).with_name("drivers")
+_DRIVERS = Path(__file__).parents[1] / "drivers"
 #: Keys that suspend, for which Python has no names: VDSUSP of termios.h.
 _MORE_KEYS = {"darwin": (11,)}
 _GUARD = "import sys; sys.path.insert(0, sys.argv.pop(1)); import guard"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from oi_tui.messages import Message
-from oi_tui.server.content import MODEL, content_messages
 from oi_tui.server.guard import RefusedError
+from oi_tui.server.openai.content import MODEL, content_messages
 
 #: The server of MCP that OpenAI's clients think they approve calls of.
 LABEL = "oi-tui"

@@ -1,0 +1,1 @@
+"""The processes of languages: their terminal, their channel, and the system's table of processes."""

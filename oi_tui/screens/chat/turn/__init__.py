@@ -1,0 +1,1 @@
+"""What the chat screen does while a turn runs."""

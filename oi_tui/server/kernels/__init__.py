@@ -1,0 +1,1 @@
+"""Jupyter's kernels, for notebooks and other clients."""

@@ -1,0 +1,1 @@
+"""The protocols of OpenAI that the server speaks: chat completions and responses."""
