@@ -30,7 +30,13 @@ _MAGICS = {
     "lua": "%%script lua -",
     "r": "%%script Rscript -",
 }
-_COMMENTS = {"javascript": "//", "java": "//", "html": "", "lua": "--"}
+_COMMENTS = {
+    "javascript": "//",
+    "java": "//",
+    "html": "",
+    "lua": "--",
+    **dict.fromkeys(("c", "cpp", "rust", "go", "php"), "//"),
+}
 _SUFFIXES = {
     "python": ".py",
     "shell": ".sh",
@@ -45,6 +51,10 @@ _SUFFIXES = {
     "powershell": ".ps1",
     "applescript": ".applescript",
     "react": ".jsx",
+    "c": ".c",
+    "cpp": ".cpp",
+    "rust": ".rs",
+    "go": ".go",
 }
 
 

@@ -3,6 +3,9 @@
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.languages import (
     applescript,
+    c,
+    cpp,
+    go,
     html,
     java,
     javascript,
@@ -14,6 +17,7 @@ from oi_tui.runtimes.languages import (
     r,
     react,
     ruby,
+    rust,
     shell,
     typescript,
 )
@@ -32,6 +36,10 @@ LANGUAGES: tuple[Language, ...] = (
     ruby.LANGUAGE,
     perl.LANGUAGE,
     lua.LANGUAGE,
+    c.LANGUAGE,
+    cpp.LANGUAGE,
+    rust.LANGUAGE,
+    go.LANGUAGE,
     powershell.LANGUAGE,
     applescript.LANGUAGE,
 )
