@@ -72,6 +72,7 @@ class Driver:
             self._saved["computer"] = import_quietly("python_computer").give(self)
         if os.environ.get("OI_TUI_TOOLS"):
             self._saved["tools"] = import_quietly("python_tools").give()
+        self._saved.update(import_quietly("python_llm").give(import_quietly))
 
     def _install(self):
         builtins.input = self._input
