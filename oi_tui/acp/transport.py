@@ -30,7 +30,7 @@ class LineTransport:
     async def send(self, message: dict[str, Any]) -> None:
         """Write a message. Raises ConnectionError where the editor takes no more."""
         if not await self._writer.write(json.dumps(message, separators=(",", ":"))):
-            raise ConnectionError("The editor does not read any more.")
+            raise ConnectionError("The editor stopped reading.")
 
     async def receive(self) -> dict[str, Any] | None:
         """Return the next message; None when the editor has closed its side."""

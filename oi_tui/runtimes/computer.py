@@ -255,7 +255,7 @@ class Computer:
             return
         if self._confinement.enabled:
             raise TargetError(
-                f"The sandbox holds programs on this machine only: turn it off to use {target.spelling}."
+                f"The sandbox works on this machine only: turn it off to use {target.spelling}."
             )
         self._refuse_while_running()
         with self._reaching:
@@ -423,7 +423,7 @@ class Computer:
         """Return why the sandbox does not work; None when it works, or is off. Takes a moment once."""
         if self._confinement.enabled and self._place:
             return (
-                f"The sandbox is on, but it does not hold programs {self.where}, so nothing runs. {_ONE_OF}"
+                f"The sandbox is on, but does not work for programs {self.where}, so nothing runs. {_ONE_OF}"
             )
         walls = self._walls()
         return walls.problem() if walls else None
@@ -431,16 +431,14 @@ class Computer:
     def why_no_sandbox(self) -> str | None:
         """Return why the sandbox would not work if it were turned on; None when it would."""
         if self._place:
-            return (
-                f"The sandbox holds programs on this machine only; code runs {self.where}. Use %target local."
-            )
+            return f"The sandbox works on this machine only; code runs {self.where}. Use %target local."
         return self._confinement.why_unavailable()
 
     def _refusal(self, declared: Language) -> str | None:
         """Return why the sandbox does not allow the language; None when it does, or is off."""
         if self._confinement.enabled and self._place:
             return (
-                f"The sandbox is on, but it does not hold programs {self.where}, so nothing runs. {_ONE_OF}"
+                f"The sandbox is on, but does not work for programs {self.where}, so nothing runs. {_ONE_OF}"
             )
         walls = self._walls()
         if walls is None:

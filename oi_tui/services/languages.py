@@ -223,7 +223,7 @@ class LanguageService:
         if self._own_computer is None:
             return "the languages of this conversation belong to another program."
         if self.computer.sandbox:
-            return "programs in the sandbox reach no screen. %sandbox off turns the sandbox off."
+            return "programs in the sandbox cannot use the screen. %sandbox off turns the sandbox off."
         if self.computer.where:
             return f"code runs {one_line(self.computer.where, 100)}. %target local changes that."
         return None

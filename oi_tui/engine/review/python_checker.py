@@ -101,7 +101,7 @@ def read(code: str, cwd: Path, earlier: Earlier | None = None) -> Seen:
             names = reader.bound
     except RecursionError:
         pass
-    return Seen([Finding("not understood", "code that is nested this deeply", 0)], {}, keeps_meanings=False)
+    return Seen([Finding("not understood", "code nested this deeply", 0)], {}, keeps_meanings=False)
 
 
 def _tree(code: str) -> ast.Module | None:

@@ -126,7 +126,7 @@ class Magics:
             known = getattr(Magics, kind + word, None)
             if known is not None:
                 return known.__doc__
-        return "Has no meaning here, and is left out." if word in _SILENT else None
+        return "Has no effect here." if word in _SILENT else None
 
     @staticmethod
     def _above(lines):
