@@ -81,6 +81,8 @@ class Execution:
         #: What the running code may ask the model.
         self.cell_requests = CellRequests()
         self._in_windows = False
+        #: The database that each language used when it was last asked for.
+        self._databases: dict[str, str] = {}
 
     @property
     def granted_windows(self) -> tuple[GrantedWindow, ...] | None:
@@ -148,6 +150,9 @@ class Execution:
         where, place = self._computer.where, self._computer.place_key
         self.earlier.enter(place)
         self._grants.enter(place)
+        database = self._enter_database(language)
+        if database:
+            note = " ".join(filter(None, (note, f"It runs in {database}.")))
         target, _ = cell_target.split(code.content)
         caution = ""
         if code.state == "unfinished" and code.call is None:
@@ -188,6 +193,10 @@ class Execution:
                 moved = f"Nothing ran: the question was asked {where or 'for this machine'}."
                 yield from self._log.record(code.but(state="failed", reason=moved))
                 return "failed", True
+            if language and self._computer.database(language) != database:
+                moved = f"Nothing ran: the question was about {database}."
+                yield from self._log.record(code.but(state="failed", reason=moved))
+                return "failed", True
             proposed = code.content if code.proposed is None else code.proposed
             edited = answer.code != proposed
             if cell_target.split(answer.code)[0] != target:
@@ -204,6 +213,14 @@ class Execution:
         requests = self.requests_of(code.content, language, profile)
         yield from self.run(code, callable_tools, requests, in_windows=in_windows)
         return self._log[code.id].state, code.decision != "auto"
+
+    def _enter_database(self, language: str | None) -> str:
+        """The database that the code would use; what was granted for another one is not granted there."""
+        database = self._computer.database(language) if language else ""
+        if language and database and self._databases.setdefault(language, database) != database:
+            self._databases[language] = database
+            self._grants.forget_language(language)
+        return database
 
     def _ask(
         self, code: Message, language: str | None, profile: Profile, caution: str, note: str, asker: str

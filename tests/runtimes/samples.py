@@ -462,6 +462,43 @@ C = Sample(
     comment="// nothing",
     keeps_files=True,
 )
+SQL = Sample(
+    name="sql",
+    needs="python3",
+    hello=".print hello",
+    unicode=".mode list\nselect 'grüße €'",
+    stderr=".shell echo trouble >&2",
+    remember="create table if not exists memory as select 41 as n;",
+    recall=".mode list\nselect n + 1 from memory",
+    error=".print before\nselect * from oops",
+    syntax_error=".print ran\nselec 1",
+    half=".shell printf half; sleep 0.4; echo ' line'",
+    sleep=".print go\n.shell sleep 60",
+    busy=".print go\nwith recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n",
+    stubborn=".shell trap '' INT TERM; echo go; sleep 60; sleep 60",
+    ask=".shell printf 'name? '; read name; echo hello $name",
+    leave=".exit 3",
+    die=".shell kill -9 $PPID; sleep 1",
+    terminal=".shell [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo yes",
+    width=".shell stty size | cut -d' ' -f2",
+    variable=".shell echo ${{{}-None}}",
+    folder=".shell pwd",
+    bytes=".shell printf 'a\\377b\\n'",
+    long_line=".mode list\nselect replace(hex(zeroblob(500000)), '0', 'x')",
+    many=(
+        ".mode list\nwith recursive n(i) as (select 0 union all select i + 1 from n where i < 29999)\n"
+        "select 'line ' || i from n"
+    ),
+    echo=".shell printf %s {!r}",
+    daemon=".shell setsid sleep {} &",
+    script=".shell sh script",
+    flood=".shell echo go; while :; do echo yyyyyyyyyyyyyyyyyyyy; done",
+    late=".shell (sleep 0.3; echo late) &",
+    paced=".shell sleep 0.3\nselect 1;\n.shell sleep 0.3",
+    paced_lines=(1, 3),
+    comment="-- nothing",
+    product=("select 6*7", "42"),
+)
 ZSH = replace(
     SHELL,
     name="zsh",
@@ -501,4 +538,21 @@ THERE = [
     )
     for sample in (PYTHON, SHELL)
 ]
-ALL = [PYTHON, SHELL, JAVASCRIPT, TYPESCRIPT, RUBY, PERL, LUA, R, JAVA, JULIA, C, ZSH, SH, *ENCLOSED, *THERE]
+ALL = [
+    PYTHON,
+    SHELL,
+    JAVASCRIPT,
+    TYPESCRIPT,
+    RUBY,
+    PERL,
+    LUA,
+    R,
+    JAVA,
+    JULIA,
+    C,
+    SQL,
+    ZSH,
+    SH,
+    *ENCLOSED,
+    *THERE,
+]

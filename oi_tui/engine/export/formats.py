@@ -23,6 +23,7 @@ _RAN = ("finished", "failed", "interrupted", "lost")
 #: How a cell of a Python notebook runs another language.
 _MAGICS = {
     "shell": "%%bash",
+    "sql": "%%sql",
     "bash": "%%bash",
     "javascript": "%%script node",
     "ruby": "%%ruby",
@@ -35,6 +36,7 @@ _COMMENTS = {
     "java": "//",
     "html": "",
     "lua": "--",
+    "sql": "--",
     **dict.fromkeys(("c", "cpp", "rust", "go", "php"), "//"),
 }
 _SUFFIXES = {
@@ -46,6 +48,7 @@ _SUFFIXES = {
     "perl": ".pl",
     "lua": ".lua",
     "r": ".R",
+    "sql": ".sql",
     "java": ".java",
     "html": ".html",
     "powershell": ".ps1",

@@ -19,6 +19,7 @@ from oi_tui.runtimes.languages import (
     ruby,
     rust,
     shell,
+    sql,
     typescript,
 )
 
@@ -26,6 +27,7 @@ from oi_tui.runtimes.languages import (
 LANGUAGES: tuple[Language, ...] = (
     python.LANGUAGE,
     shell.LANGUAGE,
+    sql.LANGUAGE,
     javascript.LANGUAGE,
     typescript.LANGUAGE,
     html.LANGUAGE,

@@ -35,7 +35,6 @@ class Magics:
         self._driver = driver
         self._commands = Commands(driver)
         self._last_folder = None
-        self._known_databases = None
         #: Functions of the program, by their names.
         self.registered = {"line": {}, "cell": {}}
         self.shell = self._commands.shell
@@ -352,9 +351,7 @@ class Magics:
 
     @property
     def _databases(self):
-        if self._known_databases is None:
-            self._known_databases = import_quietly("python_sql").Databases()
-        return self._known_databases
+        return import_quietly("python_sql").databases_of(self._driver)
 
     def _line_sql(self, rest):
         """Runs a query and returns its rows; data frames are tables by their names."""

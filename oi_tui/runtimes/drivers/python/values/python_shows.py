@@ -17,7 +17,7 @@ import weakref
 
 _FIGURES = "_oi_tui_figures"
 #: Names of classes that may be tables.
-_FRAMES = ("DataFrame", "Series", "Table", "RecordBatch")
+_FRAMES = ("DataFrame", "Series", "Table", "RecordBatch", "SqlRows")
 #: Names of classes of which a list may be a table.
 _RECORDS = ("dict", "Row")
 #: So many values of a cell are told apart from what is printed.
