@@ -45,8 +45,7 @@ def text(cell: Any) -> str:
 @pytest.mark.parametrize("binary", [False, True])
 async def test_nbclient_executes_a_notebook(server: Server, binary: bool) -> None:
     cells = notebook("kept = 41", "print(kept + 1)", PICTURE, "print('before')\nkept")
-    # Output may arrive in pieces, as from any kernel.
-    done = await execute(server, cells, binary=binary, coalesce_streams=True)
+    done = await execute(server, cells, binary=binary)
     assert [cell.execution_count for cell in done.cells] == [1, 2, 3, 4]
     assert "42" in text(done.cells[1])
     assert [output.output_type for output in done.cells[2].outputs] == ["display_data"]
