@@ -303,12 +303,13 @@ class PlainConversation:
 
     def _ask_input(self, request: InputRequested) -> None:
         self._end_input()
+        if request.masked:  # before the question is seen: a password may be typed at once
+            self._echo.enter_context(self.keyboard.hidden())
         if self.keyboard.is_terminal and self._reads and not self.keyboard.hush():
+            self._end_input()
             return
         self._input = request
         self.story.ask_input(self._language, request)
-        if request.masked:
-            self._echo.enter_context(self.keyboard.hidden())
         if not self._reads:
             self._type(request, None)
 

@@ -32,7 +32,9 @@ OFFERS = offers("python", CODE, Path("/work"))
 
 
 class Question(IdleClock):
-    """The panel above a prompt, with the routing that the chat screen does."""
+    """The panel above a prompt, with the routing and the looks of the chat screen."""
+
+    CSS_PATH = [paths.styles() / "app.tcss"]
 
     def __init__(self, code: str = CODE) -> None:
         super().__init__()
@@ -71,12 +73,6 @@ class Question(IdleClock):
     def on_approval_panel_keys_passed_on(self, event: ApprovalPanel.KeysPassedOn) -> None:
         self.query_one(Prompt).focus()
         self.query_one(Prompt).insert(event.text)
-
-
-class StyledQuestion(Question):
-    """Looks as in the chat screen."""
-
-    CSS_PATH = [paths.styles() / "app.tcss"]
 
 
 @asynccontextmanager
@@ -425,7 +421,7 @@ async def test_each_risk_stands_in_a_row_beside_its_code() -> None:
 @pytest.mark.parametrize("size", [(40, 12), (44, 14), (60, 20), (80, 24), (200, 50)])
 async def test_no_answer_is_cut_off(size: tuple[int, int]) -> None:
     code = "import shutil\n" + "".join(f"shutil.rmtree('folder{n}')\n" for n in range(30))
-    app = StyledQuestion(code)
+    app = Question(code)
     async with app.run_test(size=size) as pilot:
         app.ask()
         panel = app.query_one(ApprovalPanel)

@@ -252,6 +252,8 @@ class ApprovalPanel(Widget, can_focus=True):
     def wait_for_quiet(self) -> None:
         """Let no key answer until the keyboard has been quiet again."""
         self._quiet.begin()
+        if self.is_running:  # on a slow machine it takes a while until the person sees it
+            self.call_after_refresh(self._quiet.begin)
         self.armed = False
         if self._pressed:
             self._pass_on("")

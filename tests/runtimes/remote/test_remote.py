@@ -410,7 +410,7 @@ def test_the_sandbox_is_not_promised_elsewhere(make: Make) -> None:
     assert "nothing runs" in (computer.why_nothing_runs() or "")
     played = play(computer, "shell", "echo ran")
     assert (played.state, played.text) == ("failed", "")
-    assert "does not hold programs" in played.reason
+    assert "does not work for programs" in played.reason
 
 
 # -- here and there
