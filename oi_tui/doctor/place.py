@@ -22,12 +22,16 @@ _FIXES = {
     "ssh": "Run `ssh {place} python3 --version` in a terminal: it must answer without asking anything.",
     "container": "Check that the container runs, or that the image is there and has Python 3.8 or later.",
     "command": "Run `{place} python3 --version` in a terminal: it must answer without asking anything.",
-    "kernel": "Name the connection file of a running kernel: %connect_info in a notebook shows it.",
+    "kernel": (
+        "Name the connection file of a running kernel (%connect_info in a notebook shows it), or the address "
+        "of a Jupyter server; kernel:https://HOST/# lists what is there."
+    ),
 }
 
 
 def target(profile: "Profile") -> Iterator[Finding]:
     """Whether the target can be reached, as whom, and which languages are there."""
+    from oi_tui.engine.credentials.keys import find_token
     from oi_tui.runtimes.computer import Computer
     from oi_tui.runtimes.remote.target import TargetError, parse
 
@@ -45,6 +49,7 @@ def target(profile: "Profile") -> Iterator[Finding]:
             shell=profile.shell,
             hidden=() if profile.share_keys else held_back(profile.pass_environment),
             target=profile.target,
+            find_token=find_token,
         )
     except TargetError as error:
         yield Finding(False, str(error), fix)

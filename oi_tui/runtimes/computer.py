@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.link import Stopped
 
 #: So much of the output of startup code is shown if it fails, in characters.
@@ -89,12 +90,14 @@ class Computer:
         startup: Sequence[tuple[str, str]] = (),
         target: str = LOCAL,
         ask: "Ask | None" = None,
+        find_token: "FindToken | None" = None,
         share_keys: bool = False,
         unlisted: Callable[[], Sequence[Language]] = tuple,
     ) -> None:
         """`startup` is code, with its language, that runs when the language starts.
 
         `ask` answers the questions of ssh while the target is reached; without it, they make that fail.
+        `find_token` finds the kept token of a Jupyter server.
         `unlisted` gives languages that are not offered as such, but can run: the tools of other programs.
         They run on this machine, whatever the target. Raises TargetError where the target cannot be reached.
         """
@@ -127,6 +130,7 @@ class Computer:
         self._closed = False
         self._losses: deque[Loss] = deque(maxlen=100)
         self._share_keys = share_keys
+        self._find_token = find_token
         #: Held while a place is reached, which is given up when all is closed.
         self._reaching = threading.Lock()
         self._closing = threading.Event()
@@ -280,7 +284,9 @@ class Computer:
         if target.kind == "kernel":
             from oi_tui.runtimes.remote.kernel import KernelPlace
 
-            return KernelPlace(target, on_loss=self.note_loss, stopped=stopped)
+            return KernelPlace(
+                target, on_loss=self.note_loss, find_token=self._find_token, ask=ask, stopped=stopped
+            )
         return RemotePlace(
             target,
             choices=self._choices,

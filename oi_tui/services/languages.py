@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from oi_tui import computer_api
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine import protocols
+from oi_tui.engine.credentials.keys import find_token
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile, ProfileError
@@ -290,6 +291,7 @@ class LanguageService:
             target=profile.target,
             share_keys=profile.share_keys,
             unlisted=self._mcp.languages,
+            find_token=find_token,
         )
 
     def _collect_languages(self) -> tuple[Language, ...]:
