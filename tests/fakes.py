@@ -85,7 +85,6 @@ class Computer:
         self.details: dict[tuple[str, str], Detail] = {}
         self.losses: list[Loss] = []
         self.interrupted = threading.Event()
-        self.databases: dict[str, str] = {}
         self.target = "local"
         self.connected: list[str] = []
         self.sandbox = False
@@ -160,9 +159,6 @@ class Computer:
     @property
     def where(self) -> str:
         return "" if self.target == "local" else f"on {self.target} as ana, /scratch"
-
-    def database(self, language: str) -> str:
-        return self.databases.get(language, "")
 
     @property
     def place_key(self) -> str:

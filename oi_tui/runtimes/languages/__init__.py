@@ -3,9 +3,6 @@
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.languages import (
     applescript,
-    c,
-    cpp,
-    go,
     html,
     java,
     javascript,
@@ -17,9 +14,7 @@ from oi_tui.runtimes.languages import (
     r,
     react,
     ruby,
-    rust,
     shell,
-    sql,
     typescript,
 )
 
@@ -27,7 +22,6 @@ from oi_tui.runtimes.languages import (
 LANGUAGES: tuple[Language, ...] = (
     python.LANGUAGE,
     shell.LANGUAGE,
-    sql.LANGUAGE,
     javascript.LANGUAGE,
     typescript.LANGUAGE,
     html.LANGUAGE,
@@ -38,10 +32,6 @@ LANGUAGES: tuple[Language, ...] = (
     ruby.LANGUAGE,
     perl.LANGUAGE,
     lua.LANGUAGE,
-    c.LANGUAGE,
-    cpp.LANGUAGE,
-    rust.LANGUAGE,
-    go.LANGUAGE,
     powershell.LANGUAGE,
     applescript.LANGUAGE,
 )
