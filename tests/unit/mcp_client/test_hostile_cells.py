@@ -78,6 +78,7 @@ def test_what_a_cell_does_not_name_is_refused_in_every_writing(open_workspace: O
     assert printed.strip() == "REACHED"
 
 
+@pytest.mark.needs("bash")
 def test_only_the_python_of_the_cell_can_call_what_the_cell_names(
     open_workspace: Open, workplace: Path
 ) -> None:

@@ -213,7 +213,7 @@ def test_servers_run_neither_in_the_sandbox_nor_where_the_profile_forbids_it(ope
     [
         ("t = no-such-program-here", "no-such-program-here was not found"),
         ("t = KEY=${NOT_SET_ANYWHERE} python3", "NOT_SET_ANYWHERE is not set"),
-        ("t = false", "it ended (exit code 1)"),
+        pytest.param("t = false", "it ended (exit code 1)", marks=pytest.mark.needs("false")),
         ("t = http://127.0.0.1:9/mcp", "t"),
     ],
 )

@@ -15,6 +15,7 @@ from oi_tui.engine.llm.base import Delta, Finish, Text, ToolCallPiece
 from oi_tui.engine.review.permissions import Permission
 from oi_tui.engine.settings.profile import Profile, settings
 from oi_tui.engine.settings.setting import ProfileError, Setting
+from tests import programs
 from tests.fakes import Llm, call
 from tests.setting_values import other_value
 
@@ -83,6 +84,7 @@ def test_every_documented_attribute_acts_or_says_why_not(path: str, interpreter:
 def test_every_setting_of_a_profile_acts_or_is_refused(
     setting: Setting, interpreter: OpenInterpreter
 ) -> None:
+    programs.need(*(("env",) if setting.name == "target" else ()))  # command:env
     place, name = part(interpreter, setting.key)
     if setting.key in ACTING:
         setattr(place, name, other_value(setting))

@@ -142,6 +142,7 @@ def test_the_profile_that_is_named_is_the_one_that_is_looked_at(tmp_path: Path) 
     assert done.returncode == 1
 
 
+@pytest.mark.needs("env")
 def test_a_target_is_reached_and_what_is_there_is_reported() -> None:
     done = examined("--target", "command:env")
     reported = " ".join(done.stdout.split())

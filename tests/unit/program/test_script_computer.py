@@ -64,6 +64,7 @@ def test_a_script_uses_files_and_skills(tmp_path: Path) -> None:
         assert skills.list() == ["say_hello"]
 
 
+@pytest.mark.needs("bash")
 def test_a_shell_command_is_run_by_exec() -> None:
     with OpenInterpreter() as interpreter:
         assert printed(interpreter.computer.exec("echo hello")) == "hello"

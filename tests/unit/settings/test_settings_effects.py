@@ -450,6 +450,7 @@ SEEN_IN_SHELL = ("sandbox", "sandbox_hosts", "sandbox_writable", "share_keys", "
 @pytest.mark.parametrize("setting", settings(), ids=lambda item: item.name)
 def test_a_setting_is_seen_to_act(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     programs.need(*(("bash",) if setting.name in SEEN_IN_SHELL else ()))
+    programs.need(*(("env",) if setting.name == "target" else ()))  # command:env
     assert setting.name in EFFECTS, "say here how this setting can be seen to act"
     monkeypatch.setenv("CANARY_API_KEY", "canary-in-environment")
     effect = EFFECTS[setting.name]

@@ -125,6 +125,7 @@ def test_a_file_that_cannot_be_written_is_reported(bare: pytest.MonkeyPatch, tmp
     assert copy("y" * (LONGEST + 1), Screen()).startswith("not copied")
 
 
+@pytest.mark.needs("cat")
 def test_on_macos_the_text_is_utf8_whatever_the_locale_is(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
     folder = tool(tmp_path / "bin", "pbcopy", f'cat >{tmp_path}/copied; echo "$LC_ALL" >{tmp_path}/locale')
     bare.setenv("PATH", f"{folder}:{os.environ['PATH']}")
