@@ -109,3 +109,11 @@ def begin() -> None:
         return
     handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     _root.addHandler(handler)
+
+
+def keep_others() -> None:
+    """Keep what other packages report too, which would go to standard error else."""
+    root = logging.getLogger()
+    for handler in _root.handlers:
+        if handler not in root.handlers:
+            root.addHandler(handler)

@@ -80,7 +80,7 @@ def find(name: str) -> Path:
     if theirs := original_profiles.named(name):
         raise ProfileError(
             f"there is no profile {name!r}, but Open Interpreter has one ({paths.short(theirs)}); "
-            "oi-tui --import brings it in"
+            "oi-tui --import imports it"
         )
     known = names()
     hint = nearest(name, known) or f"; there are {', '.join(known)}"
@@ -138,7 +138,7 @@ def open_profile(
     """The profile that is asked for, and where its changes are saved. Raises ProfileError or OSError.
 
     What comes from the network, and what is a program, is used after `ask` only, unless exactly that content
-    was trusted before. Their changes are saved nowhere. Without `write` no profile is made or changed.
+    was trusted before. Their changes are not saved. Without `write` no profile is made or changed.
     """
     if name is not None and "://" in name:
         if offline:
@@ -201,7 +201,7 @@ def fetch(address: str) -> Shown:
     try:
         with urllib.request.urlopen(address, timeout=_PATIENCE) as answer:
             if not answer.url.startswith(("http://", "https://")):
-                raise ProfileError("leads elsewhere than to a web address", path=address)
+                raise ProfileError("redirects to something that is not a web address", path=address)
             raw = answer.read(_LONGEST + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or error

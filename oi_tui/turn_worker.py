@@ -34,7 +34,7 @@ class TurnWorker:
                     request_log.step("%s", line)
                 self._put(event)
         except Exception as error:  # noqa: BLE001 -- the end of the worker; it reports
-            _log.exception("A turn broke off")
+            _log.exception("A turn failed")
             self._put(TurnEnded("failed", f"An internal error ended the turn ({error}); %log shows details."))
 
     def take(self) -> list[Event]:

@@ -21,6 +21,7 @@ from oi_tui.engine.skills import Skills
 from oi_tui.engine.storage.journal import Journal
 from oi_tui.engine.storage.store import Store
 from oi_tui.messages import Message
+from oi_tui.services.cell_model import CellModel
 from oi_tui.services.conversation import CurrentConversation
 from oi_tui.services.languages import Languages, LanguageService
 from oi_tui.services.mcp import McpService
@@ -74,6 +75,7 @@ class Workspace:
             session=lambda: self.session,
             ask_model=lambda text, images: self.side_requests.ask(text, images),
             takes_images=lambda: self.model.takes_images,
+            cell_model=CellModel(lambda: self.model.logged, self.model.facts, lambda: self.session),
             computer=computer,
             lent=lent,
             earlier=earlier,

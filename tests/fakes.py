@@ -85,6 +85,7 @@ class Computer:
         self.details: dict[tuple[str, str], Detail] = {}
         self.losses: list[Loss] = []
         self.interrupted = threading.Event()
+        self.databases: dict[str, str] = {}
         self.target = "local"
         self.connected: list[str] = []
         self.sandbox = False
@@ -159,6 +160,9 @@ class Computer:
     @property
     def where(self) -> str:
         return "" if self.target == "local" else f"on {self.target} as ana, /scratch"
+
+    def database(self, language: str) -> str:
+        return self.databases.get(language, "")
 
     @property
     def place_key(self) -> str:

@@ -23,11 +23,14 @@ PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(nodejs_whee
 #: The program that runs a language, where the language is not called like it.
 OF_LANGUAGE = {
     "applescript": "osascript",
+    "c": "gcc",
+    "cpp": "g++",
     "java": "jshell",
     "javascript": "node",
     "lua": "lua5.4",
     "powershell": "pwsh",
     "r": "R",
+    "rust": "rustc",
     "shell": "bash",
     "typescript": "node",
 }

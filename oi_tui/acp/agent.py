@@ -62,7 +62,7 @@ class AcpSession:
     async def prompt(self, blocks: list[Any]) -> schema.PromptResponse:
         """Work on a prompt until the turn ends. Raises RequestError."""
         if self._prompting:
-            raise refused("This session works on another prompt. Cancel it first.")
+            raise refused("This session is busy with another prompt. Cancel it first.")
         messages = messages_of(blocks)
         self._prompting = True
         try:
@@ -107,7 +107,7 @@ class AcpSession:
             if not self._ended.done():
                 await asyncio.to_thread(self.workspace.session.interrupt)
         if self._ended and not self._ended.done():
-            raise refused("The code of the cancelled prompt has not ended yet. Try again in a moment.")
+            raise refused("The code of the cancelled prompt is still running. Try again in a moment.")
 
     async def replay(self) -> None:
         """Send the conversation so far."""
@@ -143,7 +143,7 @@ class AcpSession:
                 elif not self._gone:
                     self._hand_over(event)
         except Exception:  # noqa: BLE001 -- the end of the thread; it reports
-            _log.exception("A turn broke off")
+            _log.exception("A turn failed")
             self.workspace.session.interrupt()
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(_settle, ended, end)
@@ -218,7 +218,7 @@ class AcpSession:
                 mode=schema.ElicitationFormSessionMode(session_id=self.id, requested_schema=form),
             )
         except Exception as error:  # noqa: BLE001 -- a client may answer with anything
-            _log.warning("The editor did not give a line: %s", error)
+            _log.warning("The editor returned no input: %s", error)
             return None
         accepted = isinstance(answer, schema.AcceptElicitationResponse)
         line = (answer.content or {}).get("line") if accepted else None
@@ -301,7 +301,7 @@ class OiTuiAgent:
         """Begin a conversation that has the content of another one, which stays as it is."""
         if open_one := self._sessions.get(session_id):
             if open_one.busy:
-                raise refused("This session works on a prompt. Wait for its end, or cancel it first.")
+                raise refused("This session is busy with a prompt. Wait until it ends, or cancel it.")
             copy = self._workspace(cwd, mcp_servers)
             copy.conversation.begin(open_one.workspace.session.messages)
         else:

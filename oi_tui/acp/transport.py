@@ -30,7 +30,7 @@ class LineTransport:
     async def send(self, message: dict[str, Any]) -> None:
         """Write a message. Raises ConnectionError where the editor takes no more."""
         if not await self._writer.write(json.dumps(message, separators=(",", ":"))):
-            raise ConnectionError("The editor does not read any more.")
+            raise ConnectionError("The editor stopped reading.")
 
     async def receive(self) -> dict[str, Any] | None:
         """Return the next message; None when the editor has closed its side."""
@@ -58,10 +58,10 @@ class LineTransport:
         except (ValueError, RecursionError):
             self._refuse(_PARSE_ERROR, "This line is not JSON.")
             return
-        if isinstance(message, dict) and isinstance(message.get("method", ""), str):
-            self._wait_for(self._received.put(message))
+        if problem := _problem(message):
+            self._refuse(_INVALID_REQUEST, problem)
         else:
-            self._refuse(_INVALID_REQUEST, "A message must be an object whose method is text.")
+            self._wait_for(self._received.put(message))
 
     def _refuse(self, code: int, sentence: str) -> None:
         error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": sentence}}
@@ -70,3 +70,30 @@ class LineTransport:
 
     def _wait_for(self, work: Any) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def _problem(message: Any) -> str:
+    """Say what makes a message none of JSON-RPC, for which the package would end the connection; else ""."""
+    if not isinstance(message, dict):
+        return "A message must be an object."
+    if not isinstance(message.get("method", ""), str):
+        return "The method of a message must be text."
+    if not isinstance(message.get("id"), str | int | None):
+        return "The id of a message must be text or a whole number."
+    if "method" in message:
+        return (
+            ""
+            if isinstance(message.get("params"), dict | None)
+            else "The params of a message must be an object."
+        )
+    if "id" not in message:
+        return "A message must have a method or an id."
+    error = message.get("error")
+    if error is None:
+        return ""
+    is_error = isinstance(error, dict) and isinstance(error.get("code"), int)
+    return (
+        ""
+        if is_error and isinstance(error.get("message"), str)
+        else "An error must have a code and a message."
+    )

@@ -58,7 +58,7 @@ class FileCopies:
         computer = self._workspace.computer
         target = words.pop(0) if len(words) > 1 and computer.why_not_at(words[0]) is None else ""
         if not 1 <= len(words) <= 2 or not all(words):
-            raise CommandError(f"Type %{command} [TARGET] {usage}; names with blanks stand in quotes.")
+            raise CommandError(f"Type %{command} [TARGET] {usage}; put names with spaces in quotes.")
         files = computer.files_on(target)
         if files is None:
             others = [name for name in computer.targets if name != computer.target]

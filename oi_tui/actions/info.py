@@ -16,7 +16,7 @@ def info(workspace: Workspace) -> str:
     """The lines of `%info`; asks the languages' programs and a keyring, which takes a moment."""
     profile, computer = workspace.profile, workspace.computer
     served = f" at {one_line(profile.api_base, 200)}" if profile.api_base else ""
-    file = paths.short(workspace.profile_path) if workspace.profile_path else "changes are saved nowhere"
+    file = paths.short(workspace.profile_path) if workspace.profile_path else "changes are not saved"
     languages = (f"  {name}: {computer.describe(name)}" for name in computer.languages)
     lines = (
         f"oi-tui {__version__}, Python {sys.version.split()[0]}, {platform.platform()}",

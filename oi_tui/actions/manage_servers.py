@@ -187,7 +187,7 @@ class ServerManager:
             if path:
                 save(path, {"mcp_servers": lines})
         except (OSError, ProfileError) as error:
-            self._ui.tell(f"This holds until you leave, and was not saved: {error}", warning=True)
+            self._ui.tell(f"This lasts until you quit; it could not be saved: {error}", warning=True)
 
     def _trust(self, status: Status) -> None:
         name = status.server.name
@@ -201,7 +201,7 @@ class ServerManager:
             except OSError as error:
                 self._ui.tell(f"Could not save that: {error.strerror or error}", warning=True)
             else:
-                self._ui.tell(f"The tools of {name} are used as they are now.")
+                self._ui.tell(f"The tools of {name} are now used.")
 
         about = ["The model gets these descriptions.", "", *self._workspace.mcp.servers.changes(status)]
         self._ui.confirm(f"Use the changed tools of the MCP server {name}?", about, accept)

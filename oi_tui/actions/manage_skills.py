@@ -16,7 +16,7 @@ def tell_skills(ui: UserInterface, found: Skills) -> None:
         source = f" (from the package {skill.package})" if skill.package else ""
         lines.append(f"{skill.name}: {skill.description}{state}\n    {paths.short(skill.path)}{source}")
     lines = lines or ["There are no skills."]
-    hint = "%skills save NAME makes one of the code that ran here. Your own skills are in"
+    hint = "%skills save NAME makes a skill from the code that ran here. Your own skills are in"
     ui.tell("\n".join([*lines, f"{hint} {paths.short(skills.folder())}."]))
 
 

@@ -85,7 +85,7 @@ class Rewind:
         if not dropped:
             there = {message.id for message in self._messages}
             went_on = bool(steps) and any(message.id not in there for message in steps[-1].dropped)
-            why = "the conversation went on since then" if went_on else "nothing was taken back"
+            why = "the conversation has continued since then" if went_on else "nothing was undone"
             self._ui.tell(f"Nothing to restore: {why}.", warning=True)
             return
         self.taken = ()

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from oi_tui.actions.interface import BUSY, UserInterface
 from oi_tui.engine import cell_target
+from oi_tui.engine.credentials import redaction
 from oi_tui.runtimes.remote import ssh_hosts
 from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.services.languages import Languages
@@ -75,6 +76,9 @@ class _Attempt:
         if answer is None:
             # Without an answer, ssh would ask the same again.
             self._stopped.set()
+        elif masked and self._name.startswith("kernel:"):
+            # The token of a server is worth as much as a key.
+            redaction.learn(answer.strip())
         return answer
 
 

@@ -47,7 +47,7 @@ def sessions(address: Address) -> list[Mapping[str, Any]]:
     except (httpx.HTTPError, OSError) as error:
         raise AttachError(f"Cannot reach a server at {address.shown}: {one_line(str(error), 300)}") from None
     except (ValueError, KeyError, TypeError):
-        raise AttachError(f"What answers at {address.shown} is not oi-tui --server.") from None
+        raise AttachError(f"The program at {address.shown} is not oi-tui --server.") from None
 
 
 class Connection:
@@ -160,4 +160,4 @@ def _reason(body: bytes) -> str:
     try:
         return one_line(str(json.loads(body)["error"]["message"]), 300)
     except (ValueError, KeyError, TypeError):
-        return "it does not say why."
+        return "it gave no reason."

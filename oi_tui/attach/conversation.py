@@ -231,7 +231,7 @@ class AttachedConversation:
             self._left = True
         else:
             self._interrupted = time.monotonic()
-            self._story.note("\nctrl+c again leaves; the session goes on.")
+            self._story.note("\nctrl+c again leaves; the session continues.")
 
     def _send(self, record: Mapping[str, Any]) -> bool:
         sent = self._link.send(record)
@@ -264,7 +264,7 @@ class AttachedConversation:
         if findings := [one_line(str(item), 200) for item in asked.get("findings") or ()]:
             self._story.note(f"What it does: {'; '.join(findings)}.")
         if not self._may_approve:
-            self._story.note("It waits for an answer elsewhere: this is no terminal.")
+            self._story.note("It waits for an answer elsewhere, because this is not a terminal.")
 
     def _put_question(self, question: _Question) -> None:
         """Ask, once nobody types; what was typed before is no answer."""

@@ -48,7 +48,7 @@ def run(address: Address) -> int:
             return 0
         save = Images(address, session).save
         story = PlainEventHandler(say, note, save, echoes=keyboard.is_terminal)
-        story.note(f"Attached to {address.shown}. ctrl+d leaves; the session goes on.")
+        story.note(f"Attached to {address.shown}. ctrl+d leaves; the session continues.")
         link = Connection(address, session, alarm.ring)
         stack.callback(link.close)
         seen = keyboard.is_terminal and sys.stdout.isatty()
@@ -72,7 +72,7 @@ def _asked_token(address: Address) -> str:
     # The address of the page is what is easily copied.
     token = token_of(typed) or typed
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise AddressError("--attach: this is no token; oi-tui --server prints it")
+        raise AddressError("--attach: this is not a token; oi-tui --server prints it")
     return token
 
 

@@ -9,7 +9,7 @@ from oi_tui.text import one_line
 
 #: Flags with another name here.
 _RENAMED = {"--config-file": "--profile"}
-#: Flags that choose a profile or a model. What a person chooses with the flags of oi-tui counts more.
+#: Flags that choose a profile or a model. What a person chooses with the flags of oi-tui takes precedence.
 _CHOICES: dict[str, dict[str, str | bool]] = {
     "--assistant": {"profile": "assistant"},
     "--codestral": {"profile": "codestral"},
@@ -72,7 +72,7 @@ def add_choices(given: argparse.Namespace, chosen: Sequence[str]) -> list[str]:
 
 
 def _ignored(flag: str, name: str, stronger: str) -> str:
-    return f"{flag} does not change the {_WORDS[name]}: {stronger} counts more."
+    return f"{flag} does not change the {_WORDS[name]}: {stronger} takes precedence."
 
 
 def answered(arguments: Sequence[str]) -> int | None:

@@ -120,18 +120,16 @@ def parser() -> _Parser:
         "--import",
         dest="import_all",
         action="store_true",
-        help="bring in the profiles, conversations and models of Open Interpreter on this machine",
+        help="import the profiles, conversations and models of Open Interpreter on this machine",
     )
     made.add_argument(
         "--import-profiles", action="store_true", help="copy the profiles of Open Interpreter on this machine"
     )
-    made.add_argument("-pl", "--plain", action="store_true", help="plain lines instead of a screen")
+    made.add_argument("-pl", "--plain", action="store_true", help="plain lines instead of the full screen")
     made.add_argument(
-        "--acp", action="store_true", help="be the agent of an editor that speaks the Agent Client Protocol"
+        "--acp", action="store_true", help="work as the agent of an editor (Agent Client Protocol)"
     )
-    made.add_argument(
-        "--mcp", action="store_true", help="run code for a host that speaks the Model Context Protocol"
-    )
+    made.add_argument("--mcp", action="store_true", help="run code for an MCP host (Model Context Protocol)")
     made.add_argument(
         "--stdin", action="store_true", help="run one request from standard input, print, and exit"
     )
@@ -355,7 +353,7 @@ def _waiting() -> list[str]:
     from oi_tui.engine.storage.store import Store
 
     found = setup.look(Store(paths.conversations()))
-    return ["Open Interpreter was found on this machine; oi-tui --import brings it in."] if found else []
+    return ["Open Interpreter was found on this machine; oi-tui --import imports it."] if found else []
 
 
 def _describe_profile(path: Path) -> str:
@@ -372,7 +370,7 @@ def _reset_profile(name: str) -> int:
     """Set a profile back to what it was at first; the file as it was is kept beside it."""
     path = profiles.find(name)
     if path.parent != paths.profiles() or path.suffix != ".yaml":
-        raise ProfileError("only profiles of the profiles folder can be reset", path=path)
+        raise ProfileError("only profiles in the profiles folder can be reset", path=path)
     if path.exists():
         kept = migration.keep(path, yaml_file.read_text(path))
         _print(f"The previous profile is saved as {one_line(paths.short(kept))}.")
@@ -397,7 +395,7 @@ def _import_all() -> int:
     from oi_tui.engine.storage.store import Store
 
     imported = setup.bring_in(Store(paths.conversations()))
-    lines = [str(imported)] if str(imported) else ["Nothing of Open Interpreter was found that is not here."]
+    lines = [str(imported)] if str(imported) else ["Nothing new was found in Open Interpreter's folders."]
     if imported.default:
         profiles.make_default(imported.default)
         lines.append(f"{imported.default.stem} is the default profile now.")

@@ -9,12 +9,12 @@ from oi_tui.engine.settings.profile import Profile
 #: The flags that only mean something beside --server: name, metavar (None for a switch) and help.
 _FLAGS: tuple[tuple[str, str | None, str], ...] = (
     ("--open", None, "open the server's page in the browser"),
-    ("--host", "ADDRESS", "listen at this address (default: 127.0.0.1)"),
-    ("--port", "NUMBER", "listen at this port (default: 8000; 0 for any)"),
-    ("--socket", "PATH", "listen at a Unix socket instead"),
-    ("--allow-host", "NAME", "let clients call the server by this name; can be repeated"),
-    ("--allow-origin", "ORIGIN", "let pages of this origin use the server; can be repeated"),
-    ("--allow-settings", None, "let clients change settings, auto_run too, and approve later code"),
+    ("--host", "ADDRESS", "listen on this address (default: 127.0.0.1)"),
+    ("--port", "NUMBER", "listen on this port (default: 8000; 0 for any)"),
+    ("--socket", "PATH", "listen on a Unix socket instead"),
+    ("--allow-host", "NAME", "accept this host name in requests; can be repeated"),
+    ("--allow-origin", "ORIGIN", "accept web pages from this origin; can be repeated"),
+    ("--allow-settings", None, "let clients change settings, including auto_run, and approve later code"),
     ("--tls-cert", "FILE", "serve HTTPS with this certificate"),
     ("--tls-key", "FILE", "the certificate's private key"),
 )

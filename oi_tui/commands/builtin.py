@@ -88,7 +88,7 @@ def _os(actions: CommandActions, argument: str) -> None:
 
 
 @command(
-    "target", "Say where code runs, or run it elsewhere: ssh:HOST, container:NAME, local", usage="[NAME]"
+    "target", "Show where code runs, or run it elsewhere: ssh:HOST, container:NAME, local", usage="[NAME]"
 )
 def _target(actions: CommandActions, argument: str) -> None:
     actions.target.switch(argument)

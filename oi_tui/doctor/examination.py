@@ -75,7 +75,7 @@ def examine(parts: Sequence[Check], patience: float = PATIENCE) -> Iterator[tupl
     for part, thread, results in zip(parts, threads, found, strict=True):
         thread.join(max(0.0, until - time.monotonic()))
         if thread.is_alive():
-            late = Finding(None, f"not all of it could be found out within {patience:.0f} seconds")
+            late = Finding(None, f"some checks did not finish within {patience:.0f} seconds")
             yield part.title, [*results, late]
         else:
             yield part.title, results
@@ -86,5 +86,5 @@ def _look(part: Check, results: list[Finding]) -> None:
         for finding in part.look():
             results.append(finding)
     except Exception as error:  # noqa: BLE001 -- the end of a worker; it reports
-        words = f"could not be looked at: {type(error).__name__}: {error}"
+        words = f"could not be checked: {type(error).__name__}: {error}"
         results.append(Finding(False, words, "Install oi-tui again: pip install --force-reinstall ."))

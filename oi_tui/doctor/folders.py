@@ -22,7 +22,7 @@ def folders() -> Iterator[Finding]:
     if not home:
         yield Finding(None, "HOME is not set; the home folder is taken from the system's list of users")
     elif not Path(home).is_dir():
-        yield Finding(False, f"HOME is {home}, which is no folder", "Set HOME to your home folder.")
+        yield Finding(False, f"HOME is {home}, which is not a folder", "Set HOME to your home folder.")
     for name, find in (("data", paths.data), ("settings", paths.config), ("state", paths.state)):
         yield _folder(name, find())
     try:
@@ -60,7 +60,7 @@ def _folder(name: str, folder: Path) -> Finding:
         return Finding(False, f"{about}: {words}", "Make room on that disk.")
     if there == folder and folder.stat().st_mode & 0o077:
         mode = f"{folder.stat().st_mode & 0o777:o}"
-        return Finding(False, f"{about}: others can look into it (mode {mode})", f"chmod 700 {short}")
+        return Finding(False, f"{about}: other users can read it (mode {mode})", f"chmod 700 {short}")
     return Finding(True, f"{about}, {room / 1e9:.1f} GB free")
 
 

@@ -19,20 +19,24 @@ _SLOW = 0.15
 #: How long the programs there may take to say their versions, in seconds.
 _ANSWERED = 10.0
 _FIXES = {
-    "ssh": "Run `ssh {place} python3 --version` in a terminal: it has to answer without a question.",
+    "ssh": "Run `ssh {place} python3 --version` in a terminal: it must answer without asking anything.",
     "container": "Check that the container runs, or that the image is there and has Python 3.8 or later.",
-    "command": "Run `{place} python3 --version` in a terminal: it has to answer without a question.",
-    "kernel": "Name the connection file of a kernel that runs: %connect_info in a notebook shows it.",
+    "command": "Run `{place} python3 --version` in a terminal: it must answer without asking anything.",
+    "kernel": (
+        "Name the connection file of a running kernel (%connect_info in a notebook shows it), or the address "
+        "of a Jupyter server; kernel:https://HOST/# lists what is there."
+    ),
 }
 
 
 def target(profile: "Profile") -> Iterator[Finding]:
     """Whether the target can be reached, as whom, and which languages are there."""
+    from oi_tui.engine.credentials.keys import find_token
     from oi_tui.runtimes.computer import Computer
     from oi_tui.runtimes.remote.target import TargetError, parse
 
     if profile.sandbox:
-        words = "the sandbox is on, which holds programs on this machine only, so nothing can run there"
+        words = "the sandbox is on and works on this machine only, so nothing can run there"
         yield Finding(False, words, "Set sandbox: false, or target: local.")
     began = time.monotonic()
     fix = "Correct the setting target."
@@ -45,6 +49,7 @@ def target(profile: "Profile") -> Iterator[Finding]:
             shell=profile.shell,
             hidden=() if profile.share_keys else held_back(profile.pass_environment),
             target=profile.target,
+            find_token=find_token,
         )
     except TargetError as error:
         yield Finding(False, str(error), fix)
@@ -66,7 +71,7 @@ def _there(computer: "Computer", seconds: float) -> Iterator[Finding]:
         return
     yield Finding(True, f"code runs {about.where}: {about.system}; connected in {seconds:.1f} s")
     way = about.round_trip()
-    yield Finding(None if way > _SLOW else True, f"there and back takes {way * 1000:.0f} ms")
+    yield Finding(None if way > _SLOW else True, f"the round trip takes {way * 1000:.0f} ms")
     if not about.writable:
         words = f"files cannot be written in {about.folder}"
         yield Finding(None, words, "Name another folder: ssh:HOST/FOLDER.")

@@ -62,7 +62,7 @@ def _silent(address: str, reason: object) -> Finding:
             )
         case ssl.SSLError():
             words = f"has no valid certificate: {reason.reason or reason}"
-            fix = f"Have its certificate trusted (SSL_CERT_FILE), or {_CHANGE}."
+            fix = f"Trust its certificate (SSL_CERT_FILE), or {_CHANGE}."
         case _:
             words, fix = f"cannot be reached: {reason}", f"Start the server, or {_CHANGE}."
     return Finding(False, f"{address} {words}", fix)

@@ -49,7 +49,7 @@ def _kind(environment: Mapping[str, str]) -> Iterator[Finding]:
     term = environment.get("TERM", "")
     program = environment.get("TERM_PROGRAM", "")
     if not term:
-        yield Finding(False, "TERM is not set", "export TERM=xterm-256color, or what your terminal is")
+        yield Finding(False, "TERM is not set", "export TERM=xterm-256color, or the name of your terminal")
     elif term == "dumb":
         yield Finding(None, "TERM is dumb: oi-tui starts in plain mode", "export TERM=xterm-256color")
     else:
@@ -62,7 +62,7 @@ def _size() -> Iterator[Finding]:
     except (OSError, ValueError):
         return
     if columns < 80 or rows < 24:
-        yield Finding(None, f"{columns} columns, {rows} rows", "80 by 24 and more is comfortable.")
+        yield Finding(None, f"{columns} columns, {rows} rows", "80 by 24 or more is comfortable.")
     else:
         yield Finding(True, f"{columns} columns, {rows} rows")
 

@@ -20,12 +20,13 @@ class DirectRuns:
         self._log = log
         self._stopped = stopped
 
-    def run(self, language: str, code: str) -> Iterator[Event]:
+    def run(self, profile: Profile, language: str, code: str) -> Iterator[Event]:
         """Run code of the person's own, without a question."""
         message = Message(
             role="user", type="code", format=language, content=code, recipient="user", decision="approved"
         )
-        yield from self._execution.run(message)
+        requests = self._execution.requests_of(code, "python", profile, by_person=True)
+        yield from self._execution.run(message, cell_requests=requests)
         yield TurnEnded("done")
 
     def propose(self, profile: Profile, language: str, code: str, asker: str = "") -> Iterator[Event]:

@@ -2,11 +2,12 @@
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from oi_tui.engine import cell_target
+from oi_tui.engine.cell_requests import CellRequests, why_off
 from oi_tui.engine.events import (
     Answer,
     ApprovalRequested,
@@ -23,6 +24,7 @@ from oi_tui.engine.message_log import MessageLog
 from oi_tui.engine.protocols import Computer
 from oi_tui.engine.reply.message_builders import RunBuilder
 from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.model_calls import ModelCalls, find_calls
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.scanner import look_through
 from oi_tui.engine.review.window_actions import GrantedWindow
@@ -49,6 +51,7 @@ class Execution:
 
     `stopped` is the session's own flag: once it is set, nothing is asked and nothing begins. `outputs` is the
     folder for what programs print, `earlier` what the languages remember from code that ran.
+    `describe_calls` says what calls of the model by code come to; without it, cells do not reach the model.
     """
 
     def __init__(
@@ -60,7 +63,9 @@ class Execution:
         outputs: Path | None = None,
         witness: FileWatcher | None = None,
         earlier: EarlierCode | None = None,
+        describe_calls: Callable[[ModelCalls, Profile], str] | None = None,
     ) -> None:
+        self._describe_calls = describe_calls
         self.earlier = EarlierCode() if earlier is None else earlier
         self._computer = computer
         self._log = log
@@ -73,7 +78,11 @@ class Execution:
         self._running = False
         #: The tools that the running code may call.
         self.callable_tools = NO_TOOLS
+        #: What the running code may ask the model.
+        self.cell_requests = CellRequests()
         self._in_windows = False
+        #: The database that each language used when it was last asked for.
+        self._databases: dict[str, str] = {}
 
     @property
     def granted_windows(self) -> tuple[GrantedWindow, ...] | None:
@@ -94,7 +103,8 @@ class Execution:
         with self._lock:
             if self._question:
                 self._question.give(Reject(stop=True))
-            running = self._running
+            running, requests = self._running, self.cell_requests
+        requests.stop()
         if running:
             self._computer.interrupt()
 
@@ -140,6 +150,9 @@ class Execution:
         where, place = self._computer.where, self._computer.place_key
         self.earlier.enter(place)
         self._grants.enter(place)
+        database = self._enter_database(language)
+        if database:
+            note = " ".join(filter(None, (note, f"It runs in {database}.")))
         target, _ = cell_target.split(code.content)
         caution = ""
         if code.state == "unfinished" and code.call is None:
@@ -156,7 +169,9 @@ class Execution:
             return state, False
         named = self._find_tools(code.content, language)
         grant = None
-        if not (caution or self._asks_for_tools(named) or self._grants.all_granted or language is None):
+        calls = self._find_calls(code.content, language, profile)
+        asks = caution or self._asks_for_tools(named) or calls
+        if not (asks or self._grants.all_granted or language is None):
             grant = self._grants.use(language, code.content, self._computer.cwd, self.earlier)
         unasked = bool(self._grants.all_granted or grant) and not caution
         if unasked and (risks := self._risks(language or "", code.content, profile)):
@@ -167,7 +182,7 @@ class Execution:
             code = code.but(decision="auto", grant=grant.words if grant else None)
             granted = None if self._grants.all_granted else self._granted_languages()
         else:
-            answer = yield from self._ask(code, language, caution, note, asker)
+            answer = yield from self._ask(code, language, profile, caution, note, asker)
             if isinstance(answer, Reject):
                 yield from self._log.record(_reject(code, answer))
                 if answer.stop:
@@ -176,6 +191,10 @@ class Execution:
             if self._computer.place_key != place:
                 # The answer was given to another question.
                 moved = f"Nothing ran: the question was asked {where or 'for this machine'}."
+                yield from self._log.record(code.but(state="failed", reason=moved))
+                return "failed", True
+            if language and self._computer.database(language) != database:
+                moved = f"Nothing ran: the question was about {database}."
                 yield from self._log.record(code.but(state="failed", reason=moved))
                 return "failed", True
             proposed = code.content if code.proposed is None else code.proposed
@@ -191,25 +210,66 @@ class Execution:
             )
         callable_tools = CallableTools(frozenset(self._find_tools(code.content, language)), granted)
         in_windows = bool(unasked and grant and grant.scope == "window")
-        yield from self.run(code, callable_tools, in_windows=in_windows)
+        requests = self.requests_of(code.content, language, profile)
+        yield from self.run(code, callable_tools, requests, in_windows=in_windows)
         return self._log[code.id].state, code.decision != "auto"
 
+    def _enter_database(self, language: str | None) -> str:
+        """The database that the code would use; what was granted for another one is not granted there."""
+        database = self._computer.database(language) if language else ""
+        if language and database and self._databases.setdefault(language, database) != database:
+            self._databases[language] = database
+            self._grants.forget_language(language)
+        return database
+
     def _ask(
-        self, code: Message, language: str | None, caution: str, note: str, asker: str
+        self, code: Message, language: str | None, profile: Profile, caution: str, note: str, asker: str
     ) -> Steps[Run | Reject]:
-        """Ask for code; again where it was changed and now names tools that the question did not list."""
+        """Ask for code; again where it was changed and now does more than the question listed."""
         while True:
-            named = self._find_tools(code.content, language)
-            listed = f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""
-            question = ApprovalRequested(code, caution, " ".join(filter(None, (note, listed))), asker)
+            named, calls = (
+                self._find_tools(code.content, language),
+                self._find_calls(code.content, language, profile),
+            )
+            notes = [note, f"This code may call tools of MCP servers: {', '.join(named)}." if named else ""]
+            notes.append(self._describe_calls(calls, profile) if self._describe_calls and calls else "")
+            question = ApprovalRequested(code, caution, " ".join(filter(None, notes)), asker)
             answer = yield from self._approval(question)
-            if (
-                isinstance(answer, Reject)
-                or _is_moved(code.content, answer.code)
-                or set(self._find_tools(answer.code, language)) <= set(named)
-            ):
+            if isinstance(answer, Reject) or _is_moved(code.content, answer.code):
+                return answer
+            calls_now = self._find_calls(answer.code, language, profile)
+            listed = calls_now is None or (calls is not None and calls.covers(calls_now))
+            if listed and set(self._find_tools(answer.code, language)) <= set(named):
                 return answer
             code = code.but(content=answer.code)
+
+    def _find_calls(self, code: str, language: str | None, profile: Profile) -> ModelCalls | None:
+        """Return the calls of the model in code that can make them; None where there are none."""
+        if (
+            self._describe_calls is None
+            or language != "python"
+            or why_off(profile, elsewhere=bool(self._computer.where))
+        ):
+            return None
+        calls = find_calls(cell_target.split(code)[1])
+        # A name that earlier code gave a meaning is no function of ours.
+        if calls is None or set(calls.functions) <= set(self.earlier.names):
+            return None
+        return calls
+
+    def requests_of(
+        self, code: str, language: str | None, profile: Profile, *, by_person: bool = False
+    ) -> CellRequests:
+        """Return what a run of that code may ask the model; code `by_person` need not name it."""
+        if off := why_off(profile, elsewhere=bool(self._computer.where)):
+            return CellRequests(why_not=off)
+        most = profile.cell_requests
+        calls = self._find_calls(code, language, profile)
+        if not (by_person or self._grants.all_granted):
+            if calls is None:
+                return CellRequests()
+            most = most if calls.most is None else min(most, calls.most)
+        return CellRequests(most, profile.cell_cost)
 
     def _find_tools(self, code: str, language: str | None) -> list[str]:
         """Return the tools of MCP servers that code names, as `github.search`."""
@@ -293,12 +353,18 @@ class Execution:
         return answer
 
     def run(
-        self, code: Message, callable_tools: CallableTools | None = None, *, in_windows: bool = False
+        self,
+        code: Message,
+        callable_tools: CallableTools | None = None,
+        cell_requests: CellRequests | None = None,
+        *,
+        in_windows: bool = False,
     ) -> Iterator[Event]:
         """Run a piece of code that nobody need be asked about any more.
 
-        It can call `callable_tools`; without them, all tools of MCP servers that it names. With `in_windows`
-        it is confined to the windows that were granted.
+        It can call `callable_tools`; without them, all tools of MCP servers that it names. `cell_requests`
+        is what it may ask the model; without it, nothing. With `in_windows` it is confined to the windows
+        that were granted.
         """
         target, body = cell_target.split(code.content)
         if refusal := self._computer.why_not_at(target) if target else None:
@@ -307,11 +373,13 @@ class Execution:
         with self._visit(target):
             self._in_windows = in_windows
             try:
-                yield from self._run(code, body, callable_tools)
+                yield from self._run(code, body, callable_tools, cell_requests or CellRequests())
             finally:
                 self._in_windows = False
 
-    def _run(self, code: Message, body: str, callable_tools: CallableTools | None) -> Iterator[Event]:
+    def _run(
+        self, code: Message, body: str, callable_tools: CallableTools | None, cell_requests: CellRequests
+    ) -> Iterator[Event]:
         """Run the `body` of a cell where the computer is."""
         yield from self.tell_losses()
         code = code.but(state="running", where=self._computer.where or None)
@@ -323,6 +391,8 @@ class Execution:
         with self._lock:
             may_run = not self._stopped.is_set()
             self._running = may_run
+            if may_run:
+                self.cell_requests = cell_requests
         if may_run:
             language = self._computer.resolve(code.format or "") or code.format or ""
             if language in CALLING_LANGUAGES:
@@ -341,6 +411,8 @@ class Execution:
                 with self._lock:
                     self._running = False
                     self.callable_tools = NO_TOOLS
+                    self.cell_requests = CellRequests()
+                cell_requests.stop()
             yield from self._log.note(writer.finish())
             if witness and (step := witness.after(code.id)):
                 yield FilesChanged(code.id, step)

@@ -27,6 +27,9 @@ class Computer(Protocol):
     def place_key(self) -> str:
         """What tells the place where code runs from every other, unlike its words; "" for this machine."""
 
+    def database(self, language: str) -> str:
+        """The database that code of the language would use, in words; "" for a language without one."""
+
     def why_not_at(self, target: str) -> str | None:
         """Return why a cell cannot run on the target that it names; None when it can."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from oi_tui.engine import rerun
+from oi_tui.engine.cell_requests import CellRequests, describe_calls
 from oi_tui.engine.direct_runs import DirectRuns
 from oi_tui.engine.events import (
     Event,
@@ -28,6 +29,7 @@ from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.protocols import Computer, Recorder
 from oi_tui.engine.reply import code_in_text
 from oi_tui.engine.review.earlier_code import EarlierCode
+from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.review.permissions import Permission, Permissions
 from oi_tui.engine.review.window_actions import GrantedWindow
 from oi_tui.engine.rounds import Rounds
@@ -61,10 +63,12 @@ class Session:
         earlier: EarlierCode | None = None,
         notes: Callable[[], Sequence[str]] = tuple,
         tools: Callable[[], Sequence[Tool]] = tuple,
+        cells_reach_model: bool = False,
     ) -> None:
         """`notes` are sent to the model with each request, after those of the languages.
 
-        `tools` are tools of other programs that it can call.
+        `tools` are tools of other programs that it can call. With `cells_reach_model`, Python cells can ask
+        the model, as far as the profile lets them.
         """
         self._own_notes = notes
         self.profile = profile
@@ -74,11 +78,18 @@ class Session:
         self._witness = witness
         self._lock = threading.Lock()
         self._stopped = threading.Event()
-        self._execution = Execution(
-            computer, self._log, self.grants, self._stopped, outputs, witness, earlier
-        )
         self._facts = facts
         self._exchange = Exchange(llm, computer.resolve, facts, self._stopped, account, outputs, tools)
+        self._execution = Execution(
+            computer,
+            self._log,
+            self.grants,
+            self._stopped,
+            outputs,
+            witness,
+            earlier,
+            self._describe_calls if cells_reach_model else None,
+        )
         self._closed = False
         self._rounds = Rounds(
             self._exchange, self._execution, self._log, computer, self._stopped, self._notes_of_request
@@ -173,9 +184,9 @@ class Session:
         """The books of the session."""
         return self._exchange.account
 
-    def enter(self, usage: Usage | None) -> None:
-        """Enter a request into the books that was made beside the turns."""
-        for _ in self._exchange.account.enter(usage):
+    def enter(self, usage: Usage | None, estimate: float | None = None) -> None:
+        """Enter a request into the books that was made beside the turns; see `UsageTracker.enter`."""
+        for _ in self._exchange.account.enter(usage, estimate):
             pass
 
     @property
@@ -209,7 +220,7 @@ class Session:
 
     def run(self, language: str, code: str) -> Iterator[Event]:
         """Run code of the person's own; the model does not see it."""
-        return self._start(self._direct.run(language, code))
+        return self._start(self._direct.run(self.profile, language, code))
 
     def propose(self, language: str, code: str, asker: str = "") -> Iterator[Event]:
         """Ask for and run code that another program wrote; the model does not see it.
@@ -232,6 +243,9 @@ class Session:
     def work_beside(self, work: Callable[[threading.Event], Iterator[Event]]) -> Iterator[Event]:
         """Do other work as a turn; it gets the event that is set when somebody stops the turn."""
         return self._start(work(self._stopped))
+
+    def _describe_calls(self, calls: ModelCalls, profile: Profile) -> str:
+        return describe_calls(calls, profile, self._facts(profile), self.account.spent)
 
     def _notes_of_request(self) -> Sequence[str]:
         return (*self._computer.notes, *self._own_notes())
@@ -286,6 +300,11 @@ class Session:
     def callable_tools(self) -> CallableTools:
         """The tools of MCP servers that the running code may call."""
         return self._execution.callable_tools
+
+    @property
+    def cell_requests(self) -> CellRequests:
+        """The requests to the model that the running code may send."""
+        return self._execution.cell_requests
 
     @property
     def granted_windows(self) -> tuple[GrantedWindow, ...] | None:

@@ -171,7 +171,7 @@ def draft(name: str, messages: Sequence[Message]) -> str:
     """Write a skill from the code that ran to its end. Raises SkillError where none did."""
     codes = rerun.ran(messages)
     if not codes:
-        raise SkillError("No code has run to its end in this conversation.")
+        raise SkillError("No code has finished in this conversation.")
     asked = [message.content for message in messages if message.role == "user" and message.type == "message"]
     purpose = one_line(asked[0], _DESCRIPTION) if asked else name
     lines = [f"# {name}", "", "Asked for:", "", *(f"- {one_line(words, 1000)}" for words in asked), ""]

@@ -1,6 +1,5 @@
 """Tools of MCP servers as functions in cells: `tools.github.search(query="...")` in Python."""
 
-import contextlib
 import json
 import socket
 import threading
@@ -12,14 +11,12 @@ from typing import Any
 from oi_tui.engine.tools import CALLING_LANGUAGES, CallableTools, Tool
 from oi_tui.mcp_client.connection import CallError
 from oi_tui.mcp_client.runtime import Call
-from oi_tui.runtimes.cell_socket import CellSocket, peer_of
+from oi_tui.runtimes.cell_socket import CellRequest, CellSocket, answer_request
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.system import environment_names
 
 #: The longest request, in bytes.
 _LONGEST = 16_000_000
-#: How long a connection may take to say what it wants, in seconds.
-_PATIENCE = 30.0
 _NOT_NAMED = (
     "This cell may not call {0}, because the cell does not name it. Write {0}(...) in the cell itself, so "
     "that it is seen before the cell runs."
@@ -78,17 +75,11 @@ class CellTools:
     def _answer(self, connection: socket.socket) -> None:
         # What began in an earlier cell does not get the rights of this one.
         callable_tools = self._callable_tools()
-        with contextlib.suppress(OSError), connection, connection.makefile("rwb") as file:
-            connection.settimeout(_PATIENCE)
-            line = file.readline(_LONGEST)
-            connection.settimeout(None)
-            stopped = threading.Event()
-            threading.Thread(target=_watch, args=(connection, stopped), daemon=True).start()
-            reply = self._reply(line, peer_of(connection), callable_tools, stopped)
-            file.write(json.dumps(reply).encode() + b"\n")
-            file.flush()
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+
+        def answer(request: CellRequest) -> None:
+            request.send(self._reply(request.line, request.peer, callable_tools, request.stopped))
+
+        answer_request(connection, _LONGEST, answer)
 
     def _reply(
         self, line: bytes, peer: int, callable_tools: CallableTools, stopped: threading.Event
@@ -125,13 +116,6 @@ class CellTools:
         if callable_tools is not self._callable_tools():
             return _NOT_THIS_CELL.format(name)
         return None
-
-
-def _watch(connection: socket.socket, stopped: threading.Event) -> None:
-    """Wait until the cell no longer waits for the answer."""
-    with contextlib.suppress(OSError):
-        connection.recv(1)
-    stopped.set()
 
 
 def _describe(tool: Tool) -> dict[str, Any]:

@@ -186,7 +186,7 @@ class McpServers:
         if self._profile.sandbox:
             raise CallError("MCP servers run outside of the sandbox, which is on")
         if not may_sign_in(status.server):
-            raise CallError("it takes no sign-in: it is a program, or the profile has a key for it")
+            raise CallError("it does not use a sign-in: it is a program, or the profile has a key for it")
         with self._lock:
             status.settled.clear()
             status.state = "starting"

@@ -37,13 +37,13 @@ _CANNOT_ASK = (
     "The code was not run: it needs approval, and this host cannot ask for it (it does not support "
     "elicitation). The person can start the server with -y to run code without a question."
 )
-_NO_ANSWER = "The code was not run: the host did not ask the question, or broke it off."
+_NO_ANSWER = "The code was not run: the host did not ask the question, or cancelled it."
 _OTHER_CODE = "The code was not run: the answer does not belong to this code."
 _MOVED = {
     "window": "This ran in the person's open oi-tui window; variables of earlier calls are not there.",
-    "own": "The person's oi-tui window is not open any more: this ran elsewhere, without its variables.",
+    "own": "The person's oi-tui window is no longer open: this ran elsewhere, without its variables.",
 }
-_TOO_LATE = "This question is not open any more. Call the tool again."
+_TOO_LATE = "This question is no longer open. Call the tool again."
 
 
 class ToolError(Exception):

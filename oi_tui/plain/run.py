@@ -154,7 +154,7 @@ def _greet(conversation: PlainConversation, workspace: Workspace) -> None:
         + "\n%help lists the commands; ctrl+d quits."
     )
     if workspace.is_new and setup.look(workspace.store):
-        conversation.story.note("Open Interpreter was found on this machine. oi-tui --import brings it in.")
+        conversation.story.note("Open Interpreter was found on this machine. oi-tui --import imports it.")
     if not workspace.model.is_chosen:
         conversation.story.note(
             "No model is set: %model chooses one. ! runs a shell command, %python CODE runs Python."

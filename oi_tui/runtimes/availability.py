@@ -31,7 +31,7 @@ def describe(standings: Sequence[Availability]) -> str:
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = ["  ".join([*map(str.ljust, row, widths), row[3]]) for row in rows]
-    lines.append("(line: whether the line that runs is marked)")
+    lines.append("(line: the running line is marked)")
     missing = [
         f"  {availability.name}: {availability.about}"
         for availability in standings

@@ -1,6 +1,7 @@
 """A socket by which code in a cell reaches the application."""
 
 import contextlib
+import json
 import os
 import socket
 import struct
@@ -8,12 +9,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from io import BufferedRWPair
+from typing import Any
 
 #: How many connections are answered at the same time; others wait.
 _MOST = 64
 #: How long to wait, in seconds, after a connection could not be accepted.
 _PAUSE = 0.05
+#: How long a connection may take to say what it wants, in seconds.
+_PATIENCE = 30.0
 #: `SOL_LOCAL` and `LOCAL_PEERPID` of macOS, which Python has no names for.
 _SOL_LOCAL, _LOCAL_PEERPID = 0, 2
 
@@ -83,3 +88,52 @@ class CellSocket:
         finally:
             connection.close()
             self._free.release()
+
+
+class CellRequest:
+    """A request of code, a line of JSON. `peer` is the process that sent it.
+
+    `stopped` is set once the code no longer waits for the answer.
+    """
+
+    def __init__(self, line: bytes, peer: int, file: "BufferedRWPair") -> None:
+        self.line = line
+        self.peer = peer
+        self.stopped = threading.Event()
+        self._file = file
+        self._lock = threading.Lock()
+
+    def send(self, answer: Mapping[str, Any]) -> None:
+        """Send an answer, or a part of it, as a line of JSON, from any thread. Raises OSError."""
+        with self._lock:
+            self._file.write(json.dumps(answer).encode() + b"\n")
+            self._file.flush()
+
+
+def answer_request(
+    connection: socket.socket,
+    longest: int,
+    answer: Callable[[CellRequest], None],
+    on_gone: Callable[[], None] = lambda: None,
+) -> None:
+    """Read a request of at most that many bytes and have it answered; what then cannot be sent is dropped.
+
+    `on_gone` is called, in a thread of its own, when the code no longer waits, and when all is answered.
+    """
+    with contextlib.suppress(OSError), connection, connection.makefile("rwb") as file:
+        connection.settimeout(_PATIENCE)
+        line = file.readline(longest)
+        connection.settimeout(None)
+        request = CellRequest(line, peer_of(connection), file)
+        threading.Thread(target=_watch, args=(connection, request, on_gone), daemon=True).start()
+        answer(request)
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+
+
+def _watch(connection: socket.socket, request: CellRequest, on_gone: Callable[[], None]) -> None:
+    """Wait until the code no longer waits for the answer."""
+    with contextlib.suppress(OSError):
+        connection.recv(1)
+    request.stopped.set()
+    on_gone()

@@ -18,6 +18,7 @@ from oi_tui.runtimes.completions import (
     names_that_complete,
     read_completions,
 )
+from oi_tui.runtimes.guest_runtime import GuestRuntime
 from oi_tui.runtimes.installing import how_to_get
 from oi_tui.runtimes.language import Choices, Language, Runtime
 from oi_tui.runtimes.languages import LANGUAGES
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from oi_tui.runtimes.place import Place
     from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.link import Stopped
 
 #: So much of the output of startup code is shown if it fails, in characters.
@@ -88,12 +90,14 @@ class Computer:
         startup: Sequence[tuple[str, str]] = (),
         target: str = LOCAL,
         ask: "Ask | None" = None,
+        find_token: "FindToken | None" = None,
         share_keys: bool = False,
         unlisted: Callable[[], Sequence[Language]] = tuple,
     ) -> None:
         """`startup` is code, with its language, that runs when the language starts.
 
         `ask` answers the questions of ssh while the target is reached; without it, they make that fail.
+        `find_token` finds the kept token of a Jupyter server.
         `unlisted` gives languages that are not offered as such, but can run: the tools of other programs.
         They run on this machine, whatever the target. Raises TargetError where the target cannot be reached.
         """
@@ -126,6 +130,7 @@ class Computer:
         self._closed = False
         self._losses: deque[Loss] = deque(maxlen=100)
         self._share_keys = share_keys
+        self._find_token = find_token
         #: Held while a place is reached, which is given up when all is closed.
         self._reaching = threading.Lock()
         self._closing = threading.Event()
@@ -255,7 +260,7 @@ class Computer:
             return
         if self._confinement.enabled:
             raise TargetError(
-                f"The sandbox holds programs on this machine only: turn it off to use {target.spelling}."
+                f"The sandbox works on this machine only: turn it off to use {target.spelling}."
             )
         self._refuse_while_running()
         with self._reaching:
@@ -279,7 +284,9 @@ class Computer:
         if target.kind == "kernel":
             from oi_tui.runtimes.remote.kernel import KernelPlace
 
-            return KernelPlace(target, on_loss=self.note_loss, stopped=stopped)
+            return KernelPlace(
+                target, on_loss=self.note_loss, find_token=self._find_token, ask=ask, stopped=stopped
+            )
         return RemotePlace(
             target,
             choices=self._choices,
@@ -342,6 +349,9 @@ class Computer:
 
     def _why_not_there(self, declared: Language) -> str:
         assert self._place is not None
+        if declared.host:
+            word = f"%%{declared.name}"
+            return f"{declared.title} runs on your own machine only; Python cells there can use {word}."
         if declared.outside:
             return f"{declared.title} runs on your own machine only, because {declared.outside}."
         return f"{declared.title} was not found on {self._place.title}."
@@ -377,12 +387,22 @@ class Computer:
             return self.missing(declared.name) or ""
         if self._place and not self._is_unlisted(declared):
             return self._place.describe(declared)
-        if not self._confinement.enabled:
-            return declared.describe(program)
         if refusal := self._refusal(declared):
             return refusal
         # A program that code in the sandbox could have changed is not run outside to ask for its version.
-        return f"{declared.title} ({program})" if is_in(program, self._cwd) else declared.describe(program)
+        unsure = self._confinement.enabled and is_in(program, self._cwd)
+        words = f"{declared.title} ({program})" if unsure else declared.describe(program)
+        database = self.database(declared.name)
+        return f"{words}: {database}" if database else words
+
+    def database(self, language: str) -> str:
+        """The database that code of the language would use, in words; "" for a language without one."""
+        declared = self._language(self.resolve(language) or language)
+        if declared is None or not declared.host:
+            return ""
+        with self._lock:
+            runtime = self._runtimes.get(declared.host)
+        return (runtime.database if isinstance(runtime, PtyRuntime) else "") or "a database in memory"
 
     @property
     def sandbox(self) -> bool:
@@ -423,7 +443,7 @@ class Computer:
         """Return why the sandbox does not work; None when it works, or is off. Takes a moment once."""
         if self._confinement.enabled and self._place:
             return (
-                f"The sandbox is on, but it does not hold programs {self.where}, so nothing runs. {_ONE_OF}"
+                f"The sandbox is on, but does not work for programs {self.where}, so nothing runs. {_ONE_OF}"
             )
         walls = self._walls()
         return walls.problem() if walls else None
@@ -431,16 +451,14 @@ class Computer:
     def why_no_sandbox(self) -> str | None:
         """Return why the sandbox would not work if it were turned on; None when it would."""
         if self._place:
-            return (
-                f"The sandbox holds programs on this machine only; code runs {self.where}. Use %target local."
-            )
+            return f"The sandbox works on this machine only; code runs {self.where}. Use %target local."
         return self._confinement.why_unavailable()
 
     def _refusal(self, declared: Language) -> str | None:
         """Return why the sandbox does not allow the language; None when it does, or is off."""
         if self._confinement.enabled and self._place:
             return (
-                f"The sandbox is on, but it does not hold programs {self.where}, so nothing runs. {_ONE_OF}"
+                f"The sandbox is on, but does not work for programs {self.where}, so nothing runs. {_ONE_OF}"
             )
         walls = self._walls()
         if walls is None:
@@ -478,14 +496,15 @@ class Computer:
             yield RunEnded("failed", 0.0, "The computer was closed.")
             return
         try:
-            yield from self._prepare(declared.name, runtime)
+            host = self._runtimes.get(declared.host, runtime)
+            yield from self._prepare(declared.host or declared.name, host)
             with contextlib.closing(runtime.run(code, self._stopped, number)) as reports:
                 watched = self._confinement.watch_run(reports, self.interrupt)
                 if declared.translate is not None and self._place is None:
                     watched = chain.from_iterable(map(declared.translate, watched))
                 for report in watched:
                     if isinstance(report, RunEnded) and report.state == "lost":
-                        self._prepared.discard(declared.name)
+                        self._prepared.discard(declared.host or declared.name)
                     yield report
         finally:
             self._running = None
@@ -555,6 +574,8 @@ class Computer:
         """A table that a language remembers. Raises TableError where it cannot be asked."""
         with self._lock:
             runtime = self._runtimes.get(self.resolve(language) or language)
+        if isinstance(runtime, GuestRuntime):
+            runtime = runtime.host
         if not isinstance(runtime, PtyRuntime) or not runtime.language.table_request:
             shown = runtime.language.title if runtime else language
             raise TableError(
@@ -587,6 +608,7 @@ class Computer:
     def is_running(self, pid: int) -> bool:
         """Whether that process is the language whose code runs just now, and not one that code started."""
         runtime = self._running
+        runtime = runtime.host if isinstance(runtime, GuestRuntime) else runtime
         return isinstance(runtime, PtyRuntime) and runtime.runs_in(pid)
 
     def send_input(self, text: str) -> None:
@@ -642,6 +664,10 @@ class Computer:
             runtime = None
         if runtime is None and self._place is not None and not self._is_unlisted(language):
             runtime = self._runtimes[language.name] = self._place.runtime(language)
+        elif language.host:
+            host = self._host_of(language, program)
+            if not isinstance(runtime, GuestRuntime) or runtime.host is not host:
+                runtime = self._runtimes[language.name] = GuestRuntime(language, host)
         elif runtime is None and language.runtime is not None:
             runtime = self._runtimes[language.name] = language.runtime(language)
         elif runtime is None:
@@ -656,6 +682,14 @@ class Computer:
                 on_loss=self.note_loss,
             )
         return runtime
+
+    def _host_of(self, language: Language, program: str) -> PtyRuntime:
+        """The language in whose process a guest runs, which `_program` has found to be ours."""
+        declared = self._language(language.host)
+        assert declared is not None
+        host = self._runtime(declared, program)
+        assert isinstance(host, PtyRuntime)
+        return host
 
     def _all(self) -> list[Runtime]:
         """The languages at work, also in places that were left."""
@@ -677,6 +711,11 @@ class Computer:
     def _program(self, language: Language) -> str | None:
         if self._place and not self._is_unlisted(language):
             return self._place.program(language.name)
+        if language.host:
+            host = self._language(language.host)
+            # A language of that name that is a person's own knows nothing of guests.
+            ours = host is not None and host.runtime is None and (host in LANGUAGES or host.extended)
+            return self._program(host) if ours and host else None
         # What is missing may be installed meanwhile, so it is looked for every time.
         found = self._programs.get(language.name) or language.find(self._choices)
         self._programs[language.name] = found

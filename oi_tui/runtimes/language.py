@@ -127,6 +127,8 @@ class Language:
     translate: Callable[[Report], Iterable[Report]] | None = None
     #: What the model should know of it, added to the system message.
     note: str = ""
+    #: The language in whose process it runs, by name; empty where it has one of its own.
+    host: str = ""
     #: The setting that chooses its program, where there is one.
     setting: Literal["python", "shell", ""] = ""
     #: Makes what runs it, where that is no program on a terminal of its own.

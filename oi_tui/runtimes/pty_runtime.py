@@ -83,20 +83,27 @@ class PtyRuntime:
         self.later: list[Item] = []
         #: The newest of the names that the language remembers, as far as it tells them.
         self.names: tuple[str, ...] = ()
+        #: The database that cells of SQL use, in words; "" where none is open.
+        self.database = ""
         #: Whether a run is there or about to begin; whoever asks for something else then leaves it alone.
         self._starting = False
         self._closed = False
 
     def run(
-        self, code: str, stopped: threading.Event, number: int | None = None
+        self,
+        code: str,
+        stopped: threading.Event,
+        number: int | None = None,
+        language: Language | None = None,
     ) -> Generator[Report, None, None]:
         """Run code; its reports as they come, `RunEnded` last. Closed early, the run is interrupted first.
 
         Set before the run has begun, `stopped` keeps it from beginning, and a language from starting for it.
+        `language` is that of the code, where it is a guest of this one.
         """
         self._starting = True
         try:
-            yield from self._reports(Cell(code, number), time.monotonic(), stopped)
+            yield from self._reports(Cell(code, number, language), time.monotonic(), stopped)
         finally:
             self._starting = False
 
@@ -154,9 +161,10 @@ class PtyRuntime:
         process = self._process
         return process is not None and pid > 0 and process.driver_pid == pid
 
-    def memory(self) -> Memory:
-        """The variables of the language. Starts nothing, and never waits long for a run."""
-        name, request, process = self.language.name, self.language.variables_request, self._process
+    def memory(self, language: Language | None = None) -> Memory:
+        """The variables of the language, or of a guest. Starts nothing, and never waits long for a run."""
+        language, process = language or self.language, self._process
+        name, request = language.name, language.variables_request
         if not request:
             return Memory(name, "silent")
         if not process or process.ended or self._closed:
@@ -272,7 +280,7 @@ class PtyRuntime:
                 self._run.kill()
                 return
             process, self._process = self._process, None
-            self.names = ()
+            self.names, self.database = (), ""
         if process:
             self._say_goodbye(process)
             process.close()
@@ -422,6 +430,7 @@ class PtyRuntime:
         self._memory = b""
         self.later.clear()
         self.names = ()
+        self.database = ""
         self._moved = True
         with self._lock:
             self._process = None
@@ -436,6 +445,7 @@ class PtyRuntime:
             self._memory = b""
         self.later = [item for item in self.later if not isinstance(item, Ended)]
         self.names = ()
+        self.database = ""
         with self._lock:
             if self._process is process:
                 self._process = None

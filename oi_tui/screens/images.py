@@ -171,7 +171,7 @@ class ImagesScreen(Page[None]):
         if not file:
             self.notify("It is not saved as a file.", markup=False)
         elif Path(file).suffix.lower() not in _SUFFIXES:
-            self.notify("It was not opened: its name is not that of an image.", markup=False)
+            self.notify("It was not opened: its name does not look like that of an image.", markup=False)
         elif words is None:
             self.notify(f"There is no display here. The image is in {one_line(file)}.", markup=False)
         elif problem := view(words, str(Path(file).absolute())):

@@ -252,6 +252,10 @@ def _cors(origin: str | None) -> list[tuple[bytes, bytes]]:
 
 def _tokens(headers: _Headers) -> list[bytes]:
     """Every token that the request offers."""
+    for name in (b"x-api-key", b"authorization"):
+        if len(headers.all(name)) > 1:
+            # Whoever stands between may have read the other one.
+            raise RefusedError(400, f"There is more than one {name.decode().title()} header.")
     found = list(headers.all(b"x-api-key"))
     for value in headers.all(b"authorization"):
         kind, _, token = value.partition(b" ")

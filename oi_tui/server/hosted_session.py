@@ -28,7 +28,7 @@ from oi_tui.turn_worker import TurnWorker
 
 #: What clients can approve at all. What has no findings depends on the code that ran before.
 _GRANTS = ("code", "count", "language")
-_NO_GRANT = "Nothing of this number can be approved. The start of the server allows it with --allow-settings."
+_NO_GRANT = "No approval has this number. Approving later code needs a server started with --allow-settings."
 _NOBODY = "Nobody was connected who could approve it."
 
 
@@ -111,7 +111,7 @@ class HostedSession:
         with self._lock:
             question = self.question
             if question is None or not secrets.compare_digest(question.id.encode(), id.encode()):
-                raise ConflictError("This question is not open any more.")
+                raise ConflictError("This question is no longer open.")
             if not secrets.compare_digest(question.hash.encode(), hash.encode()):
                 raise ConflictError("The hash is not that of the code in question.")
             if decision == "run":
@@ -239,7 +239,7 @@ class HostedSession:
             decision = "withdrawn"
         self.log.append(QuestionAnswered(question.id, decision))  # type: ignore[arg-type]
         if decision == "withdrawn" and not (isinstance(answer, Reject) and not answer.by_person):
-            raise ConflictError("This question is not open any more.")
+            raise ConflictError("This question is no longer open.")
 
     def _withdraw(self) -> None:
         """Close a question that the turn itself has answered, because it was stopped."""

@@ -181,7 +181,7 @@ class Connection:
             try:
                 entries = await reader.next()
             except GapError:
-                await self._send(error("You read too slowly, so that output was lost. Connect again."))
+                await self._send(error("The connection was too slow, and output was lost. Connect again."))
                 return
             for entry in entries:
                 for chunk in self._chunks.of(entry.item):

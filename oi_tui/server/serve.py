@@ -84,7 +84,7 @@ def greeting(options: ServerOptions, *, auto_run: bool) -> str:
         f"Token:  {options.token}   (send it as Authorization: Bearer TOKEN, or X-API-KEY: TOKEN)",
         "Code runs without asking (auto_run is on)." if auto_run else "Code needs approval before it runs.",
         _NOT_ENCRYPTED if is_open_to_others(options) and not options.certificate else "",
-        "Whoever has the token can do all that you can do here. ctrl+c ends the server.",
+        "Anyone with the token can do everything that you can do here. ctrl+c ends the server.",
     ]
     return "\n".join(filter(None, lines))
 

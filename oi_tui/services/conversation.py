@@ -143,8 +143,9 @@ class CurrentConversation:
             facts=self._model.facts,
             witness=self._watcher if self._profile.file_snapshots else None,
             earlier=self._languages.earlier,
-            notes=lambda: self._skills.notes(sandboxed=computer.sandbox),
+            notes=lambda: (*self._languages.notes(), *self._skills.notes(sandboxed=computer.sandbox)),
             tools=self._mcp.tools,
+            cells_reach_model=self._languages.cells_reach_model,
         )
 
     def _journal_for(self, title: str = "", messages: Sequence[Message] = ()) -> Journal:

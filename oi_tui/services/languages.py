@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from oi_tui import computer_api
 from oi_tui.custom_languages import CustomLanguages
 from oi_tui.engine import protocols
+from oi_tui.engine.credentials.keys import find_token
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.window_actions import ActedWindow, GrantedWindow
 from oi_tui.engine.settings.profile import Profile, ProfileError
@@ -22,6 +23,7 @@ from oi_tui.runtimes.remote.target import TargetError
 from oi_tui.runtimes.sandbox.limits import Limits
 from oi_tui.runtimes.tables import TableSource
 from oi_tui.runtimes.variables import Detail, Memory
+from oi_tui.services.cell_model import CellModel
 from oi_tui.services.mcp import McpService
 from oi_tui.system.environment import held_back
 from oi_tui.text import one_line
@@ -129,13 +131,15 @@ class LanguageService:
         session: Callable[[], "Session"],
         ask_model: computer_api.Ask,
         takes_images: Callable[[], bool],
+        cell_model: CellModel | None = None,
         computer: Languages | None = None,
         lent: bool = False,
         earlier: EarlierCode | None = None,
     ) -> None:
         """`folder` is where paths of custom languages begin, and `private` are files that programs in the
         sandbox do not see. `computer` is used in place of languages of our own; with `lent` it is not closed.
-        `session`, `ask_model` and `takes_images`, whether that model does so, are for what runs.
+        `session`, `ask_model` and `takes_images`, whether that model does so, are for what runs; `cell_model`
+        answers `llm()` of Python cells where the languages are ours.
         """
         self._profile = profile
         self._mcp = mcp
@@ -143,6 +147,7 @@ class LanguageService:
         self._session = session
         self._ask_model = ask_model
         self._takes_images = takes_images
+        self._cell_model = cell_model
         self._lent = lent
         self._cell_tools: CellTools | None = None
         self._computer_api: computer_api.ComputerApi | None = None
@@ -219,7 +224,7 @@ class LanguageService:
         if self._own_computer is None:
             return "the languages of this conversation belong to another program."
         if self.computer.sandbox:
-            return "programs in the sandbox reach no screen. %sandbox off turns the sandbox off."
+            return "programs in the sandbox cannot use the screen. %sandbox off turns the sandbox off."
         if self.computer.where:
             return f"code runs {one_line(self.computer.where, 100)}. %target local changes that."
         return None
@@ -235,6 +240,20 @@ class LanguageService:
             if service:
                 service.close()
 
+    @property
+    def cells_reach_model(self) -> bool:
+        """Whether Python cells can ask the model, as far as the profile lets them."""
+        return self._own_computer is not None and self._cell_model is not None
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the model is told of what its code can use here, besides the notes of the languages."""
+        if self._own_computer is None or self._cell_model is None:
+            return ()
+        if "python" not in self._own_computer.languages:
+            return ()
+        note = self._cell_model.note(elsewhere=bool(self._own_computer.where))
+        return (note,) if note else ()
+
     def stop_computer_api(self) -> None:
         """Take screen, mouse and keyboard from running code; its cells are about to end."""
         if self._computer_api:
@@ -244,6 +263,8 @@ class LanguageService:
         """End all languages that are ours."""
         if self._cell_tools:
             self._cell_tools.close()
+        if self._cell_model:
+            self._cell_model.close()
         if not self._lent:
             self.computer.close()
 
@@ -270,11 +291,14 @@ class LanguageService:
             target=profile.target,
             share_keys=profile.share_keys,
             unlisted=self._mcp.languages,
+            find_token=find_token,
         )
 
     def _collect_languages(self) -> tuple[Language, ...]:
         """The languages that may run; Python has the computer object where the profile wants that."""
-        languages = (*LANGUAGES, *self.custom.languages)
+        languages: tuple[Language, ...] = (*LANGUAGES, *self.custom.languages)
+        if self._cell_model:
+            languages = self._cell_model.given_to(languages, self._is_running, lambda: self._profile.sandbox)
         if self._profile.mcp_servers:
             from oi_tui.mcp_client.cells import CellTools
 
@@ -282,7 +306,7 @@ class LanguageService:
                 self._mcp.tools,
                 lambda tool, arguments, stopped: self._mcp.servers.call(tool, arguments, stopped),
                 lambda: self._session().callable_tools,
-                lambda pid: self._own_computer is not None and self._own_computer.is_running(pid),
+                self._is_running,
                 lambda: bool(self._profile.mcp_servers) and not self._profile.sandbox,
             )
             languages = self._cell_tools.given_to(languages)
@@ -298,6 +322,10 @@ class LanguageService:
             granted_windows=self._granted_windows,
         )
         return self._computer_api.given_to(languages)
+
+    def _is_running(self, pid: int) -> bool:
+        """Whether a process is the language that runs the cell."""
+        return self._own_computer is not None and self._own_computer.is_running(pid)
 
     def _granted_windows(self) -> tuple[GrantedWindow, ...] | None:
         return self._session().granted_windows

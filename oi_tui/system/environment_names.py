@@ -28,11 +28,24 @@ SKILLS = "OI_TUI_SKILLS"
 
 #: Tells Python how to reach oi-tui for the tools of MCP servers.
 TOOLS = "OI_TUI_TOOLS"
+#: Tells Python how to reach oi-tui for requests to the model.
+MODEL_SOCKET = "OI_TUI_MODEL_SOCKET"
 
 #: Set by users, besides the settings.
 FOR_USERS = (HOME, DEMO_TOKENS_PER_SECOND)
 #: Set by oi-tui for the programs that it starts. oi-tui may be started by one of them.
-FOR_PROGRAMS = (RUNTIME, IN_SANDBOX, HELD_BACK, FOLDER, COMPUTER_API, COMPUTER, ACCOUNTS, SKILLS, TOOLS)
+FOR_PROGRAMS = (
+    RUNTIME,
+    IN_SANDBOX,
+    HELD_BACK,
+    FOLDER,
+    COMPUTER_API,
+    COMPUTER,
+    ACCOUNTS,
+    SKILLS,
+    TOOLS,
+    MODEL_SOCKET,
+)
 #: Set for the tests and benchmarks, which start oi-tui with the same environment.
 FOR_TESTS = (
     "OI_TUI_BENCHMARK_JUPYTER",

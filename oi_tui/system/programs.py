@@ -8,8 +8,10 @@ from pathlib import Path
 
 #: Programs in /usr/bin of macOS that are placeholders at first, and what says whether the real one is there.
 _PLACEHOLDERS = {
-    "git": ("/usr/bin/xcode-select", "--print-path"),
-    "python3": ("/usr/bin/xcode-select", "--print-path"),
+    **dict.fromkeys(
+        ("git", "python3", "gcc", "g++", "cc", "c++", "clang", "clang++"),
+        ("/usr/bin/xcode-select", "--print-path"),
+    ),
     "java": ("/usr/libexec/java_home", "--failfast"),
     "jshell": ("/usr/libexec/java_home", "--failfast"),
 }

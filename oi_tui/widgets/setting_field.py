@@ -214,7 +214,7 @@ class SettingField(Vertical):
         self.post_message(self.Edited(self))
 
     def _mark(self) -> None:
-        source = {"flag": "given by a flag", "environment": "given by the environment"}.get(self._origin, "")
+        source = {"flag": "set by a flag", "environment": "set by the environment"}.get(self._origin, "")
         default = self._default()
         changed = self.value != self.setting.default
         words = Content.styled("● changed", "$text-accent") if changed else Content("default")

@@ -71,7 +71,7 @@ class Window:
             while line := await reader.readline():
                 self._take(json.loads(line))
         except (OSError, ValueError, KeyError, TypeError):
-            _log.warning("The window broke off", exc_info=True)
+            _log.warning("The window disconnected", exc_info=True)
         finally:
             self._writer.transport.abort()
             for future in self._calls.values():

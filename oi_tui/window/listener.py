@@ -111,7 +111,7 @@ class Listener:
             while line := await reader.readline():
                 connection.take(_object(line))
         except (OSError, ValueError, TimeoutError):
-            _log.info("A connection to the window broke off", exc_info=True)
+            _log.info("A connection to the window failed", exc_info=True)
         finally:
             if connection:
                 connection.end()
@@ -137,7 +137,7 @@ class _Connection:
         if not isinstance(name, str) or not isinstance(arguments, dict) or number in self._calls:
             raise ValueError("no call")
         if len(self._calls) >= _MOST_CALLS:
-            self.send({"id": number, "error": "Too many calls wait for the window."})
+            self.send({"id": number, "error": "Too many calls are waiting for the window."})
             return
         self._calls[number] = asyncio.get_running_loop().create_task(self._carry_out(number, name, arguments))
 

@@ -265,7 +265,9 @@ def test_os_mode_stays_off_where_there_is_no_screen_or_something_runs(own_world:
         assert reported.switch(True) == "Stop the current activity first (escape)."
         reported.busy = False
         workspace.computer.use_sandbox(True)
-        assert reported.switch(True).startswith("OS mode stays off: programs in the sandbox reach no screen")
+        assert reported.switch(True).startswith(
+            "OS mode stays off: programs in the sandbox cannot use the screen"
+        )
         assert not workspace.profile.os
     finally:
         workspace.close()

@@ -187,7 +187,7 @@ def test_what_open_interpreter_left_is_brought_in_with_one_key(start: Start) -> 
     (folder / "default.yaml").write_text("llm:\n  model: demo\nauto_run: true\n")
     program = start("--no-auto-run", env=nobody(), rows=40)
     screen = program.wait_for("It was found on this machine", 60)
-    assert "Bring in your settings of Open Interpreter?" in screen
+    assert "Import your settings from Open Interpreter?" in screen
     assert "1 profile: default.yaml" in screen
     assert "without asking" in screen
     program.wait_for("y yes · n no")

@@ -55,8 +55,9 @@ GROUPS: Mapping[str, Mapping[str, Sequence[str]]] = {
     ),
     "review": _modules(
         "engine/review",
-        "permissions scanner findings line_rules python_rules shell_rules python_checker shell_checker "
-        "earlier_code readable_files local_modules",
+        "permissions scanner findings line_rules python_rules shell_rules python_checker "
+        "python_names python_calls python_expressions python_syntax shell_checker earlier_code "
+        "readable_files local_modules",
         REVIEW,
     ),
     "approval": _modules("widgets/approval", "key_guard", KEY_GUARD)
@@ -97,7 +98,7 @@ EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (LINE_RULES, "_LONGEST = 4_000", "4000 => 4001"): "pieces overlap; their length only bounds the time",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 19999"): "pieces overlap; their length only bounds the time",
     (SHELL_RULES, "_LONGEST = 20_000", "20000 => 20001"): "pieces overlap; their length only bounds the time",
-    (CHECKER, "self.bound[item.id] = _UNKNOWN", "removed: self.bound[item.id] = _UNKNOWN"): (
+    (CHECKER, "self.bound[item.id] = UNKNOWN", "removed: self.bound[item.id] = UNKNOWN"): (
         "a statement that is not known makes all names unclear anyway"
     ),
     (FILES, "_MOST_MATCHES = 2_000", "2000 => 2001"): "a rough bound on the time",

@@ -191,7 +191,8 @@ def kept_running(computer: Computer) -> Iterator[None]:
 
 def living(computer: Computer) -> dict[str, int]:
     """Return the process ids of the languages whose process is alive."""
-    runtimes = {name: item for name, item in computer._runtimes.items() if isinstance(item, PtyRuntime)}
+    hosts = {name: getattr(item, "host", item) for name, item in computer._runtimes.items()}
+    runtimes = {name: item for name, item in hosts.items() if isinstance(item, PtyRuntime)}
     processes = {name: runtime._process for name, runtime in runtimes.items()}
     found = {name: process.pid for name, process in processes.items() if process and alive(process.pid)}
     return {**found, **_living_there(computer)}

@@ -63,6 +63,8 @@ class Sample:
     product: tuple[str, str] | None = None
     #: How long a short run may take, in seconds.
     quick: float = 0.05
+    #: Whether it keeps nothing but files, which a reset leaves where they are.
+    keeps_files: bool = False
     #: The language's own name, and what a computer is made with to run this one.
     language: str = ""
     options: tuple[tuple[str, Any], ...] = ()
@@ -416,6 +418,87 @@ JULIA = Sample(
     product=("6*7", "42"),
     quick=0.5,
 )
+_C = "#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+C = Sample(
+    name="c",
+    needs="gcc",
+    hello='#include <stdio.h>\nputs("hello");',
+    unicode='#include <stdio.h>\nputs("grüße €");',
+    stderr=f'{_C}fputs("trouble\\n", stderr);',
+    # What is kept is a file.
+    remember=f'{_C}FILE *out = fopen("memory", "w");\nfputs("41", out);\nfclose(out);',
+    recall=(
+        f'{_C}FILE *in = fopen("memory", "r");\nint memory;\nif (!in || fscanf(in, "%d", &memory) != 1) exit(1);\n'
+        'printf("%d\\n", memory + 1);'
+    ),
+    error=f'{_C}puts("before");\nfputs("oops\\n", stderr);\nabort();',
+    syntax_error=f'{_C}puts("ran");\nint = ;',
+    half=f'{_C}write(1, "half", 4);\nusleep(400000);\nputs(" line");',
+    sleep=f'{_C}puts("go");\nsleep(60);',
+    busy=f'{_C}puts("go");\nfor (volatile int i = 0;; i++);',
+    stubborn=(
+        f'#include <signal.h>\n{_C}signal(SIGINT, SIG_IGN);\nsignal(SIGTERM, SIG_IGN);\nputs("go");\n'
+        "for (;;) sleep(60);"
+    ),
+    ask=f'{_C}char name[99];\nprintf("name? ");\nfgets(name, 99, stdin);\nprintf("hello %s", name);',
+    leave="#include <stdlib.h>\nexit(3);",
+    die=f"#include <signal.h>\n{_C}kill(getppid(), SIGKILL);\nsleep(1);",
+    terminal=f'{_C}puts(isatty(0) && isatty(1) ? "yes" : "no");',
+    width=(
+        f"#include <sys/ioctl.h>\n{_C}struct winsize size;\nioctl(1, TIOCGWINSZ, &size);\n"
+        'printf("%d\\n", size.ws_col);'
+    ),
+    variable=f'{_C}const char *value = getenv("{{}}");\nputs(value ? value : "None");',
+    folder=f"{_C}char path[4096];\nputs(getcwd(path, sizeof path));",
+    bytes=f'{_C}write(1, "a\\377b\\n", 4);',
+    long_line=f"{_C}for (int n = 0; n < 1000000; n++) putchar('x');\nputchar('\\n');",
+    many=f'{_C}for (int n = 0; n < 30000; n++) printf("line %d\\n", n);',
+    echo='#include <stdio.h>\nfputs("{}", stdout);',
+    daemon='#include <stdlib.h>\nsystem("setsid sleep {} &");',
+    script='#include <stdlib.h>\nsystem("sh script");',
+    flood=f'{_C}puts("go");\nfor (;;) puts("yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy");',
+    late='#include <stdlib.h>\nsystem("(sleep 0.3; echo late) &");',
+    paced=None,
+    comment="// nothing",
+    keeps_files=True,
+)
+SQL = Sample(
+    name="sql",
+    needs="python3",
+    hello=".print hello",
+    unicode=".mode list\nselect 'grüße €'",
+    stderr=".shell echo trouble >&2",
+    remember="create table if not exists memory as select 41 as n;",
+    recall=".mode list\nselect n + 1 from memory",
+    error=".print before\nselect * from oops",
+    syntax_error=".print ran\nselec 1",
+    half=".shell printf half; sleep 0.4; echo ' line'",
+    sleep=".print go\n.shell sleep 60",
+    busy=".print go\nwith recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n",
+    stubborn=".shell trap '' INT TERM; echo go; sleep 60; sleep 60",
+    ask=".shell printf 'name? '; read name; echo hello $name",
+    leave=".exit 3",
+    die=".shell kill -9 $PPID; sleep 1",
+    terminal=".shell [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo yes",
+    width=".shell stty size | cut -d' ' -f2",
+    variable=".shell echo ${{{}-None}}",
+    folder=".shell pwd",
+    bytes=".shell printf 'a\\377b\\n'",
+    long_line=".mode list\nselect replace(hex(zeroblob(500000)), '0', 'x')",
+    many=(
+        ".mode list\nwith recursive n(i) as (select 0 union all select i + 1 from n where i < 29999)\n"
+        "select 'line ' || i from n"
+    ),
+    echo=".shell printf %s {!r}",
+    daemon=".shell setsid sleep {} &",
+    script=".shell sh script",
+    flood=".shell echo go; while :; do echo yyyyyyyyyyyyyyyyyyyy; done",
+    late=".shell (sleep 0.3; echo late) &",
+    paced=".shell sleep 0.3\nselect 1;\n.shell sleep 0.3",
+    paced_lines=(1, 3),
+    comment="-- nothing",
+    product=("select 6*7", "42"),
+)
 ZSH = replace(
     SHELL,
     name="zsh",
@@ -455,4 +538,21 @@ THERE = [
     )
     for sample in (PYTHON, SHELL)
 ]
-ALL = [PYTHON, SHELL, JAVASCRIPT, TYPESCRIPT, RUBY, PERL, LUA, R, JAVA, JULIA, ZSH, SH, *ENCLOSED, *THERE]
+ALL = [
+    PYTHON,
+    SHELL,
+    JAVASCRIPT,
+    TYPESCRIPT,
+    RUBY,
+    PERL,
+    LUA,
+    R,
+    JAVA,
+    JULIA,
+    C,
+    SQL,
+    ZSH,
+    SH,
+    *ENCLOSED,
+    *THERE,
+]

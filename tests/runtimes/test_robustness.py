@@ -352,6 +352,7 @@ def test_input_of_many_lines_arrives_whole(computer: Computer) -> None:
         ("ruby", "puts $stdin.gets.chomp.length\nputs $stdin.gets"),
         ("perl", '$_ = <STDIN>; print length($_) - 1, "\\n"; print scalar <STDIN>;'),
         ("lua", "print(#io.read())\nprint(io.read())"),
+        ("r", "cat(nchar(readline('name? ')), '\\n', sep = '')\ncat(readline('again? '), '\\n', sep = '')"),
     ],
 )
 def test_an_answer_of_any_length_arrives_whole(computer: Computer, language: str, code: str) -> None:

@@ -96,7 +96,7 @@ class Elements(list):  # type: ignore[type-arg]
                 window = element.window
                 lines.append(f"Window {window!r}:")
             lines.append(f"  {element}")
-        return "\n".join(lines) or "No elements: the active program says nothing about what it shows."
+        return "\n".join(lines) or "No elements: the active program does not report what it shows."
 
     __repr__ = __str__
 

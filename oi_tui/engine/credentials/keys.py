@@ -242,3 +242,9 @@ class Secrets:
         if failures:
             raise SecretError(failures[0])
         return answers[0] if answers else None
+
+
+def find_token(name: str) -> str | None:
+    """The token of a server that is kept under that name, as a key is; None where there is none."""
+    kept = Secrets().find(name)
+    return kept.value if kept else None

@@ -23,6 +23,7 @@ _RAN = ("finished", "failed", "interrupted", "lost")
 #: How a cell of a Python notebook runs another language.
 _MAGICS = {
     "shell": "%%bash",
+    "sql": "%%sql",
     "bash": "%%bash",
     "javascript": "%%script node",
     "ruby": "%%ruby",
@@ -30,7 +31,14 @@ _MAGICS = {
     "lua": "%%script lua -",
     "r": "%%script Rscript -",
 }
-_COMMENTS = {"javascript": "//", "java": "//", "html": "", "lua": "--"}
+_COMMENTS = {
+    "javascript": "//",
+    "java": "//",
+    "html": "",
+    "lua": "--",
+    "sql": "--",
+    **dict.fromkeys(("c", "cpp", "rust", "go", "php"), "//"),
+}
 _SUFFIXES = {
     "python": ".py",
     "shell": ".sh",
@@ -40,11 +48,16 @@ _SUFFIXES = {
     "perl": ".pl",
     "lua": ".lua",
     "r": ".R",
+    "sql": ".sql",
     "java": ".java",
     "html": ".html",
     "powershell": ".ps1",
     "applescript": ".applescript",
     "react": ".jsx",
+    "c": ".c",
+    "cpp": ".cpp",
+    "rust": ".rs",
+    "go": ".go",
 }
 
 

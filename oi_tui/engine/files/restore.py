@@ -101,21 +101,21 @@ def _action(snapshots: Snapshots, root: Path, change: Change) -> Action:
     action = Action(change, removes)
     path = _inside(root, change.path)
     if path is None:
-        return replace(action, obstacle="a link stands in its way")
+        return replace(action, obstacle="a link is in its place")
     try:
         status: os.stat_result | None = path.lstat()
     except OSError:
         status = None
     if status is not None and not _may_go(snapshots, path, status, change):
-        return replace(action, obstacle="something that is no file has its place")
+        return replace(action, obstacle="something that is not a file is in its place")
     if removes and change.after is None:
         return replace(action, obstacle=f"it could not be restored: {change.why or 'no copy was kept'}")
     if removes and status is None:
-        return replace(action, obstacle="it is gone already")
+        return replace(action, obstacle="it no longer exists")
     if not removes and change.before is None:
-        return replace(action, obstacle=change.why or "what it was could not be kept")
+        return replace(action, obstacle=change.why or "its earlier content could not be kept")
     if not removes and snapshots.content(change.before or "") is None:
-        return replace(action, obstacle="what it was is no longer kept")
+        return replace(action, obstacle="its earlier content is no longer kept")
     now = None
     if status is not None:
         try:
@@ -123,7 +123,7 @@ def _action(snapshots: Snapshots, root: Path, change: Change) -> Action:
         except OSError as error:
             return replace(action, obstacle=f"it cannot be read ({error.strerror or error})")
         if now is None:
-            return replace(action, obstacle="what it is now is too large to be kept")
+            return replace(action, obstacle="its current content is too large to keep")
     same_mode = status is not None and stat.S_IMODE(status.st_mode) == change.mode
     if now == change.before and same_mode and not removes:
         return replace(action, obstacle="it is as it was")
@@ -145,13 +145,13 @@ def _taken_back(snapshots: Snapshots, root: Path, action: Action) -> Change:
     change = action.change
     path = _inside(root, change.path)
     if path is None:
-        raise OSError("a link stands in its way")
+        raise OSError("a link is in its place")
     try:
         now = snapshots.keep(path)
     except FileNotFoundError:
         return Change(change.path, "created", None, change.before, change.mode)
     if now is None:
-        raise OSError("what it is now is too large to be kept")
+        raise OSError("its current content is too large to keep")
     mode = stat.S_IMODE(path.lstat().st_mode)
     if action.removes:
         return Change(change.path, "deleted", now, None, mode)
@@ -163,13 +163,13 @@ def _carry_out(snapshots: Snapshots, root: Path, action: Action) -> None:
     change = action.change
     path = _inside(root, change.path)
     if path is None:
-        raise OSError("a link stands in its way")
+        raise OSError("a link is in its place")
     if action.removes:
         _remove(path)
         return
     content = snapshots.content(change.before or "")
     if content is None:
-        raise OSError("what it was is no longer kept")
+        raise OSError("its earlier content is no longer kept")
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.is_dir() and not path.is_symlink():
         path.rmdir()

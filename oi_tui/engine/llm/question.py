@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from oi_tui.engine.llm import request_gate
-from oi_tui.engine.llm.base import ErrorInfo, Llm, LlmError, Reply, Request, Text, Usage
+from oi_tui.engine.llm.base import ErrorInfo, Finish, Llm, LlmError, Reply, Request, Text, Usage
 from oi_tui.engine.llm.usage_report import UsageTracker
 from oi_tui.engine.models.model_info import ModelInfo
 from oi_tui.engine.settings.profile import Profile
 
 
 class Question:
-    """Asks once, with a text and images as data URLs. `used` is the usage, once it is reported."""
+    """Asks once, with a text and images as data URLs. `used` is the usage, once it is reported.
+
+    `is_cut` says that the reply came to the longest length.
+    """
 
     def __init__(
         self,
@@ -21,10 +24,15 @@ class Question:
         images: Sequence[str],
         account: UsageTracker,
         facts: ModelInfo,
+        *,
+        system: str = "",
+        max_tokens: int | None = None,
     ) -> None:
         """Send the request. Raises LlmError or OverBudget where that is not allowed."""
         self.used: Usage | None = None
-        self._reply: Reply = request_gate.send(llm, _request(profile, text, images), profile, account, facts)
+        self.is_cut = False
+        request = write_request(profile, text, images, system, max_tokens)
+        self._reply: Reply = request_gate.send(llm, request, profile, account, facts)
 
     def answer(self) -> str:
         """Wait for the reply. Raises LlmError where there is none."""
@@ -34,6 +42,8 @@ class Question:
                 lines.append(delta.text)
             elif isinstance(delta, Usage):
                 self.used = delta
+            elif delta == Finish("length"):
+                self.is_cut = True
         if not (text := "".join(lines).strip()):
             raise LlmError(ErrorInfo("empty", "The model gave no answer."))
         return text
@@ -43,18 +53,26 @@ class Question:
         self._reply.cancel()
 
 
-def _request(profile: Profile, text: str, images: Sequence[str]) -> Request:
+def write_request(
+    profile: Profile,
+    text: str,
+    images: Sequence[str] = (),
+    system: str = "",
+    max_tokens: int | None = None,
+) -> Request:
+    """Write a request with a text and images as data URLs, and how long the reply may be, in tokens."""
     content: Any = text
     if images:
         pictures = [{"type": "image_url", "image_url": {"url": image}} for image in images]
         content = [{"type": "text", "text": text}, *pictures]
+    before = [{"role": "system", "content": system}] if system else []
     return Request(
         model=profile.model,
-        messages=[{"role": "user", "content": content}],
+        messages=[*before, {"role": "user", "content": content}],
         api_base=profile.api_base,
         api_key=profile.api_key,
         api_version=profile.api_version,
-        max_tokens=profile.max_tokens,
+        max_tokens=max_tokens or profile.max_tokens,
         temperature=profile.temperature,
         timeout=profile.timeout,
     )

@@ -1,5 +1,6 @@
 """Tracks usage and budget during a session, and tells the user about them."""
 
+import threading
 from collections.abc import Iterator
 
 from oi_tui.engine.events import Event, Noticed, UsageReported
@@ -27,6 +28,7 @@ class UsageTracker:
         #: What was learned of how much models take in; the Python API keeps it from chat to chat.
         self.windows = KnownWindows()
         self.ledger = UsageTotals()
+        self._lock = threading.Lock()
         #: The estimated price of the request that was checked last, and of those that nobody reported.
         self._estimate = self._unreported = 0.0
         #: How many messages were left out when that was last reported, and models whose servers cut requests.
@@ -38,11 +40,15 @@ class UsageTracker:
         """The cost of the requests in USD; unreported usage is estimated."""
         return self.ledger.cost + self._unreported
 
-    def enter(self, usage: Usage | None) -> Iterator[Event]:
-        """Enter a request; None where the provider did not say what it used."""
-        self.ledger = self.ledger.sent(usage)
-        if usage is None or usage.cost is None:
-            self._unreported += self._estimate
+    def enter(self, usage: Usage | None, estimate: float | None = None) -> Iterator[Event]:
+        """Enter a request; None where the provider did not say what it used.
+
+        Its price is then `estimate`, in USD, where others were sent at the same time.
+        """
+        with self._lock:
+            self.ledger = self.ledger.sent(usage)
+            if usage is None or usage.cost is None:
+                self._unreported += self._estimate if estimate is None else estimate
         if usage:
             yield UsageReported(usage.prompt_tokens, usage.completion_tokens, usage.cost, usage.cached_tokens)
 

@@ -219,7 +219,7 @@ def _reason(error: Exception) -> str:
         return f"the server answers {error.code} {error.reason}"
     inner = getattr(error, "reason", error)
     if isinstance(inner, TimeoutError):
-        return f"nothing came for {SILENCE:g} s"
+        return f"no data came for {SILENCE:g} s"
     if isinstance(inner, OSError) and inner.strerror:
         return os.strerror(inner.errno) if inner.errno and inner.errno > 0 else inner.strerror
     return " ".join(str(inner).split())[:200] or type(error).__name__

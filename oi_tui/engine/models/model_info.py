@@ -78,7 +78,7 @@ class KnownModels:
             return table, lasting
         window, whence = own.context_window, f"reported by {own.server}"
         if own.server == "Ollama" and window and window > _BEARABLE and not own.loaded_window:
-            window, whence = _BEARABLE, f"Ollama would take up to {window:,}, at the price of memory"
+            window, whence = _BEARABLE, f"Ollama would take up to {window:,}, with more memory"
         return replace(
             table,
             context_window=own.loaded_window or window or table.context_window,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from oi_tui.engine.review import python_checker, shell_checker
+from oi_tui.engine.review import python_checker, python_names, shell_checker
 
 _SHELLS = ("shell", "bash", "zsh", "sh")
 
@@ -71,12 +71,12 @@ class EarlierCode:
     def _note_names(self, seen: python_checker.Seen) -> None:
         with self._lock:
             for name, kind in seen.names.items():
-                self._here.names[name] = python_checker.either(self._here.names.get(name), kind)
+                self._here.names[name] = python_names.either(self._here.names.get(name), kind)
             for name, kind in seen.relied_on.items():
-                self._here.relied_on[name] = python_checker.either(self._here.relied_on.get(name), kind)
+                self._here.relied_on[name] = python_names.either(self._here.relied_on.get(name), kind)
             # A function that was harmless no longer is when what it goes by became something else.
             changed = any(
-                python_checker.is_another(self._here.relied_on[name], self._here.names[name])
+                python_names.is_another(self._here.relied_on[name], self._here.names[name])
                 for name in seen.names
                 if name in self._here.relied_on
             )

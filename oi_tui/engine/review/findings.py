@@ -10,6 +10,7 @@ from typing import Literal
 Kind = Literal[
     "rights",
     "deletes",
+    "extensions",
     "system",
     "secrets",
     "writes outside",
@@ -25,6 +26,8 @@ Kind = Literal[
     "processes",
     "programs",
     "moves",
+    "database",
+    "opens",
     "writes",
     "reads",
     "not understood",
@@ -32,6 +35,7 @@ Kind = Literal[
 WORDS: dict[Kind, str] = {
     "rights": "acts as administrator",
     "deletes": "deletes",
+    "extensions": "loads extensions of a database",
     "system": "changes the system",
     "secrets": "reads private files",
     "writes outside": "writes outside of the folder",
@@ -47,6 +51,8 @@ WORDS: dict[Kind, str] = {
     "processes": "ends processes",
     "programs": "starts programs",
     "moves": "moves or renames files",
+    "database": "changes a database",
+    "opens": "opens another database",
     "writes": "writes files",
     "reads": "reads files",
     "not understood": "not checked",
@@ -56,7 +62,17 @@ _OVERLAP = 200
 _FACTS: tuple[Kind, ...] = ("writes", "reads", "not understood")
 #: What cannot be taken back, or reaches beyond the folder.
 _GRAVE: frozenset[Kind] = frozenset(
-    ("rights", "deletes", "system", "secrets", "writes outside", "installs", "controls", "sends")
+    (
+        "rights",
+        "deletes",
+        "extensions",
+        "system",
+        "secrets",
+        "writes outside",
+        "installs",
+        "controls",
+        "sends",
+    )
 )
 #: How much care code needs.
 Level = Literal["clear", "notes", "danger"]

@@ -83,6 +83,49 @@ PATTERNS: dict[str, Table] = {
         moves=r"\b(?:Move-Item|Rename-Item)\b",
         processes=r"\bStop-Process\b",
     ),
+    "c": _table(
+        deletes=r"\b(?:unlink|unlinkat|remove|rmdir|remove_all)\s*\(",
+        network=r"\b(?:socket|connect|getaddrinfo|curl_easy_\w+)\s*\(|\basio\b",
+        programs=r"\b(?:system|popen|fork|vfork|execl[pe]?|execv[pe]*|posix_spawnp?)\s*\(",
+        writes=r"""\bfopen\s*\([^;]*,\s*"[wa]|\bO_(?:WRONLY|RDWR|CREAT)\b|\bo?fstream\b""",
+        moves=r"\brename(?:at)?\s*\(",
+        processes=r"\b(?:kill|killpg)\s*\(",
+    ),
+    "rust": _table(
+        deletes=r"\bremove_(?:file|dir|dir_all)\b",
+        network=r"\b(?:TcpStream|TcpListener|UdpSocket|reqwest|hyper)\b",
+        programs=r"\bCommand::new\b|\bstd::process::Command\b",
+        writes=r"\bFile::create\b|\bfs::(?:write|copy|create_dir\w*)\b|\bOpenOptions\b",
+        moves=r"\bfs::rename\b",
+        processes=r"\b(?:libc::)?kill\s*\(",
+    ),
+    "go": _table(
+        deletes=r"\bos\.Remove(?:All)?\b",
+        network=r"\"net(?:/[\w/]+)?\"|\b(?:http|net)\.\w+\(",
+        programs=r"\bexec\.Command|\bos\.StartProcess\b|\bsyscall\.Exec\b",
+        writes=r"\bos\.(?:Create|WriteFile|OpenFile|Mkdir\w*)\b|\bioutil\.WriteFile\b",
+        moves=r"\bos\.Rename\b",
+        processes=r"\.Kill\(|\bsyscall\.Kill\b",
+    ),
+    "php": _table(
+        deletes=r"\b(?:unlink|rmdir)\s*\(",
+        network=r"\b(?:curl_\w+|fsockopen|stream_socket_\w+|socket_\w+|file_get_contents\s*\(\s*['\"]https?)",
+        programs=r"\b(?:exec|shell_exec|system|passthru|proc_open|popen|pcntl_\w+)\s*\(|`[^`]+`",
+        runs_text=r"\b(?:eval|assert|create_function)\s*\(|\b(?:include|require)(?:_once)?\b",
+        writes=r"""\b(?:file_put_contents|fwrite|copy|mkdir|touch)\s*\(|\bfopen\s*\([^;]*['"][waxc]""",
+        moves=r"\brename\s*\(",
+        processes=r"\bposix_kill\s*\(",
+    ),
+    "octave": _table(
+        deletes=r"\b(?:delete|unlink|rmdir|confirm_recursive_rmdir)\b",
+        network=r"\b(?:urlread|urlwrite|webread|webwrite|ftp)\b",
+        installs=r"\bpkg\s+install\b",
+        programs=r"\b(?:system|shell_cmd|unix|dos|popen2?|exec|fork)\s*\(|^\s*!",
+        runs_text=r"\b(?:eval|evalc|evalin|feval|source|run)\s*\(",
+        writes=r"\b(?:fopen|save|csvwrite|dlmwrite|print|saveas|imwrite|fwrite|mkdir|copyfile)\b",
+        moves=r"\b(?:rename|movefile)\b",
+        processes=r"\bkill\s*\(",
+    ),
     "applescript": _table(
         caseless=True,
         rights=r"with administrator privileges",
@@ -93,6 +136,7 @@ PATTERNS: dict[str, Table] = {
         moves=r"\bmove\b",
     ),
 }
+PATTERNS["cpp"] = PATTERNS["c"]
 PATTERNS["react"] = PATTERNS["typescript"] = PATTERNS["javascript"]
 
 

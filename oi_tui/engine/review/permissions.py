@@ -229,6 +229,11 @@ class Permissions:
         granted = [(item.window, item.kinds) for item in self if item.scope == "window" and item.window]
         return tuple(GrantedWindow(window, kinds) for window, kinds in granted)
 
+    def forget_language(self, language: str) -> None:
+        """Ask for code of the language again."""
+        with self._lock:
+            self._given = [item for item in self._given if item[1].language != language]
+
     def clear(self) -> None:
         """Ask for everything again."""
         with self._lock:

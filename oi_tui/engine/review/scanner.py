@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from oi_tui.engine import cell_target
-from oi_tui.engine.review import python_checker, python_rules, shell_checker, shell_rules
+from oi_tui.engine.review import python_checker, python_rules, shell_checker, shell_rules, sql_rules
 from oi_tui.engine.review.earlier_code import EarlierCode
 from oi_tui.engine.review.findings import Finding, Findings
 from oi_tui.engine.review.line_rules import PATTERNS, look_for_patterns
@@ -35,6 +35,11 @@ def look_through(language: str, code: str, cwd: Path, earlier: EarlierCode | Non
             unchecked = list(shell_checker.look(code, cwd))
             if earlier is not None and earlier.is_unclear("shell"):
                 unchecked.append(Finding("not understood", "what earlier code left behind", 0))
+        case "sql":
+            seen, unchecked = sql_rules.look(code)
+            commands = sql_rules.shell_lines(code)
+            seen += shell_rules.look(commands)
+            unchecked += shell_checker.look(commands, cwd)
         case "fish":
             seen, parsed = shell_rules.look(code), False
         case name if name in PATTERNS:

@@ -113,7 +113,7 @@ class ApplicationSettings:
     )
     motion: bool = setting(
         True,
-        "Show movement, such as the spinner while the model is waited for. The environment variable "
+        "Show animation, such as the spinner during a request. The environment variable "
         "TEXTUAL_ANIMATIONS=none turns it off as well.",
         key="motion",
         title="Motion",

@@ -110,7 +110,7 @@ class ExecutionSettings:
     )
     sandbox_memory: float | None = setting(
         None,
-        "Memory limit in GB for all programs of a language in the sandbox. Above it they end.",
+        "Memory limit in GB for a language in the sandbox. Programs that exceed it are ended.",
         later="at the next start",
         key="sandbox_memory",
         title="Sandbox: memory limit",
@@ -121,7 +121,7 @@ class ExecutionSettings:
     )
     sandbox_processes: int | None = setting(
         None,
-        "Process limit for a language in the sandbox. Above it they end.",
+        "Process limit for a language in the sandbox. Programs that exceed it are ended.",
         later="at the next start",
         key="sandbox_processes",
         title="Sandbox: process limit",
@@ -132,8 +132,8 @@ class ExecutionSettings:
     )
     sandbox_disk: float | None = setting(
         None,
-        "Limit in GB for what a language in the sandbox writes to the working directory. Above it the "
-        "language ends.",
+        "Limit in GB for what a language in the sandbox writes to the working directory. A language "
+        "that exceeds it is ended.",
         later="at the next start",
         key="sandbox_disk",
         title="Sandbox: disk limit",

@@ -19,7 +19,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _FIELDS = ("command", "args", "env", "url", "headers")
-_EXPECTED = "NAME = COMMAND, or NAME = https://..., with a name of small letters, digits, - and _"
+_EXPECTED = "NAME = COMMAND, or NAME = https://..., with a name of lower-case letters, digits, - and _"
 
 
 class McpServerError(ValueError):

@@ -101,7 +101,7 @@ def _without_old_system_message(text: str, path: object, done: list[str]) -> tup
         text = yaml_file.changed(text, changes, path)
     except ProfileError:
         return text, done
-    added = "; what followed it is now custom_instructions" if rest else ""
+    added = "; the text after it is now custom_instructions" if rest else ""
     return text, [*done, f"system_message was the one of an older version and is left out{added}"]
 
 

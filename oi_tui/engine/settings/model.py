@@ -166,6 +166,28 @@ class ModelSettings:
         minimum=0,
         unset="no limit",
     )
+    cell_requests: int = setting(
+        1000,
+        "How many requests the Python code of one cell may send to the model with llm() and llm_map(). The "
+        "question before the cell names them. 0 turns both off; they are also off with local, offline and in "
+        "the sandbox.",
+        key="llm.cell_requests",
+        title="Requests from code",
+        limits=True,
+        section="Limits",
+        minimum=0,
+    )
+    cell_cost: float | None = setting(
+        1.0,
+        "The most that the requests of one cell may cost, in USD, where the model's price is known. They "
+        "also count against the budget.",
+        key="llm.cell_cost",
+        title="Cost of requests from code",
+        limits=True,
+        section="Limits",
+        minimum=0,
+        unset="no limit",
+    )
     timeout: float = setting(
         120.0,
         "How many seconds to wait for the model server while it sends nothing.",

@@ -43,7 +43,7 @@ def _describe(name: str, settings: Iterable[Setting]) -> str:
     if meant.limits:
         raise ProfileError(
             f"is not read by oi-tui; to set {meant.key}, use {meant.long_flag} or a profile, and unset the "
-            "variable. Nothing starts while a limit is not understood",
+            "variable. oi-tui does not start while a limit is not understood",
             path=shown,
         )
     if meant.variable:

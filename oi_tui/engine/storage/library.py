@@ -60,7 +60,7 @@ class Library:
             self.listing = self.store.listing()
             at = self.listing.all().place_of(id_)
             if at is None:
-                raise FileNotFoundError(2, "it is not there any more")
+                raise FileNotFoundError(2, "it no longer exists")
             return self.listing.summary(at)
         item = self._deleted.pop()
         self.store.restore(item.id)

@@ -117,6 +117,7 @@ local({
     lockBinding(name, baseenv())
   }
   ask <- base::readline
+  shell <- base::system
   leave <- base::quit
 
   readline <- function(prompt = "") {
@@ -124,7 +125,20 @@ local({
     cat(prompt)
     placed("input", prompt = spell(paste(prompt, collapse = "")))
     on.exit(placed("input_end"))
-    ask("")
+    trimws(read_line(), whitespace = "[ \t]")
+  }
+  # R's own console cuts a line after 8,190 bytes, and may wait for more than it was given from 4,095 on.
+  read_line <- function() {
+    answer <- place("answer")
+    on.exit(unlink(answer))
+    # It is interrupted in the place of R, which does not hear that.
+    shell(sprintf("IFS= read -r line; printf '%%s\\n' \"$line\" >%s", shQuote(answer)))
+    if (!file.exists(answer)) {
+      tools::pskill(Sys.getpid(), 2L)
+      Sys.sleep(0.1)
+      stop("the answer could not be read")
+    }
+    readLines(answer, 1L, warn = FALSE)
   }
   quit <- function(save = "default", status = 0, runLast = TRUE) {
     if (Sys.getpid() != owner || !running) leave("no", status, FALSE)
@@ -229,10 +243,23 @@ local({
     if (inherits(error, "packageNotFoundError")) text <- sprintf("%s\nTo get it: install.packages(\"%s\")", text, error$package[1])
     list(text = text, calls = lines)
   }
-  print_value <- function(value) {
+  print_value <- function(value, name) {
+    if (show_table(value, name)) on.exit(placed("view_end"))
     shown <- new.env(parent = globalenv())
     assign("x", value, envir = shown)
     eval(if (isS4(value)) quote(methods::show(x)) else quote(base::print(x)), shown)
+  }
+  # A data frame is shown as a table, and given to the model with all its columns, whatever the width of a window.
+  show_table <- function(value, name) {
+    if (!is.list(value) || !("data.frame" %in% oldClass(value)) || sink.number() || Sys.getpid() != owner) return(FALSE)
+    # A frame that is out of order is shown as it prints itself.
+    found <- tryCatch(suppressWarnings({
+      tables <- look_at_tables()
+      if (tables$is_frame(value)) list(tables$view(value), tables$inline(value, name))
+    }), error = function(e) NULL)
+    if (is.null(found)) return(FALSE)
+    placed("view", content = spell(found[[1]]), table = spell(found[[2]]))
+    TRUE
   }
   evaluate <- function(step) {
     trouble <- NULL
@@ -242,7 +269,7 @@ local({
           if (is.null(depth)) depth <<- withVisible(eval(quote(base::sys.nframe()), globalenv()))$value
           found <- withVisible(eval(step, globalenv()))
           replace(".Last.value", found$value)
-          if (found$visible) print_value(found$value)
+          if (found$visible) print_value(found$value, if (is.name(step)) as.character(step) else "")
           NULL
         },
         error = function(error) trouble <<- note_trouble(error),
@@ -384,16 +411,23 @@ local({
     leave("no", 0L, FALSE)
   }
 
-  # -- the variables, reported by another file that is read when somebody first asks
+  # -- variables and tables, each of a file of its own that is read when it is first needed
 
+  read_file <- function(name) {
+    found <- new.env(parent = baseenv())
+    found$spell <- spell
+    sys.source(file.path(home, name), found)
+    found
+  }
   memory <- NULL
   remember <- function() {
-    if (is.null(memory)) {
-      memory <<- new.env(parent = baseenv())
-      memory$spell <- spell
-      sys.source(file.path(home, "r_variables.R"), memory)
-    }
+    if (is.null(memory)) memory <<- read_file("r_variables.R")
     memory
+  }
+  tables <- NULL
+  look_at_tables <- function() {
+    if (is.null(tables)) tables <<- read_file("r_tables.R")
+    tables
   }
 
   # -- the beginning

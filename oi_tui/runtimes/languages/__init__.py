@@ -3,6 +3,9 @@
 from oi_tui.runtimes.language import Language
 from oi_tui.runtimes.languages import (
     applescript,
+    c,
+    cpp,
+    go,
     html,
     java,
     javascript,
@@ -14,7 +17,9 @@ from oi_tui.runtimes.languages import (
     r,
     react,
     ruby,
+    rust,
     shell,
+    sql,
     typescript,
 )
 
@@ -22,6 +27,7 @@ from oi_tui.runtimes.languages import (
 LANGUAGES: tuple[Language, ...] = (
     python.LANGUAGE,
     shell.LANGUAGE,
+    sql.LANGUAGE,
     javascript.LANGUAGE,
     typescript.LANGUAGE,
     html.LANGUAGE,
@@ -32,6 +38,10 @@ LANGUAGES: tuple[Language, ...] = (
     ruby.LANGUAGE,
     perl.LANGUAGE,
     lua.LANGUAGE,
+    c.LANGUAGE,
+    cpp.LANGUAGE,
+    rust.LANGUAGE,
+    go.LANGUAGE,
     powershell.LANGUAGE,
     applescript.LANGUAGE,
 )

@@ -266,7 +266,7 @@ class _FarEnd:
         programs = {}
         for language in LANGUAGES:
             # What opens pages or other applications does so where the person sits.
-            if not language.outside and (program := language.find(self._choices)):
+            if not language.outside and not language.host and (program := language.find(self._choices)):
                 programs[language.name] = program
         self._sender.send(
             **{

@@ -1,15 +1,12 @@
-"""A Jupyter kernel that somebody else started, such as the one of an open notebook, as a place for code."""
+"""A Jupyter kernel as a place for code: that of an open notebook, or one behind a Jupyter server."""
 
 import contextlib
-import json
 import queue
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from oi_tui import paths
 from oi_tui.messages import (
     Displayed,
     InputReceived,
@@ -24,30 +21,35 @@ from oi_tui.messages import (
 )
 from oi_tui.runtimes.language import Language, Start
 from oi_tui.runtimes.languages import LANGUAGES
-from oi_tui.runtimes.remote.target import Target, TargetError
+from oi_tui.runtimes.remote.kernel_client import (
+    FileClient,
+    KernelClient,
+    Message,
+    arrived,
+    belongs,
+    kernel_info,
+)
+from oi_tui.runtimes.remote.target import Target
 from oi_tui.runtimes.variables import Detail, Memory
 
 if TYPE_CHECKING:
-    from jupyter_client.blocking.client import BlockingKernelClient
-
+    from oi_tui.runtimes.remote.askpass import Ask
     from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.jupyter_server import FindToken
     from oi_tui.runtimes.remote.link import Stopped
 
-Message = Mapping[str, Any]
-#: How long the kernel may take to answer when it is reached, in seconds; it may be busy.
-_PATIENCE = 20.0
 #: How long it is waited for what belongs to a reply that has come, in seconds.
 _REST = 2.0
 _GLANCE = 0.05
-#: So long the kernel's heart may stand still before it counts as dead, in seconds.
-_HEART = 10.0
 #: After a second interrupt so long is waited before the run is left to itself, in seconds.
 _LEFT = 1.5
+_SECOND = 2
 #: After an interrupt so long is waited for the end before the kernel is asked for it, in seconds.
 _PROBE = 0.5
 _IMAGES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
-_MISSING = 'The target kernel: needs another package: pip install "oi-tui[kernel]"'
 _ABORTED = ("aborted", "abort")
+#: Of a run whose reply was lost with a connection.
+_UNKNOWN = "unknown"
 _STATES: dict[str, Any] = {
     "ok": "finished",
     "error": "failed",
@@ -57,46 +59,29 @@ _STATES: dict[str, Any] = {
 
 
 class KernelPlace:
-    """A kernel that runs already. Made, it is connected. Raises TargetError where it cannot be.
+    """A kernel at work. Made, it is connected. Raises TargetError where it cannot be.
 
-    The kernel belongs to whoever started it: it goes on when the connection ends, with its variables.
+    A kernel that ran already belongs to whoever started it: it goes on when the connection ends, with its
+    variables. One that was started for us ends with us.
     """
 
     def __init__(
-        self, target: Target, *, on_loss: Callable[[Loss], None], stopped: "Stopped | None" = None
+        self,
+        target: Target,
+        *,
+        on_loss: Callable[[Loss], None],
+        find_token: "FindToken | None" = None,
+        ask: "Ask | None" = None,
+        stopped: "Stopped | None" = None,
     ) -> None:
         self.spelling = target.spelling
         #: A kernel runs code; its protocol knows no files.
         self.files: PlaceFiles | None = None
-        self.title = "the kernel"
-        self._file = _connection_file(target)
         self._on_loss = on_loss
-        self.client = self._connect(stopped or threading.Event())
-        self._lock = threading.Lock()
+        self.client = _connect(target, find_token, ask)
+        self.title = self.client.title
+        self._info = kernel_info(self.client, stopped)
         self.language = self._language()
-
-    def _connect(self, stopped: "Stopped") -> "BlockingKernelClient":
-        try:
-            from jupyter_client.blocking.client import BlockingKernelClient
-        except ModuleNotFoundError:
-            raise TargetError(_MISSING) from None
-        client = BlockingKernelClient(connection_file=str(self._file))
-        try:
-            client.load_connection_file()
-            client.start_channels()
-        except (OSError, ValueError, KeyError) as error:
-            raise TargetError(
-                f"{paths.short(self._file)} is no connection file of a kernel: {error}"
-            ) from None
-        self._info = _answer_of(client, client.kernel_info(), stopped)
-        if self._info is None:
-            client.stop_channels()
-            raise TargetError(
-                "Connecting was stopped."
-                if stopped.is_set()
-                else f"The kernel of {self._file.name} does not answer; it has ended, or it is busy."
-            )
-        return client
 
     def _language(self) -> Language:
         """Ours of that name, so that code is reviewed as usual; else one that only has a name."""
@@ -119,7 +104,7 @@ class KernelPlace:
     @property
     def where(self) -> str:
         """The kernel in words."""
-        return f"in the kernel of {self._file.name}"
+        return self.client.where
 
     @property
     def languages(self) -> Sequence[Language]:
@@ -129,6 +114,12 @@ class KernelPlace:
     @property
     def note(self) -> str:
         """What the model should know."""
+        if self.client.owned:
+            return (
+                f"Code does not run on the user's machine. It runs in a Jupyter kernel "
+                f"({self.language.title} {self.version}) {self.client.where}. "
+                "Files of the user's own machine are not there."
+            )
         return (
             f"Code runs in a Jupyter kernel ({self.language.title} {self.version}) that the user shares "
             "with a notebook. Its variables are the user's own work: do not overwrite or delete them unasked."
@@ -136,7 +127,7 @@ class KernelPlace:
 
     def program(self, language: str) -> str | None:
         """The kernel, for its language."""
-        return str(self._file) if language == self.language.name else None
+        return self.client.program if language == self.language.name else None
 
     def describe(self, language: Language) -> str:
         """`Python 3.11.7 (Jupyter kernel)`."""
@@ -144,26 +135,27 @@ class KernelPlace:
 
     def runtime(self, language: Language) -> "KernelRuntime":
         """The language of the kernel."""
-        return KernelRuntime(language, self.client, self.where)
+        return KernelRuntime(language, self.client)
 
     def resize(self, columns: int, rows: int) -> None:
         """A kernel has no terminal."""
 
     def close(self) -> None:
-        """Leave the kernel, which goes on."""
-        self.client.stop_channels()
+        """Leave the kernel, which goes on unless it was started for us."""
+        self.client.close()
 
 
 class KernelRuntime:
     """The language of a kernel. `run` is for one thread at a time, all else for any."""
 
-    def __init__(self, language: Language, client: "BlockingKernelClient", where: str) -> None:
+    def __init__(self, language: Language, client: KernelClient) -> None:
         self.language = language
         self._client = client
-        self._where = where
         self._used = False
         #: What the kernel was asked after an interrupt, to know whether the run is over.
         self._probe: str | None = None
+        #: Why it may not be known how the run ended: a connection was cut.
+        self._unsure = ""
         self._typed = ""
         self._asked = False
         self._running = False
@@ -183,7 +175,7 @@ class KernelRuntime:
         if stopped.is_set():
             yield RunEnded("interrupted", 0.0)
             return
-        self._pressed, self._typed, self._asked, self._probe = 0, "", False, None
+        self._pressed, self._typed, self._asked, self._probe, self._unsure = 0, "", False, None, ""
         fresh, self._used = not self._used, True
         if fresh:
             yield Starting()
@@ -205,21 +197,18 @@ class KernelRuntime:
                 ended = isinstance(next(reports, RunEnded("lost", 0.0)), RunEnded)
             self._running = False
 
-    def _execute(self, code: str) -> str:
-        """Send the code; the number of the request."""
-        return str(self._client.execute(code, allow_stdin=True, store_history=True, stop_on_error=False))
-
     def _reports(self, code: str, began: float) -> Iterator[Report]:
         """What the kernel says of this run, until it says that it is idle again and how the run ended."""
-        id_ = self._execute(code)
+        id_ = self._client.execute(code)
         reply: Message | None = None
         idle = False
         replied_at = 0.0
         while not (reply and (idle or time.monotonic() - replied_at > _REST)):
-            for message in _arrived(self._client.get_iopub_msg, _GLANCE):
-                if _belongs(message, id_):
+            for message in arrived(self._client.next_output, _GLANCE):
+                if belongs(message, id_):
                     idle = idle or message["content"].get("execution_state") == "idle"
                     yield from _report_output(message)
+            yield from self._notes()
             yield from self._questions(id_)
             with contextlib.suppress(queue.Empty):
                 while True:
@@ -229,13 +218,16 @@ class KernelRuntime:
                 replied_at = time.monotonic()
                 if reply and reply["content"].get("status") in _ABORTED and not self._pressed:
                     # Code that was waiting in the kernel failed, which clears what waits behind it.
-                    id_, reply, idle = self._execute(code), None, False
+                    id_, reply, idle = self._client.execute(code), None, False
             if why := self._gone():
                 yield RunEnded("lost", time.monotonic() - began, why)
                 return
         if self._asked:
             yield InputReceived()
         content = reply["content"]
+        if content.get("status") == _UNKNOWN:
+            yield RunEnded("lost", time.monotonic() - began, content["reason"])
+            return
         state: Any = "interrupted" if self._pressed else _STATES.get(str(content.get("status")), "failed")
         reason = str(content.get("ename", ""))[:300] or None
         yield RunEnded(state, time.monotonic() - began, reason if state == "failed" else None)
@@ -247,26 +239,44 @@ class KernelRuntime:
         it is asked something else: it answers one request after the other, and when that answer comes first,
         the run is over.
         """
+        if why := self._client.why_unsure():
+            self._unsure = why
+            self._probe = self._client.ask_info()
         if self._pressed and self._probe is None and time.monotonic() - self._pressed_at > _PROBE:
-            self._probe = str(self._client.kernel_info())
-        for message in _arrived(self._client.get_shell_msg, 0):
-            if _belongs(message, id_):
+            self._probe = self._client.ask_info()
+        for message in arrived(self._client.next_reply, 0):
+            if belongs(message, id_):
                 return message
-            if self._probe and _belongs(message, self._probe):
-                return {"content": {"status": _ABORTED[0]}}
+            if self._probe and belongs(message, self._probe):
+                if self._pressed or not self._unsure:
+                    return {"content": {"status": _ABORTED[0]}}
+                reason = (
+                    f"{self._unsure}, and how the code ended is not known; the kernel keeps its variables"
+                )
+                return {"content": {"status": _UNKNOWN, "reason": reason}}
         return None
+
+    def _notes(self) -> Iterator[Report]:
+        """What happened to the connection, in lines between the output."""
+        for note in self._client.take_notes():
+            yield Printed(f"\r\noi-tui: {note}\r\n")
 
     def _gone(self) -> str | None:
         """Why the run is not waited for any longer, in a sentence; None while it is."""
         if self._pressed > 1 and time.monotonic() - self._pressed_at > _LEFT:
-            return f"it did not react to the interrupt and still runs {self._where}; restart the kernel there"
-        if not self._client.is_alive():
-            return f"the kernel ended, and its variables are lost ({self._where})"
-        return None
+            if self._client.owned:
+                self._client.restart()
+                return (
+                    "it did not react to the interrupt; the kernel was restarted, and its variables are lost"
+                )
+            where = self._client.where
+            return f"it did not react to the interrupt and still runs {where}; restart the kernel there"
+        why = self._client.why_gone()
+        return f"{why} ({self._client.where})" if why else None
 
     def _questions(self, id_: str) -> Iterator[Report]:
-        for message in _arrived(self._client.get_stdin_msg, 0):
-            if message["msg_type"] == "input_request" and _belongs(message, id_):
+        for message in arrived(self._client.next_question, 0):
+            if message["msg_type"] == "input_request" and belongs(message, id_):
                 content = message["content"]
                 self._asked = True
                 yield InputRequested(str(content.get("prompt", "")), masked=bool(content.get("password")))
@@ -276,7 +286,7 @@ class KernelRuntime:
             if answered:
                 self._typed, self._asked = rest, False
         if answered:
-            self._client.input(line)
+            self._client.send_input(line)
             yield InputReceived()
 
     def send_input(self, text: str) -> None:
@@ -285,14 +295,20 @@ class KernelRuntime:
             self._typed += text
 
     def interrupt(self) -> None:
-        """Interrupt the run; a second time, leave it to itself. The kernel is somebody else's, and stays."""
+        """Interrupt the run; a second time, leave it to itself, or restart a kernel that is ours."""
         if not self._running:
             return
         self._pressed += 1
+        if self._pressed > _SECOND:
+            # Whoever goes on pressing is not made to wait longer.
+            return
         self._pressed_at = time.monotonic()
-        # The answer is not waited for: a kernel that computes gives none.
-        self._client.control_channel.send(self._client.session.msg("interrupt_request", {}))
-        stake = "nothing: the run is left to itself, and the kernel keeps its variables"
+        self._client.interrupt()
+        stake = (
+            "the variables of the kernel, which is restarted"
+            if self._client.owned
+            else "nothing: the run is left to itself, and the kernel keeps its variables"
+        )
         self._steps.put(
             Stopping("interrupt", None, stake) if self._pressed == 1 else Stopping("terminate", _LEFT, stake)
         )
@@ -309,56 +325,22 @@ class KernelRuntime:
         """A kernel has no terminal."""
 
     def reset(self) -> None:
-        """Stop a run; the variables are somebody else's, and stay."""
+        """Stop a run; the variables stay where they are somebody else's."""
         self.interrupt()
+        self._client.restart()
 
     def close(self) -> None:
         """Stop a run in progress; the kernel goes on."""
         self.interrupt()
 
 
-def _connection_file(target: Target) -> Path:
-    """The file that was named, in Jupyter's own folder if it has no other. Raises TargetError."""
-    path = paths.typed(target.place)
-    if not path.is_absolute() and not path.exists():
-        with contextlib.suppress(ImportError):
-            from jupyter_core.paths import jupyter_runtime_dir
+def _connect(target: Target, find_token: "FindToken | None", ask: "Ask | None") -> KernelClient:
+    """The kernel that the target names, by an address or a file. Raises TargetError."""
+    if not target.is_address:
+        return FileClient(target.place)
+    from oi_tui.runtimes.remote.kernel_gateway import GatewayClient
 
-            path = Path(jupyter_runtime_dir()) / path
-    try:
-        if "shell_port" not in json.loads(path.read_text(encoding="utf-8")):
-            raise ValueError
-    except OSError as error:
-        raise TargetError(f"{path}: {error.strerror or error}") from None
-    except (ValueError, TypeError):
-        raise TargetError(
-            f"{path} is no connection file of a kernel; %connect_info in a notebook names it."
-        ) from None
-    return path
-
-
-def _answer_of(client: "BlockingKernelClient", id_: str, stopped: "Stopped") -> Message | None:
-    until = time.monotonic() + _PATIENCE
-    while time.monotonic() < until and not stopped.is_set():
-        for message in _arrived(client.get_shell_msg, 0.1):
-            if _belongs(message, id_):
-                content: Message = message["content"]
-                return content
-    return None
-
-
-def _arrived(receive: Callable[..., Message], seconds: float) -> Iterator[Message]:
-    """The messages that are there, the first of them within so many seconds."""
-    while True:
-        try:
-            yield receive(timeout=seconds)
-        except queue.Empty:
-            return
-        seconds = 0
-
-
-def _belongs(message: Message, id_: str) -> bool:
-    return bool(message.get("parent_header", {}).get("msg_id") == id_)
+    return GatewayClient(target.place, find_token=find_token, ask=ask)
 
 
 def _report_output(message: Message) -> Iterator[Report]:

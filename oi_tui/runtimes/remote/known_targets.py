@@ -34,6 +34,7 @@ def at_once() -> Iterator[KnownTarget]:
     yield KnownTarget("ssh:", "another host")
     yield KnownTarget("container:", "a container, running or new")
     yield KnownTarget("command:", "where a command leads")
+    yield KnownTarget("kernel:https://", "a kernel of a Jupyter server")
 
 
 def containers() -> list[KnownTarget]:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import queue
+import re
 import select
 import signal
 import subprocess
@@ -43,6 +44,10 @@ _ENDING = 10.0
 _NO_PYTHON = (
     "There is no python3 there. Install Python 3.8 or later on that machine, or choose another target."
 )
+
+
+#: What ssh prints where a host has another key than the one that is known.
+_CHANGED_KEY = "HOST IDENTIFICATION HAS CHANGED"
 
 
 class Stopped(Protocol):
@@ -230,6 +235,8 @@ class Link:
                 break
             time.sleep(0.01)
         printed = (self._errors or came).decode("utf-8", "replace")
+        if _CHANGED_KEY in printed:
+            return _explain_changed_key(self._target.title, printed)
         lines = [line.strip() for line in printed.splitlines() if line.strip()]
         words = "; ".join(lines[-3:])[:400] or f"exit status {self._process.returncode}"
         return f"No connection to {self._target.title}: {words}"
@@ -457,6 +464,17 @@ class Link:
                 os.killpg(process.pid, number)
             patience = 1.0
         process.wait()
+
+
+def _explain_changed_key(title: str, printed: str) -> str:
+    """Say what it means that a host has another key than before, and where the known one is."""
+    where = re.search(r"Offending .*key in (\S+:\d+)", printed)
+    known = f" ({where[1][:200]})" if where else ""
+    return (
+        f"The host key of {title} has changed{known}, so nothing was sent. Another machine may be in its "
+        "place. If you know that the new key is right, remove the old one with ssh-keygen -R, "
+        "and connect again."
+    )
 
 
 def _left(items: "queue.Queue[tuple[list[Report], int] | None]") -> Iterator[tuple[list[Report], int] | None]:

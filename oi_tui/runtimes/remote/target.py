@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from oi_tui.runtimes.remote.bundle import start_script
+from oi_tui.runtimes.remote.server_address import parse_address
 
 Kind = Literal["ssh", "container", "command", "kernel"]
 
 #: The spelling of this machine.
 LOCAL = "local"
-_FORMS = "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE, command:PREFIX or kernel:FILE"
+_FORMS = (
+    "local, ssh:HOST, ssh:HOST/FOLDER, container:NAME, container:IMAGE, command:PREFIX, "
+    "kernel:FILE or kernel:ADDRESS"
+)
 _HOST = re.compile(
     r"(?:[A-Za-z0-9_][\w.+-]*@)?[A-Za-z0-9_][\w.-]*(?::\d{1,5})?|(?:[\w.+-]+@)?\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\](?::\d{1,5})?"
 )
@@ -42,12 +46,19 @@ class Target:
     folder: str = ""
 
     @property
+    def is_address(self) -> bool:
+        """Whether it is the address of a server with kernels, and no file."""
+        return self.kind == "kernel" and self.place.startswith(("http://", "https://"))
+
+    @property
     def title(self) -> str:
         """The place in a word or two, such as `gpu1`; of a long command its beginning and its end."""
         if self.kind == "ssh":
             return self.place
         if self.kind == "container":
             return f"container {self.place}"
+        if self.kind == "kernel":
+            return f"kernel {self.place}"
         program, *rest = shlex.split(self.place)
         words = shlex.join([program.rpartition("/")[2], *rest])
         if len(words) <= _LONGEST_TITLE:
@@ -102,7 +113,13 @@ def parse(spelling: str) -> Target | None:
             raise TargetError(f"{spelling!r} is no command: write command:PREFIX, as command:sudo -u build.")
         return Target(spelling, "command", place)
     if kind == "kernel" and place:
-        return Target(spelling, "kernel", place)
+        target = Target(spelling, "kernel", place)
+        if target.is_address:
+            try:
+                parse_address(place)
+            except ValueError as error:
+                raise TargetError(str(error)) from None
+        return target
     raise TargetError(f"Unknown target {spelling!r}. Targets: {_FORMS}.")
 
 

@@ -20,6 +20,8 @@ from oi_tui.runtimes.variables import listed, loss, names_in
 
 #: How long a finished run waits for the mark of its end, where the program closed or lost its terminal.
 _MARK_PATIENCE = 1.0
+#: The name of a database is cut to so many characters.
+_LONGEST_DATABASE = 200
 #: Displays that name a file.
 _PLACES = ("path", "page")
 
@@ -30,6 +32,8 @@ class Cell:
 
     code: str
     number: int | None = None
+    #: The language of the code, where that is a guest of the one that runs it.
+    language: Language | None = None
 
 
 class Runtime(Protocol):
@@ -45,6 +49,8 @@ class Runtime(Protocol):
     names: tuple[str, ...]
     #: What was typed where a program hid it.
     hidden_inputs: set[str]
+    #: The database that cells of SQL use, in words; "" where none is open, or the language has none.
+    database: str
 
 
 class Phase(Enum):
@@ -69,7 +75,7 @@ class Run:
 
     def __init__(self, runtime: Runtime, process: LanguageProcess, cell: Cell, began: float) -> None:
         self._runtime = runtime
-        self._language = runtime.language
+        self._language = cell.language or runtime.language
         self._process = process
         self._code, self._number = cell.code, cell.number
         self._began = began
@@ -217,6 +223,7 @@ class Run:
             return
         status = event.get("status")
         self._runtime.names = names_in(event.get("names"))
+        self._runtime.database = " ".join(str(event.get("database") or "").split())[:_LONGEST_DATABASE]
         self.leaving = bool(event.get("leaving"))
         self._away = bool(event.get("away"))
         state, reason = event.get("state"), event.get("reason")
@@ -234,7 +241,7 @@ class Run:
     def _lose(self, how: str) -> None:
         if self.ended:
             return
-        title, lost = self._language.title, loss(self._runtime.names)
+        title, lost = self._runtime.language.title, loss(self._runtime.names)
         if self._steps.killing:
             how = f"{title} did not react to the interrupt, so it was ended; {lost}"
         elif self._steps.begun:
@@ -266,7 +273,7 @@ class Run:
 
     def _at_stake(self) -> str:
         """Describe what a second interrupt would end."""
-        name, names = self._language.name, self._runtime.names
+        name, names = self._runtime.language.name, self._runtime.names
         return f"{name} and its variables{f': {listed(names)}' if names else ''}"
 
     def stop(self) -> None:

@@ -16,6 +16,7 @@ _OF_PEOPLE = (
     *(".local/share/fnm/node-versions", ".fnm/node-versions", ".nvm/versions", ".volta", ".npm-global/lib"),
     *(".local/share/gem", ".gem/ruby", "node_modules", "perl5", ".luarocks", "R", ".sdkman/candidates"),
     *(".jdks", ".juliaup", ".julia/packages", ".julia/artifacts", ".julia/compiled", ".julia/environments"),
+    *(".cargo/bin", ".rustup", "go/pkg/mod", "sdk"),
     *("miniconda3", "miniforge3", "mambaforge", "anaconda3", ".conda/envs"),
 )
 

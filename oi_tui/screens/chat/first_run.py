@@ -29,7 +29,7 @@ _BEFORE = (
     "Code from a model always appears like this. Nothing runs until you approve it. "
     "Try it with this harmless code: y runs it, e edits it, n rejects it, escape skips this step."
 )
-_LATER = "Nothing was brought in. oi-tui --import does it later."
+_LATER = "Nothing was imported. oi-tui --import does it later."
 _AFTER = "Done. Nothing runs without your approval.{} Now type a request; f1 shows keys and commands."
 _SANDBOX = " %sandbox on also limits code to this folder, without network."
 NO_MODEL = (
@@ -60,7 +60,7 @@ def _import_all(store: Store) -> setup.Imported | str:
         if imported.default:
             profiles.make_default(imported.default)
     except OSError as error:
-        return f"It could not be brought in: {error.strerror or error}."
+        return f"It could not be imported: {error.strerror or error}."
     return imported
 
 
@@ -80,7 +80,7 @@ class FirstRun:
         if not found:
             self._ask_for_model()
             return
-        question = "Bring in your settings of Open Interpreter?"
+        question = "Import your settings from Open Interpreter?"
         dialog = ConfirmDialog(question, ["It was found on this machine:", *found.describe()])
         self._view.app.push_screen(dialog, self._bring_in)
 

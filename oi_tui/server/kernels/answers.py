@@ -27,6 +27,10 @@ _LANGUAGES = {
     "lua": ("text/x-lua", ".lua", "lua"),
     "java": ("text/x-java", ".java", "java"),
     "powershell": ("application/x-powershell", ".ps1", "powershell"),
+    "c": ("text/x-csrc", ".c", "c"),
+    "cpp": ("text/x-c++src", ".cpp", "cpp"),
+    "rust": ("text/rust", ".rs", "rust"),
+    "go": ("text/x-go", ".go", "go"),
     "html": ("text/html", ".html", "html"),
 }
 #: What stands around the cursor when a client asks for help.

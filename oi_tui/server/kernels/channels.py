@@ -105,7 +105,7 @@ class KernelConnection:
             while True:
                 message = message_of(await self._receive_frame(), binary=self._binary)
                 if message is None:
-                    await self._socket.close(1003, "This is no message of Jupyter's.")
+                    await self._socket.close(1003, "This is not a Jupyter message.")
                     return
                 await self._tempo.beat()
                 if not await self._take(message["header"]["msg_type"], message):

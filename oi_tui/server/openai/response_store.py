@@ -16,7 +16,7 @@ from oi_tui.server.openai.response_request import Item, ResponseRequest, digests
 #: So many responses are kept, and about so many bytes of them and their events.
 _MOST_KEPT = 1_000
 _MOST_BYTES = 64_000_000
-_GAP = "More happened than can be told. The conversation in oi-tui has all of it."
+_GAP = "Not everything could be sent. The conversation in oi-tui has all of it."
 
 
 class StoredResponse:

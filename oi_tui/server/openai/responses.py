@@ -132,7 +132,7 @@ async def _answer(context: ServerContext, wanted: ResponseRequest, approval: Ite
     elif (found := context.responses.of_question(asked)) is not None:
         earlier = found
     else:
-        raise RefusedError(409, "This question is not open any more.", param="input")
+        raise RefusedError(409, "This question is no longer open.", param="input")
     session = earlier.session
     decision = "run" if approval.get("approve") is True else "reject"
 

@@ -8,7 +8,7 @@ const KEYWORDS = {
   other: WORDS("and begin break class def do else elseif elsif end ensure false FALSE for foreach function global if in let local module mutable my next nil not NULL or our param repeat require rescue return self struct sub then true TRUE unless until use using when while"),
 };
 const FAMILY = {
-  python: "python", javascript: "c", typescript: "c", java: "c", react: "c", shell: "shell", bash: "shell", sql: "sql",
+  python: "python", javascript: "c", typescript: "c", java: "c", react: "c", c: "c", cpp: "c", rust: "c", go: "c", php: "c", shell: "shell", bash: "shell", sql: "sql",
 };
 const COMMENT = { c: "\\/\\/[^\\n]*|\\/\\*[\\s\\S]*?(?:\\*\\/|$)", sql: "--[^\\n]*" };
 const MARKED_BY_DASHES = new Set(["lua", "applescript"]);

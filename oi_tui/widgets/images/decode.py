@@ -77,7 +77,7 @@ def _unreadable(error: Exception) -> UnreadableError:
     if isinstance(error, OSError) and error.strerror:
         return UnreadableError(one_line(error.strerror, 60).lower())
     if type(error).__name__ == "UnidentifiedImageError":
-        return UnreadableError("no picture that is known here")
+        return UnreadableError("not a supported image format")
     return UnreadableError(one_line(str(error), 60) or type(error).__name__)
 
 

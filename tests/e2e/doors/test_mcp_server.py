@@ -193,12 +193,12 @@ async def test_an_answer_counts_once_and_only_for_its_own_code(workplace: Path) 
         assert asked.request_state
         other = await call({**arguments, "code": "open('other', 'w')"}, asked.request_state)
         assert "does not belong to this code" in text(other)
-        assert "not open any more" in text(await call(arguments, asked.request_state))
-        assert "not open any more" in text(await call(arguments, "guessed"))
+        assert "no longer open" in text(await call(arguments, asked.request_state))
+        assert "no longer open" in text(await call(arguments, "guessed"))
         asked = await call(arguments, None, yes)
         assert asked.request_state, "an answer that nobody asked for counts for nothing"
         assert "1" in text(await call(arguments, asked.request_state))
-        assert "not open any more" in text(await call(arguments, asked.request_state))
+        assert "no longer open" in text(await call(arguments, asked.request_state))
         assert not (workplace / "other").exists()
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -22,7 +23,8 @@ EVENTS = "/v1/sessions/default/events"
 
 class Server:
     def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "oi_tui", "--server", "--port", "0", "--demo", *arguments]
+        command = [sys.executable, "-m", "oi_tui", "--server", "--port", "0", *arguments]
+        command += [] if "-m" in arguments else ["--demo"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout
         lines = list(itertools.islice(self.process.stdout, 3))
@@ -33,6 +35,12 @@ class Server:
 
     def socket(self) -> Socket:
         return socket_to(self.address, EVENTS, self.headers)
+
+    def get(self, path: str) -> Any:
+        return httpx.get(self.address + path, headers=self.headers, timeout=60).json()
+
+    def post(self, path: str, content: object) -> Any:
+        return httpx.post(self.address + path, headers=self.headers, json=content, timeout=60).json()
 
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         self.process.send_signal(number)

@@ -136,7 +136,7 @@ async def test_the_code_of_a_host_that_gives_up_or_vanishes_does_not_run(
         await seen(program, QUESTION)
         call.cancel()
     await asyncio.to_thread(program.wait_gone, QUESTION)
-    await seen(program, "Fancy Agent gave its code up, or is gone.")
+    await seen(program, "Fancy Agent withdrew its code, or disconnected.")
     async with host() as client:
         call = asyncio.create_task(run(client, "open('begun', 'w').close()\nwhile True: pass"))
         await answered(program)
@@ -167,7 +167,7 @@ async def test_without_a_window_the_host_asks_and_is_told_where_its_code_ran(
         assert entries() == []
         result = await run(client, "print('second')")
         assert "second" in text(result)
-        assert "not open any more" in text(result)
+        assert "no longer open" in text(result)
         assert result.structured_content["place"] == "own"
         assert len(person.asked) == 1
 

@@ -76,7 +76,7 @@ async def test_what_was_taken_back_before_a_restart_is_brought_back_step_by_step
         assert [m.id for m in desk.bench.session.messages] == [m.id for m in before]
         assert [m.content for m in desk.bench.session.messages] == [m.content for m in before]
         await desk.type("%redo")
-        assert "Nothing to restore: nothing was taken back." in notes(desk)
+        assert "Nothing to restore: nothing was undone." in notes(desk)
 
 
 async def test_after_the_conversation_went_on_nothing_is_brought_back() -> None:
@@ -87,7 +87,7 @@ async def test_after_the_conversation_went_on_nothing_is_brought_back() -> None:
         await desk.type("four")
         await desk.until(lambda: words(desk)[-1] == "Done." and not desk.bench.busy)
         await desk.type("%redo")
-        assert "the conversation went on since then" in notes(desk)
+        assert "the conversation has continued since then" in notes(desk)
         assert words(desk)[-2:] == ["four", "Done."]
 
 
@@ -154,7 +154,7 @@ async def test_of_what_the_languages_have_forgotten_nobody_says_that_they_rememb
     [
         ("%rewind 2", "you sent 1 message"),
         ("%rewind 0", "Message 0 does not exist"),
-        ("%redo", "nothing was taken back"),
+        ("%redo", "nothing was undone"),
         ("%rerun 7", "Cell 7 did not finish"),
         ("%rerun", "nothing to run again"),
     ],

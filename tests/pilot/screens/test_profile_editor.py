@@ -238,7 +238,7 @@ async def test_keys_that_are_no_settings_are_reported_and_kept(path: Path) -> No
 async def test_where_a_value_comes_from_is_reported(path: Path) -> None:
     profile = Profile.load(path).with_changes("flag", model="from-flag")
     async with opened(path, profile) as (app, _):
-        assert "given by a flag" in str(app.field("model").query_one(".field-mark", Static).render())
+        assert "set by a flag" in str(app.field("model").query_one(".field-mark", Static).render())
 
 
 @pytest.mark.parametrize("size", [(80, 24), (20, 5), (1, 1)])

@@ -3,11 +3,15 @@
 # ruff: noqa: E501 - code of other languages, as it is
 
 import base64
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from oi_tui.messages import Printed
 from oi_tui.runtimes import Computer
+from oi_tui.widgets.conversation.inline_table import InlineTable
 from tests.runtimes.playing import play
 
 pytestmark = pytest.mark.needs("R")
@@ -147,6 +151,63 @@ def test_questions_are_asked_and_answered(
     played = play(r, "r", code, answers=answers)
     assert [asked.prompt for asked in played.asked] == [prompt]
     assert (played.text.endswith(text), played.state) == (True, "finished")
+
+
+def shown_table(r: Computer, code: str) -> tuple[str, dict[str, Any]]:
+    """What the model gets of the frame that a cell shows, and the table that the person sees."""
+    printed = [item for _, item in play(r, "r", code).reports if isinstance(item, Printed) and item.view]
+    assert printed
+    assert printed[0].table
+    assert InlineTable.read(printed[0].table)
+    return str(printed[0].view), json.loads(printed[0].table)
+
+
+def test_the_model_gets_all_columns_of_a_data_frame_at_any_width(r: Computer) -> None:
+    r.resize(40, 20)
+    code = "wide <- as.data.frame(matrix(1:3000, 100, 30)); wide$V7[3:5] <- NA\nwide"
+    view, table = shown_table(r, code)
+    r.resize(80, 24)
+    assert view.startswith("data.frame: 100 rows by 30 columns\nColumns: V1 integer, V2 integer, ")
+    assert "V7 integer (3 missing), V8 integer" in view
+    assert "V30 integer\n" in view
+    assert "\n1,1,101,201," in view
+    assert "\n… 88 rows not shown …\n97," in view
+    assert (table["name"], table["total"], table["width"], table["head"]) == ("wide", 100, 30, 8)
+    assert (len(table["columns"]), len(table["rows"])) == (30, 12)
+    assert table["rows"][2][1][6] is None
+
+
+def test_a_cell_of_a_data_frame_may_hold_anything(r: Computer) -> None:
+    code = (
+        "d <- data.frame(a = c(1.5, NA), b = c('x,\"y\"', 'ü\\nz'), c = as.Date('2020-01-01') + 0:1, "
+        "d = factor(c('u', NA)), row.names = c('one', 'two'))\nd$l <- list(1, 1:3)\nd"
+    )
+    view, table = shown_table(r, code)
+    assert 'one,1.5,"x,""y""",2020-01-01,u,<numeric of 1>\n' in view
+    assert view.endswith("two,,ü\\nz,2020-01-02,,<integer of 3>")
+    assert table["rows"][1] == ["two", [None, "ü\\nz", "2020-01-02", None, "<integer of 3>"]]
+    assert [column[2] for column in table["columns"]] == [True, False, False, False, False]
+    view, table = shown_table(r, "d[0, ]")
+    assert (
+        view == "data.frame: 0 rows by 5 columns\nColumns: a numeric, b character, c Date, d factor, l list"
+    )
+    assert table["rows"] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["anova(lm(mpg ~ wt, mtcars))", "print(head(mtcars))", "structure(list(1:2), class = 'data.frame')"],
+)
+def test_what_prints_itself_in_another_way_is_no_table(r: Computer, code: str) -> None:
+    played = play(r, "r", code)
+    assert [item for _, item in played.reports if isinstance(item, Printed) and item.view] == []
+    assert played.text
+
+
+@pytest.mark.parametrize("length", [4095, 8190])
+def test_a_line_that_fills_the_buffers_of_the_console_is_answered(r: Computer, length: int) -> None:
+    played = play(r, "r", "nchar(readline())", answers=("a" * length + "\n",))
+    assert played.text.endswith(f"[1] {length}\n")
 
 
 def test_leaving_the_debugger_leaves_no_more_than_the_cell(r: Computer) -> None:

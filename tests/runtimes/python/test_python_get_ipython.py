@@ -1,11 +1,17 @@
 """`get_ipython()` in Python cells: what notebook code asks of it."""
 
+# ruff: noqa: E501 - code as it is written in cells
+
 import re
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from oi_tui.runtimes import Computer
 from tests.runtimes.playing import play
+
+Make = Callable[..., Computer]
 
 
 @pytest.mark.parametrize(
@@ -30,6 +36,17 @@ from tests.runtimes.playing import play
         ("done = get_ipython().run_cell('%pwd\\n2 + 2')\ndone.success, done.result", r"4\n\(True, 4\)\n"),
         ("get_ipython() is get_ipython()", "True\n"),
         ("%cd -q /\nget_ipython().run_line_magic('cd', '-q -')", ""),
+        ("gi_word = 'filled in'\nget_ipython().var_expand('a $gi_word')", "'a filled in'\n"),
+        ("gi_del = 1\nget_ipython().del_var('gi_del')\n'gi_del' in globals()", "False\n"),
+        ("get_ipython().check_complete('for x in y:'), get_ipython().check_complete('1')", r"\(\('incomplete', '    '\), \('complete', ''\)\)\n"),
+        ("get_ipython().user_expressions({'two': '1 + 1', 'bad': '1/0'})['two']['data']", r"\{'text/plain': '2'\}\n"),
+        ("get_ipython().alias('gi_say', 'echo said')\n%gi_say x", "said x\n"),
+        ("get_ipython().display_pub.publish({'text/plain': 'published'})", "published\n"),
+        ("'time' in get_ipython().magics_manager.magics['cell']", "True\n"),
+        ("list(get_ipython().history_manager.get_range())[-1][2][:4]", "'list'\n"),
+        ("class GiShown: pass\nget_ipython().display_formatter.formatters['text/plain'].for_type(GiShown, lambda v, p, cycle: p.text('own text'))\nGiShown()", "own text\n"),
+        ("import asyncio\n(await get_ipython().run_cell_async('4 + 4', silent=True)).result", "8\n"),
+        ("open('gi_file.py', 'w').write('gi_from_file = 5')\nget_ipython().safe_execfile('gi_file.py', globals())\ngi_from_file", "16\n5\n|5\n"),
         ("ip = get_ipython()\n'IPKernelApp' in ip.config or 'ZMQ' in str(type(ip))", "False\n"),
     ],
 )  # fmt: skip
@@ -92,3 +109,25 @@ def test_a_function_that_fails_before_a_cell_does_not_stop_the_cell(computer: Co
 def test_get_ipython_comes_back_after_a_cell_deleted_it(computer: Computer) -> None:
     play(computer, "python", "import builtins\ndel builtins.get_ipython")
     assert play(computer, "python", "get_ipython().ev('2')").text == "2\n"
+
+
+def test_an_extension_is_loaded(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "gi_extension.py").write_text(
+        "def load_ipython_extension(shell):\n"
+        "    shell.register_magic_function(lambda line: line.upper(), magic_name='shout')\n"
+    )
+    computer = make(cwd=tmp_path)
+    assert play(computer, "python", "%load_ext gi_extension\n%shout loud").text == "'LOUD'\n"
+    assert "was not loaded: No module named" in play(computer, "python", "%load_ext gi_none").text
+    assert "it has no load_ipython_extension" in play(computer, "python", "%load_ext json").text
+
+
+def test_magics_of_ipython_classes_are_known(shared: Computer) -> None:
+    pytest.importorskip("IPython", reason="IPython is not installed here")
+    code = (
+        "from IPython.core.magic import Magics, magics_class, line_magic\n"
+        "@magics_class\nclass GiMagics(Magics):\n"
+        "    @line_magic\n    def gi_twice(self, line): return line * 2, self.shell is get_ipython()\n"
+        "get_ipython().register_magics(GiMagics)\n%gi_twice ab"
+    )
+    assert play(shared, "python", code).text == "('abab', True)\n"

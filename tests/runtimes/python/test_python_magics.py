@@ -4,6 +4,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -61,7 +62,23 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("kept_cell.stdout", r"'in bash\\n'\n"),
         ("w = !printf 'b.py\\na.txt\\n'\nw.grep('py'), w.n, w.s", r"\(\['b.py'\], 'b.py\\na.txt', 'b.py a.txt'\)\n"),
         ("help(len)", r"Help on built-in function len(.|\n)*"),
-        ("%load_ext sql", "The extension sql is IPython's and does not run here.\n"),
+        ("%load_ext sql", "The extension sql is not installed, and not needed: %sql works without it.\n"),
+        ("%alias oi_say echo said\n%oi_say a b", "said a b\n"),
+        ("%alias oi_two echo %s-%s\n%oi_two a b c", "a-b c\n"),
+        ("%alias oi_line echo [%l]\n%oi_line a  b", r"\[a b\]\n"),
+        ("%alias oi_one echo 1\n%alias oi_one", "oi_one = echo 1\n"),
+        ("%alias_magic oi_t time\n%oi_t 3", "Created `%oi_t`(.|\n)*CPU times(.|\n)*3\n"),
+        ("%pdoc len", r"Docstring:\n    Return the number of items in a container.\n"),
+        ("import json\n%psource json.dumps", r"def dumps\((.|\n)*"),
+        ("%pdef sorted", r"sorted\(iterable, /, \*, key=None, reverse=False\)\n"),
+        ("%pdef none_such_thing", "Object `none_such_thing` not found.\n"),
+        ("%mkdir -p deep/er\n%pushd deep\n%popd", r".*/deep\n(.|\n)*popd -> .*\n"),
+        ("here = %pwd\n%mkdir -p kept\n%cd -q kept\n%cd -q -0\nhere in _dh, len(_dh) > 1", r"\(True, True\)\n"),
+        ("%dhist 1", r"Directory history \(kept in _dh\)\n\d+: /.*\n"),
+        ("1 + 1\n%precision 2\n_oi_pi = 3.14159\n_oi_pi", "3.14\n"),
+        ("%precision %.3e\n_oi_pi", "3.142e\\+00\n"),
+        ("%precision\n2.5", "2.5\n"),
+        ("%xmode Plain", "Exception reporting mode: Plain\n"),
         ("%lsmagic", r"(.|\n)*%timeit(.|\n)*%%bash(.|\n)*"),
         ("%config InlineBackend.figure_format = 'retina'\n%matplotlib inline\n3", "3\n"),
         ("s = '''\n%time\n!no\nlen?\n'''\n!echo {len(s)} $s_", r"16\n"),
@@ -184,3 +201,29 @@ def test_a_thread_may_ask(computer: Computer) -> None:
 
 def test_pip_works_without_its_percent_sign(computer: Computer) -> None:
     assert "pip list" in run(computer, "pip help list")
+
+
+def test_cells_are_saved_and_named(make: Make, tmp_path: Path) -> None:
+    computer = make(cwd=tmp_path)
+    for number, code in enumerate(("a = 1", "a += 1", "print(a)"), 1):
+        list(computer.run("python", code, number))
+    played = play(computer, "python", "%save kept 1-2 3\n%macro again 2 3\nagain")
+    assert "Macro `again` created" in played.text
+    assert played.text.endswith("3\n")
+    assert (tmp_path / "kept.py").read_text() == "# coding: utf-8\na = 1\na += 1\nprint(a)\n"
+    assert "commands were written" in play(computer, "python", "%save -a kept 3").text
+    assert (tmp_path / "kept.py").read_text().endswith("print(a)\nprint(a)\n")
+    assert play(computer, "python", "%save kept2 99").end.reason == "ValueError: there is no Python cell 99"
+
+
+def test_errors_are_shown_as_chosen(make: Make) -> None:
+    computer = make()
+    failing = "def share(parts):\n    whole = 10\n    return whole / parts\nshare(0)"
+    assert run(computer, "%xmode Minimal\n" + failing).endswith(
+        "Minimal\nZeroDivisionError: division by zero\n"
+    )
+    verbose = run(computer, "%xmode Verbose\n" + failing)
+    assert "whole = 10" in verbose
+    assert "parts = 0" in verbose
+    assert "Traceback" in run(computer, "%xmode Context\n" + failing)
+    assert "unrecognized error mode" in (play(computer, "python", "%xmode Odd").end.reason or "")

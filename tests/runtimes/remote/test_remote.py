@@ -366,6 +366,44 @@ def test_questions_of_ssh_are_brought_to_the_person(make: Make, sshd: Path, tmp_
 
 
 @pytest.mark.needs("ssh", "sshd")
+def test_a_wrong_passphrase_is_asked_for_again(make: Make, sshd: Path, tmp_path: Path) -> None:
+    server = sshd.parent
+    key = tmp_path / "key"
+    key.write_bytes((server / "client_key").read_bytes())
+    key.chmod(0o600)
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "", "-N", "open sesame", "-f", str(key)], check=True)
+    (tmp_path / "config").write_text(
+        (server / "client").read_text().replace(str(server / "client_key"), str(key))
+    )
+    target = f"command:ssh -F {tmp_path / 'config'} -o BatchMode=no {HOST}"
+    answers = ["open barley", "open sesame"]
+    computer = make(target=target, ask=lambda *_: answers.pop(0))
+    assert not answers
+    assert play(computer, "python", "print(1)").text == "1\n"
+    with pytest.raises(TargetError, match="Permission denied"):
+        make(target=target, ask=lambda *_: "open barley")
+
+
+@pytest.mark.needs("ssh", "sshd")
+def test_an_unknown_host_that_is_refused_and_a_changed_host_key_get_nothing(
+    make: Make, sshd: Path, tmp_path: Path
+) -> None:
+    server = sshd.parent
+    known = tmp_path / "known"
+    config = tmp_path / "config"
+    config.write_text((server / "client").read_text().replace(str(server / "known_hosts"), str(known)))
+    target = f"command:ssh -F {config} -o BatchMode=no {HOST}"
+    with pytest.raises(TargetError, match="Host key verification failed"):
+        make(target=target, ask=lambda *_: "no")
+    host = (server / "known_hosts").read_text().split()[0]
+    known.write_text(f"{host} {(server / 'client_key.pub').read_text()}")
+    asked: list[str] = []
+    with pytest.raises(TargetError, match=rf"host key of .* has changed \({known}:1\), so nothing was sent"):
+        make(target=target, ask=lambda question, _: asked.append(question))  # type: ignore[func-returns-value]
+    assert not asked
+
+
+@pytest.mark.needs("ssh", "sshd")
 def test_a_host_behind_a_jump_host_is_reached(make: Make, sshd: Path, tmp_path: Path) -> None:
     server = (sshd.parent / "client").read_text()
     behind = server.replace(f"Host {HOST}", f"Host behind\n    ProxyJump {HOST}", 1)
@@ -410,7 +448,7 @@ def test_the_sandbox_is_not_promised_elsewhere(make: Make) -> None:
     assert "nothing runs" in (computer.why_nothing_runs() or "")
     played = play(computer, "shell", "echo ran")
     assert (played.state, played.text) == ("failed", "")
-    assert "does not hold programs" in played.reason
+    assert "does not work for programs" in played.reason
 
 
 # -- here and there

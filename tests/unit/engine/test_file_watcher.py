@@ -186,7 +186,7 @@ def test_links_are_neither_followed_nor_written_through(
 def test_no_remembered_name_leads_outside(path: str, kept: Snapshots, place: Path) -> None:
     name = kept.put(b"evil")
     found = Step("s", str(place), (Change(path, "deleted", name),))
-    assert [action.obstacle for action in restore.plan(kept, found)] == ["a link stands in its way"]
+    assert [action.obstacle for action in restore.plan(kept, found)] == ["a link is in its place"]
 
 
 def test_a_file_that_changed_again_is_reported_and_can_be_had_back(
@@ -211,7 +211,7 @@ def test_what_is_no_longer_kept_or_was_tampered_with_is_reported(
     for path in (paths.data() / "snapshots" / "contents").iterdir():
         path.write_text("other")
     assert found is not None
-    assert [a.obstacle for a in restore.plan(kept, found)] == ["what it was is no longer kept"]
+    assert [a.obstacle for a in restore.plan(kept, found)] == ["its earlier content is no longer kept"]
 
 
 def test_several_steps_go_back_to_before_the_first(

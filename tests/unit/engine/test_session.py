@@ -569,6 +569,31 @@ def test_an_answer_is_for_the_place_that_the_question_named() -> None:
     assert code.reason == "Nothing ran: the question was asked for this machine."
 
 
+def test_a_question_about_sql_names_the_database_and_what_was_granted_holds_for_that_one() -> None:
+    session = make([call("a")], [Text("ok")], [call("b")], [Text("ok")], [call("c")], [Text("ok")])
+    session.computer.databases["python"] = "SQLite, old.db"
+    (question,) = asked(work(session))
+    assert question.note == "It runs in SQLite, old.db."
+    session.grants.give(Permission("language", "python"))
+    assert asked(work(session)) == []
+    session.computer.databases["python"] = "SQLite, new.db"
+    (question,) = asked(work(session))
+    assert question.note == "It runs in SQLite, new.db."
+    assert session.permissions == ()
+
+
+def test_an_answer_is_for_the_database_that_the_question_named() -> None:
+    session = make([call("a")], [Text("ok")])
+    session.computer.databases["python"] = "SQLite, old.db"
+    for event in session.turn("go"):
+        if isinstance(event, ApprovalRequested):
+            session.computer.databases["python"] = "SQLite, new.db"
+            event.reply(Run("a"))
+    assert session.computer.ran == []
+    (code,) = codes(session)
+    assert (code.state, code.reason) == ("failed", "Nothing ran: the question was about SQLite, old.db.")
+
+
 def test_files_of_another_machine_are_not_taken_for_looked_at() -> None:
     session = make([call("print(1)")], [Text("ok")])
     session.computer.use_target("ssh:gpu1")

@@ -116,7 +116,7 @@ def test_what_ran_is_saved_as_a_skill() -> None:
     workspace = Workspace(Profile(auto_run=True), llm=llm, computer=Computer())
     place = Place()
     manage_skills.save_skill(place, workspace, "tidy")
-    assert place.reported == ["No code has run to its end in this conversation."]
+    assert place.reported == ["No code has finished in this conversation."]
     list(workspace.session.turn("Tidy my rows: now"))
     manage_skills.save_skill(place, workspace, "a name")
     assert "letters, digits" in place.reported[-1]

@@ -171,7 +171,7 @@ def test_the_command_signs_in_and_out(
     manager.do("logout", "t", "")
     assert place.words[2:] == ["Signed out of t.", "You were not signed in to t."]
     manager.do("login", "here", "")
-    assert "Not signed in to here: it takes no sign-in" in place.words[-1]
+    assert "Not signed in to here: it does not use a sign-in" in place.words[-1]
 
 
 @pytest.mark.parametrize("setting", ["offline", "local"])

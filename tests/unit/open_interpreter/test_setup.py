@@ -86,17 +86,17 @@ def test_everything_is_brought_in_once_and_nothing_of_theirs_changes(
     assert [skill.name for skill in Skills(Path("/")).listed()] == ["greet"]
     assert digest(original) == before
     assert main.main(["--import"]) == 0
-    assert capsys.readouterr().out == "Nothing of Open Interpreter was found that is not here.\n"
+    assert capsys.readouterr().out == "Nothing new was found in Open Interpreter's folders.\n"
 
 
 def test_a_profile_that_is_not_brought_in_yet_is_named_with_the_way(
     original: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("work", "work.yaml", "mine.py"):
-        with pytest.raises(ProfileError, match=r"Open Interpreter has one .* oi-tui --import brings it in"):
+        with pytest.raises(ProfileError, match=r"Open Interpreter has one .* oi-tui --import imports it"):
             profiles.find(name)
     assert main.main(["--profiles"]) == 0
-    assert capsys.readouterr().out.endswith("oi-tui --import brings it in.\n")
+    assert capsys.readouterr().out.endswith("oi-tui --import imports it.\n")
 
 
 def test_without_open_interpreter_there_is_nothing_to_offer() -> None:

@@ -148,7 +148,7 @@ def test_a_target_is_reached_and_what_is_there_is_reported() -> None:
     reported = " ".join(done.stdout.split())
     assert "set by flags: target" in reported
     assert "ok code runs on env as " in reported
-    assert "there and back takes " in reported
+    assert "the round trip takes " in reported
     assert "ok Python 3." in reported.partition("Target ")[2].partition(" Languages ")[0]
 
 
@@ -179,9 +179,9 @@ def test_a_sandbox_elsewhere_is_a_problem() -> None:
             ("--profile", "./bad.yaml"),
             "",
             "bad.yaml, line 1: llm.temperature",
-            "or name another with --profile",
+            "or choose another with --profile",
         ),
-        (("--profile", "./folder.yaml"), "", "folder.yaml: not a regular file", "or name another with"),
+        (("--profile", "./folder.yaml"), "", "folder.yaml: not a regular file", "or choose another with"),
         (("--temperature", "hot"), "", "llm.temperature: expected a number", "Correct it, or leave it out."),
         ((), "none", "environment variable OI_TUI_THEME: theme", "Correct it, or leave it out."),
         (
@@ -457,7 +457,7 @@ def test_a_part_that_fails_or_hangs_is_reported_of_and_the_rest_is_there() -> No
     assert time.monotonic() - began < 15
     release.set()
     assert "half of it is missing" in words(problems(found["Broken"]))
-    assert [item.words[:9] for item in found["Hanging"]] == ["begun", "not all o"]
+    assert [item.words[:9] for item in found["Hanging"]] == ["begun", "some chec"]
     assert found["Sound"] == [Finding(True, "well")]
 
 

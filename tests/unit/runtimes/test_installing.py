@@ -60,7 +60,7 @@ def test_the_languages_are_reported_in_columns_and_the_missing_ones_below() -> N
         "language  version      line  program",
         "python    Python 3.12  yes   /bin/python3",
         "lua       Lua 5.4      no    /bin/lua",
-        "(line: whether the line that runs is marked)",
+        "(line: the running line is marked)",
         "Not installed:",
         "  ruby: Ruby is not installed. Install it with: apt install ruby",
     ]

@@ -22,11 +22,13 @@ from textual.message import Message as Notification
 from oi_tui import app
 from oi_tui.cli import main
 from oi_tui.engine import speech
+from oi_tui.engine.cell_requests import describe_calls
 from oi_tui.engine.events import ApprovalRequested, MessageRecorded, ModelCalled, Run, TurnEnded
 from oi_tui.engine.llm import request as request_writer
 from oi_tui.engine.llm.base import Text, Usage
 from oi_tui.engine.models.known_windows import KnownWindows
 from oi_tui.engine.models.model_info import ModelInfo
+from oi_tui.engine.review.model_calls import ModelCalls
 from oi_tui.engine.settings import yaml_file
 from oi_tui.engine.settings.profile import Profile, settings, without_effect
 from oi_tui.engine.settings.setting import Setting, Value
@@ -324,6 +326,15 @@ def told_of_languages(profile: Profile) -> object:
         workspace.close()
 
 
+def told_of_requests(profile: Profile) -> object:
+    """What the model is told of requests that its code can send."""
+    workspace = Workspace(profile, llm=Llm())
+    try:
+        return workspace.languages.notes()
+    finally:
+        workspace.close()
+
+
 def servers_listed(profile: Profile) -> object:
     """The MCP servers, none of which is started."""
     workspace = Workspace(profile, llm=Llm())
@@ -350,6 +361,10 @@ EFFECTS: dict[str, Effect] = {
     "max_tokens": Effect(request(tools=True)),
     "max_output": Effect(request(tools=True)),
     "max_budget": Effect(worked([call("1"), Usage(1, 1, 3.0)], [Text("ok")]), 2.0),
+    "cell_requests": Effect(told_of_requests, 0),
+    "cell_cost": Effect(
+        lambda profile: describe_calls(ModelCalls(("llm",)), profile, ModelInfo(prompt_price=1e-6), 0.0), 0.5
+    ),
     "timeout": Effect(request(tools=True)),
     "auto_run": Effect(worked([call("1")], [Text("ok")])),
     "safe_mode": Effect(

@@ -82,5 +82,5 @@ def test_a_limit_in_the_environment_stops_the_start(setting) -> None:
 
 def test_a_misspelt_limit_is_not_taken_for_something_harmless() -> None:
     for name in ("OI_TUI_OFLINE", "OI_TUI_OFF_LINE", "OI_TUI_SANDBX", "OI_TUI_BUDGET", "OI_TUI_MAXBUDGET"):
-        with pytest.raises(ProfileError, match="Nothing starts while a limit is not understood"):
+        with pytest.raises(ProfileError, match="oi-tui does not start while a limit is not understood"):
             check_names({name: "1"}, settings())

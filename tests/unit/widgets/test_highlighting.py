@@ -48,6 +48,10 @@ SAMPLES = {
     "lua": Sample(
         'if total > 12 then show("words") end -- remark', "if", '"words"', "12", "-- remark", "total"
     ),
+    "c": C_LIKE,
+    "cpp": C_LIKE,
+    "rust": C_LIKE,
+    "go": C_LIKE,
     "powershell": Sample(
         'if ($total -gt 12) { show "words" } # remark', "if", "words", "$total", "# remark", "show"
     ),

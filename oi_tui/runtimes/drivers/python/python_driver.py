@@ -48,6 +48,8 @@ class Driver:
         self.coroutine = None
         self.history = python_history.History()
         self.reloader = self.magics = self.shell = None
+        #: The databases of `%sql` and of cells of SQL.
+        self.databases = None
         self._cells = 0
         #: The number of the running cell, as the application counts cells.
         self._number = 0
@@ -72,6 +74,7 @@ class Driver:
             self._saved["computer"] = import_quietly("python_computer").give(self)
         if os.environ.get("OI_TUI_TOOLS"):
             self._saved["tools"] = import_quietly("python_tools").give()
+        self._saved.update(import_quietly("python_llm").give(import_quietly))
 
     def _install(self):
         builtins.input = self._input
@@ -124,7 +127,9 @@ class Driver:
                 if request is None:
                     break
                 if request[0] == "run":
-                    self._run(request[1], request[2], stopped)
+                    self._run(request[1], request[2], stopped, self._outcome)
+                elif request[0] == "sql":
+                    self._run(request[1], request[2], stopped, self._sql_outcome)
                 elif request[0] == "variables":
                     total, found = import_quietly("python_variables").describe(self.module.__dict__)
                     self.channel.send("variables", nonce=request[1], total=total, variables=found)
@@ -169,11 +174,11 @@ class Driver:
 
     # -- one cell
 
-    def _run(self, nonce, path, stopped):
+    def _run(self, nonce, path, stopped, execute):
         self.channel.nonce = nonce
         state, reason = "failed", None
         try:
-            state, reason = self._run_file(path, stopped)
+            state, reason = self._run_file(path, stopped, execute)
         except (KeyboardInterrupt, Stopped):
             state, reason = "interrupted", None
         except BaseException as error:
@@ -198,7 +203,15 @@ class Driver:
             self._tell_where_output_goes()
         finally:
             names = _newest(self.module.__dict__)
-            self.channel.send("finished", placed=True, nonce=nonce, state=state, reason=reason, names=names)
+            self.channel.send(
+                "finished",
+                placed=True,
+                nonce=nonce,
+                state=state,
+                reason=reason,
+                names=names,
+                database=self.databases.words if self.databases is not None else "",
+            )
 
     @property
     def number(self):
@@ -226,7 +239,7 @@ class Driver:
         except OSError:
             return True
 
-    def _run_file(self, path, stopped):
+    def _run_file(self, path, stopped, execute):
         try:
             self._number = int(path.rpartition("-")[2])
             with open(path, "rb") as file:
@@ -234,7 +247,7 @@ class Driver:
             self._mend()
             self._signals.hand_over()
             self.sampler.begin()
-            return ("interrupted", None) if stopped else self._outcome(source)
+            return ("interrupted", None) if stopped else execute(source)
         finally:
             self.sampler.end()
             self._signals.take_back()
@@ -256,6 +269,9 @@ class Driver:
             self._print_error(error)
             return "failed", _sentence(error)
         return "finished", None
+
+    def _sql_outcome(self, source):
+        return import_quietly("python_sql_cells").run(self, source)
 
     def _exit_outcome(self, code):
         if code is None or code == 0:

@@ -12,6 +12,8 @@ import sys
 import traceback
 
 _LARGEST_REASON = 300
+#: How errors are shown, in IPython's words: Plain, Context, Verbose or Minimal.
+mode = "Context"
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
@@ -26,7 +28,7 @@ def show(error, print_plainly):
         if hook is not sys.__excepthook__:
             hook(type(error), error.with_traceback(trace), trace)
         else:
-            traceback.print_exception(type(error), error, trace, file=sys.stderr)
+            _print(error, trace)
         sys.stderr.flush()
     except BaseException:
         try:
@@ -34,6 +36,25 @@ def show(error, print_plainly):
         except BaseException:
             text = type(error).__name__ + "\n"
         print_plainly(text)
+
+
+def _print(error, trace):
+    if mode == "Minimal":
+        sys.stderr.write("".join(traceback.format_exception_only(type(error), error)))
+    elif mode == "Verbose":
+        shown = traceback.TracebackException(type(error), error, trace, capture_locals=True)
+        _keep_named(shown)
+        sys.stderr.write("".join(shown.format()))
+    else:
+        traceback.print_exception(type(error), error, trace, file=sys.stderr)
+
+
+def _keep_named(shown):
+    """Of all variables of the cells, show only those that the line names."""
+    for frame in shown.stack:
+        if frame.locals and frame.name == "<module>":
+            line = frame.line or ""
+            frame.locals = {name: text for name, text in frame.locals.items() if name in line} or None
 
 
 def sentence(error):

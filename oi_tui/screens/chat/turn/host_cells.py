@@ -152,7 +152,7 @@ class HostCells:
 
     async def _run(self, host: Host, arguments: Mapping[str, str]) -> Mapping[str, Any]:
         if len(self._waiting) >= _MOST_WAITING:
-            raise CallError("Too much code waits in this window already.")
+            raise CallError("Too much code is already waiting in this window.")
         cell = _Cell(
             host,
             arguments.get("language") or "",
@@ -183,7 +183,7 @@ class HostCells:
         if cell in self._waiting:
             self._waiting.remove(cell)
         elif cell is self._current:
-            self.view.show(Noticed(f"{cell.host.name} gave its code up, or is gone.", "warning"))
+            self.view.show(Noticed(f"{cell.host.name} withdrew its code, or disconnected.", "warning"))
             gone = Reject(f"{cell.host.name} is gone", stop=True, by_person=False)
             if cell.question is None or not cell.question.reply(gone):
                 self.view.session.interrupt()

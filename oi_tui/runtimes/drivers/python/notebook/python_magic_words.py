@@ -16,11 +16,12 @@ import sys
 import python_cells
 from python_commands import Commands
 from python_driver import import_quietly
+from python_more_words import MoreWords
 
 #: What has no meaning here and does no harm where it is left out.
 _SILENT = frozenset(
     "autoawait autocall autoindent automagic autosave clear cls colors config doctest_mode gui logoff logon "
-    "logstart logstate logstop nbagg notebook pdb pprint rehashx unload_ext xmode".split()
+    "logstart logstate logstop nbagg notebook pdb pprint rehashx unload_ext".split()
 )
 _SHELLS = frozenset(("bash", "sh", "zsh"))
 _SCRIPTS = frozenset(("bash", "sh", "zsh", "python", "python3", "perl", "ruby", "node", "script", "shell"))
@@ -28,16 +29,16 @@ _ALIASES = {"ll": "ls -l", "lf": "ls -l", "more": "cat", "less": "cat", "pycat":
 _COMMANDS = frozenset("ls mkdir cp mv rm cat rmdir touch man which".split())
 
 
-class Magics:
+class Magics(MoreWords):
     """What lines that are no Python became, called from the cell in which they stand."""
 
     def __init__(self, driver):
         self._driver = driver
         self._commands = Commands(driver)
         self._last_folder = None
-        self._known_databases = None
         #: Functions of the program, by their names.
         self.registered = {"line": {}, "cell": {}}
+        self._prepare()
         self.shell = self._commands.shell
         self.capture = self._commands.capture
 
@@ -62,6 +63,8 @@ class Magics:
         rest = self._commands.expanded(rest)
         if known is not None:
             return known(self, rest)
+        if name in self.aliases:
+            return self.run_alias(name, rest)
         if name in _COMMANDS or name in _ALIASES:
             command = "{} {}".format(_ALIASES.get(name, name), rest)
             return self.shell(command + " | cat" if name == "man" else command)
@@ -108,7 +111,9 @@ class Magics:
         cells = [item[6:] for item in dir(self) if item.startswith("_cell_")]
         timing = ["prun", "time", "timeit"]
         return (
-            sorted({*lines, *timing, *_COMMANDS, *_ALIASES, *_SILENT, *self.registered["line"]}),
+            sorted(
+                {*lines, *timing, *_COMMANDS, *_ALIASES, *_SILENT, *self.aliases, *self.registered["line"]}
+            ),
             sorted({*cells, *timing, *_SCRIPTS, *self.registered["cell"]}),
         )
 
@@ -126,7 +131,7 @@ class Magics:
             known = getattr(Magics, kind + word, None)
             if known is not None:
                 return known.__doc__
-        return "Has no meaning here, and is left out." if word in _SILENT else None
+        return "Has no effect here." if word in _SILENT else None
 
     @staticmethod
     def _above(lines):
@@ -191,7 +196,7 @@ class Magics:
     # -- folders, files, the environment
 
     def _line_cd(self, rest):
-        """Changes the working directory; `-` goes back."""
+        """Changes the working directory; `-` goes back, `-3` to that folder of %dhist."""
         words = shlex.split(rest)
         quiet = "-q" in words
         words = [word for word in words if word != "-q"]
@@ -201,8 +206,15 @@ class Magics:
             if self._last_folder is None:
                 raise ValueError("%cd -: there is no earlier folder")
             folder = self._last_folder
+        elif re.fullmatch(r"-\d+", folder):
+            at = int(folder[1:])
+            if at >= len(self.folders):
+                raise ValueError("%cd {}: there is no such folder in %dhist".format(folder))
+            folder = self.folders[at]
         os.chdir(os.path.expanduser(folder))
         self._last_folder = here
+        if os.getcwd() != here:
+            self.folders.append(os.getcwd())
         if not quiet:
             print(os.getcwd())
 
@@ -316,12 +328,6 @@ class Magics:
         self._driver.shows.choose_backend()
         exec("import numpy as np, matplotlib.pyplot as plt\nfrom pylab import *", self._names)
 
-    def _line_precision(self, rest):
-        """How many digits arrays of numpy show."""
-        import numpy
-
-        numpy.set_printoptions(precision=int(rest) if rest else 8)
-
     def _cell_html(self, rest, body):
         """Displays the lines below it as a page."""
         self._driver.shows._send("html", body)
@@ -352,9 +358,7 @@ class Magics:
 
     @property
     def _databases(self):
-        if self._known_databases is None:
-            self._known_databases = import_quietly("python_sql").Databases()
-        return self._known_databases
+        return import_quietly("python_sql").databases_of(self._driver)
 
     def _line_sql(self, rest):
         """Runs a query and returns its rows; data frames are tables by their names."""
@@ -380,11 +384,25 @@ class Magics:
         pdb.pm()
 
     def _line_load_ext(self, rest):
-        """Knows one extension: autoreload."""
+        """Loads an extension: autoreload, or a module with the function load_ipython_extension."""
+        if not rest:
+            raise ValueError("%load_ext: name the extension")
         if rest == "autoreload":
             import_quietly("python_reload").of(self._driver)
+            return
+        try:
+            found = __import__("importlib").import_module(rest)
+        except ImportError as error:
+            if rest == "sql":
+                print("The extension sql is not installed, and not needed: %sql works without it.")
+                return
+            print("The extension {} was not loaded: {}.".format(rest, error))
+            return
+        load = getattr(found, "load_ipython_extension", None)
+        if load is None:
+            print("The extension {} was not loaded: it has no load_ipython_extension.".format(rest))
         else:
-            print("The extension {} is IPython's and does not run here.".format(rest))
+            load(self._driver._get_ipython())
 
     _line_reload_ext = _line_load_ext
 

@@ -11,6 +11,7 @@ import sys
 import types
 
 import python_magics
+from python_driver import import_quietly
 
 
 class Events:
@@ -62,6 +63,14 @@ class InteractiveShell:
         self.events = Events()
         self.config = {}
         self.user_module = driver.module
+        #: What objects of extensions leave here, and what hides variables in IPython.
+        self.configurables, self.user_ns_hidden = [], {}
+        parts = import_quietly("python_shell_parts")
+        self.display_formatter = parts.DisplayFormatter(driver.shows)
+        self.display_pub = parts.DisplayPublisher(driver.shows)
+        self.history_manager = parts.HistoryManager(driver.history)
+        self.magics_manager = parts.MagicsManager(self._magics)
+        self.extension_manager = parts.ExtensionManager(self._magics)
 
     @property
     def user_ns(self):
@@ -86,6 +95,31 @@ class InteractiveShell:
     def register_magic_function(self, func, magic_kind="line", magic_name=None):
         """Have `%name` (kind "line"), `%%name` ("cell") or both ("line_cell") call a function."""
         self._magics.register(func, magic_kind, magic_name or func.__name__)
+
+    def register_magics(self, *classes):
+        """Have the magics of classes or objects that IPython's `magics_class` made known."""
+        for item in classes:
+            if isinstance(item, type):
+                # With a shell they would want one of IPython's, which knows its settings.
+                item = item(None)
+                item.shell = self
+            for kind in ("line", "cell"):
+                for name, function in item.magics.get(kind, {}).items():
+                    function = getattr(item, function) if isinstance(function, str) else function
+                    self._magics.register(function, kind, name)
+
+    def define_macro(self, name, themacro):
+        """Give code a name that runs it."""
+        more = import_quietly("python_more_words")
+        self.user_ns[name] = more.Macro(self._driver, getattr(themacro, "value", themacro))
+
+    def alias(self, name, command):
+        """Give a command of the shell a name."""
+        self._magics.aliases[name] = command
+
+    def var_expand(self, cmd, depth=0, formatter=None):
+        """Return a text with `$name` and `{expression}` filled in."""
+        return self._magics._commands.expanded(cmd)
 
     def find_magic(self, magic_name, magic_kind="line"):
         """Return the function that the program registered under a name; None where it has not."""
@@ -143,6 +177,101 @@ class InteractiveShell:
             names = variables.split() if isinstance(variables, str) else variables
             variables = {name: eval(name, caller.f_globals, caller.f_locals) for name in names}
         self.user_ns.update(variables)
+
+    def del_var(self, varname, by_name=False):
+        """Forget a variable."""
+        if self.user_ns.pop(varname, self) is self:
+            raise NameError("name '{}' is not defined".format(varname))
+
+    def drop_by_id(self, variables):
+        """Forget those of the variables that still have these values."""
+        for name, value in variables.items():
+            if self.user_ns.get(name, self) is value:
+                del self.user_ns[name]
+
+    def reset(self, new_session=True, aggressive=False):
+        """Forget all variables."""
+        for name in self._magics._mine():
+            del self.user_ns[name]
+
+    def safe_execfile(self, fname, *where, exit_ignore=False, raise_exceptions=False, shell_futures=False):
+        """Run a file of Python; an error is shown, unless it is to be raised."""
+        names = where[0] if where else self.user_ns
+        try:
+            with open(fname, "rb") as file:
+                exec(compile(file.read(), str(fname), "exec"), names, *where[1:2])
+        except SystemExit as error:
+            if error.code and not exit_ignore:
+                self._driver._print_error(error)
+        except Exception as error:
+            if raise_exceptions:
+                raise
+            self._driver._print_error(error)
+
+    def run_code(self, code_obj, result=None, *, async_=False):
+        """Run compiled code; return whether it failed, which is shown."""
+        try:
+            exec(code_obj, self.user_ns)
+        except Exception as error:
+            self._driver._print_error(error)
+            return True
+        return False
+
+    async def run_cell_async(self, raw_cell, **options):
+        """Run code as `run_cell` does."""
+        return self.run_cell(raw_cell, silent=options.get("silent", False))
+
+    def should_run_async(self, raw_cell, **options):
+        """Return False: `run_cell` runs what awaits, too."""
+        return False
+
+    def check_complete(self, code):
+        """Say whether code is complete, incomplete or invalid, and how far its next line is indented."""
+        codeop = import_quietly("codeop")
+        try:
+            done = codeop.compile_command(code, "<input>", "exec")
+        except (SyntaxError, OverflowError, ValueError):
+            return "invalid", ""
+        if done is not None:
+            return "complete", ""
+        last = code.rstrip("\n").rpartition("\n")[2]
+        return "incomplete", " " * (len(last) - len(last.lstrip()) + 4 * last.rstrip().endswith(":"))
+
+    def user_expressions(self, expressions):
+        """Return the value of each expression as Jupyter's messages have it."""
+        found = {}
+        for name, expression in expressions.items():
+            try:
+                data, metadata = self.display_formatter.format(self.ev(expression))
+                found[name] = {"status": "ok", "data": data, "metadata": metadata}
+            except Exception as error:
+                found[name] = {
+                    "status": "error",
+                    "traceback": [],
+                    "ename": type(error).__name__,
+                    "evalue": str(error),
+                }
+        return found
+
+    def ask_yes_no(self, prompt, default=None, interrupt=None):
+        """Ask the person."""
+        while True:
+            answer = builtins.input(prompt + " ").strip().lower() or (default or "")
+            if answer in ("y", "yes", "n", "no"):
+                return answer.startswith("y")
+
+    def mktempfile(self, data=None, prefix="ipython_edit_"):
+        """Return the path of a new file with this text."""
+        import os
+
+        number, path = import_quietly("tempfile").mkstemp(suffix=".py", prefix=prefix)
+        with os.fdopen(number, "w") as file:
+            file.write(data or "")
+        return path
+
+    def showsyntaxerror(self, *args, **options):
+        """Show the error that is being handled."""
+        self.showtraceback()
 
     def showtraceback(self, *args, **options):
         """Show the error that is being handled."""

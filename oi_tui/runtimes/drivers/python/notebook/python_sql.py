@@ -1,4 +1,7 @@
-"""`%sql` and `%%sql`: queries on SQLite and DuckDB, with data frames as tables by their names."""
+"""Databases of the Python process: SQLite and DuckDB, with data frames as tables by their names.
+
+`%sql`, `%%sql` and cells of SQL (python_sql_cells.py) share them.
+"""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -16,8 +19,15 @@ import threading
 from python_model_view import kind_of
 
 _TARGET = re.compile(r"(?P<name>[^\W\d]\w*)\s*<<(?:\s+|\Z)")
+_TRIGGER = re.compile(r"\s*create\s+(?:temp\w*\s+)?trigger\b", re.I)
 _READS = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/|\()*(?:select|with|from|values|table)\b", re.I | re.S)
 _WORD = re.compile(r"[^\W\d]\w*")
+#: One piece of a statement: a text or a name in quotation marks, a comment, a semicolon, or what is between.
+#: Texts between dollars are matched by their first mark only.
+_PIECE = r"""{}|"(?:[^"]|"")*"|`[^`]*`|--[^\n]*|/\*.*?\*/|\$(?:[^\W\d]\w*)?\$|;|\s+|/\*|[^\W\d]\w*|."""
+STANDARD = re.compile(_PIECE.format(r"""[eE]'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'"""), re.S)
+#: MySQL's: a backslash within a text stands before any character.
+BACKSLASHES = re.compile(_PIECE.format(r"""'(?:[^'\\]|''|\\.)*'"""), re.S)
 #: SQLite gets copies of data frames, of up to so many cells; DuckDB reads them where they are.
 _COPIED = 5_000_000
 #: SQLite looks for an interrupt each time that it has done so many steps.
@@ -25,6 +35,13 @@ _STEPS = 10_000
 _LIST_TABLES = "select name, type from sqlite_master where name not like 'sqlite_%' order by name"
 _LIST_DUCKDB = "select table_name as name, table_type as type from information_schema.tables order by 1"
 _DUCKDB_FILES = (".duckdb", ".ddb")
+#: What SQLite says of a statement that nobody can read, whatever the tables are.
+_UNREADABLE = ("syntax error", "incomplete input", "unrecognized token")
+#: To ask SQLite for the plan of these would change something, or is no statement.
+_UNPLANNED = ("explain", "pragma", "attach", "detach")
+_NEAR = re.compile(r'near "([^"]+)"')
+_LINE = re.compile(r"\bLINE (\d+):")
+_CHANGES = ("insert", "update", "delete", "replace", "merge")
 
 
 class SqlError(Exception):
@@ -32,53 +49,141 @@ class SqlError(Exception):
 
 
 class Databases:
-    """The database that queries go to: one in memory at first, then the one that was named last."""
+    """The connections to databases, by name; queries go to the one that was opened or named last.
+
+    The first one is in memory, and opened when it is needed. A file has its path as its name.
+    """
 
     def __init__(self):
-        self._path = None
-        self._connection = None
+        self._open = {}
+        self._current = None
+        #: Counts the changes of the current connection.
+        self.changes = 0
+
+    @property
+    def current(self):
+        """The connection that queries go to."""
+        if self._current is None:
+            self.use(None)
+        return self._open[self._current]
+
+    @property
+    def words(self):
+        """The current database in words; "" for the one in memory."""
+        if self._current in (None, ":memory:"):
+            return ""
+        about = self._open[self._current].words
+        return about if self._current in about else "{} ({})".format(self._current, about)
+
+    @property
+    def names(self):
+        """The names of the open connections, the current one first."""
+        return sorted(self._open, key=lambda name: name != self._current)
+
+    def use(self, path, connect=None, name=None):
+        """Send queries there from now on: to an open connection by its name, or to a file, or to memory.
+
+        With `connect`, open it so, in place of one of that name. Raises SqlError.
+        """
+        path = None if path == ":memory:" else path
+        name = name or path or ":memory:"
+        if connect is not None or name not in self._open:
+            connection = connect() if connect is not None else _connect(path)
+            before = self._open.pop(name, None)
+            if before is not None:
+                before.close()
+            self._open[name] = connection
+        if self._current != name or connect is not None:
+            self._current = name
+            self.changes += 1
+
+    def close(self, name):
+        """Close a connection. Raises SqlError where there is none of that name."""
+        if name not in self._open:
+            raise SqlError("There is no open database {}.".format(name))
+        self._open.pop(name).close()
+        if name == self._current:
+            self._current = None
+            self.changes += 1
 
     def line(self, query, names):
         """Run one query and return its rows; without a query, list the tables."""
-        self._open(None)
-        return self._connection.run(query or self._connection.list_tables, 1, names)
+        connection = self.current
+        if not query:
+            return connection.run(connection.list_tables, 1, names)
+        return connection.run(query, 1, names)
 
     def cell(self, rest, body, names):
         """Run the statements of a cell and return the rows of the last one, or keep them as a variable."""
         target = _TARGET.match(rest)
         if target:
             rest = rest[target.end() :]
-        self._open(os.path.expanduser(rest.strip().strip("'\"")) or None)
+        path = os.path.expanduser(rest.strip().strip("'\""))
+        if path:
+            self.use(path)
         last = None
-        for line, statement in statements(body):
-            last = self._connection.run(statement, line, names)
+        for line, statement in statements(body, self.current.quoting):
+            last = self.current.run(statement, line, names)
         if not target:
             return last
         names[target.group("name")] = last
         return None
 
-    def _open(self, path):
-        if self._connection is not None and (path is None or path == self._path):
-            return
-        connection = _connect(path)
-        if self._connection is not None:
-            self._connection.close()
-        self._path, self._connection = path, connection
+
+def databases_of(driver):
+    """Return the databases of the driver, which are made once."""
+    if driver.databases is None:
+        driver.databases = Databases()
+    return driver.databases
 
 
-def statements(text):
+def statements(text, quoting=STANDARD):
     """The statements of a text, each with the number of the line on which it begins."""
-    start = 0
-    while start < len(text):
-        while start < len(text) and text[start].isspace():
-            start += 1
-        end = text.find(";", start)
-        while end >= 0 and not sqlite3.complete_statement(text[start : end + 1]):
-            end = text.find(";", end + 1)
-        statement = text[start:] if end < 0 else text[start : end + 1]
-        if re.sub(r"--[^\n]*|/\*.*?\*/", "", statement, flags=re.S).strip(" \n\t\r;"):
-            yield text.count("\n", 0, start) + 1, statement
-        start += max(len(statement), 1)
+    return [item[1:] for item in parts(text, quoting) if item[0] == "sql"]
+
+
+def parts(text, quoting=STANDARD, commands=False):
+    """The statements of a text, as ("sql", line, text); with `commands` also lines like `.tables`.
+
+    Those are ("command", line, text), and stand between statements. Raises SqlError for a quotation mark
+    or a comment without its end.
+    """
+    found, start, at, line, began, empty = [], 0, 0, 1, 1, True
+    while at < len(text):
+        if commands and empty and text[at] == "." and not text[text.rfind("\n", 0, at) + 1 : at].strip():
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            found.append(("command", line, text[at:end].strip()))
+            start = at = end
+            continue
+        piece = quoting.match(text, at).group()
+        if piece in ("'", '"', "`", "/*") or (piece[0] == "$" and piece[-1] == "$" and len(piece) > 1):
+            if piece[0] != "$" or text.find(piece, at + len(piece)) < 0:
+                what = "comment" if piece == "/*" else "quotation mark {}".format(piece)
+                raise SqlError("line {}: the {} has no end".format(line, what))
+            piece = text[at : text.find(piece, at + len(piece)) + len(piece)]
+        blank = piece.isspace() or piece.startswith(("--", "/*"))
+        if empty and not blank:
+            began = line
+            if piece != ";":
+                empty = False
+                start = at
+        at += len(piece)
+        line += piece.count("\n")
+        if piece == ";":
+            if not empty and not _is_open(text[start:at]):
+                found.append(("sql", began, text[start:at]))
+                empty = True
+            if empty:
+                start = at
+    if not empty:
+        found.append(("sql", began, text[start:]))
+    return found
+
+
+def _is_open(statement):
+    """Whether a semicolon does not end the statement: within a trigger there are others."""
+    return bool(_TRIGGER.match(statement)) and not sqlite3.complete_statement(statement)
 
 
 def _connect(path):
@@ -93,8 +198,30 @@ def _connect(path):
     return _DuckDb(duckdb, path or ":memory:")
 
 
-class _Sqlite:
+class Connection:
+    """What all databases have in common."""
+
+    quoting = STANDARD
+    #: A query for the tables: name, kind.
+    list_tables = ""
+    #: A query for the columns of all tables: table, column, type.
+    list_columns = ""
+
+    def run(self, statement, line, names):
+        """Run a statement and return its rows as a value for the program; None where it has none."""
+        outcome = self.fetch(statement, line, names)
+        return rows_of(*outcome) if isinstance(outcome, tuple) else None
+
+    def check(self, line, statement):
+        """Raise SqlError for a statement that the database could not read, where it tells that before."""
+
+
+class _Sqlite(Connection):
     list_tables = _LIST_TABLES
+    list_columns = (
+        "select m.name, p.name, p.type from sqlite_master m, pragma_table_info(m.name) p "
+        "where m.type in ('table', 'view') and m.name not like 'sqlite_%' order by m.name, p.cid"
+    )
 
     def __init__(self, path):
         folder = os.path.dirname(os.path.abspath(path))
@@ -105,21 +232,42 @@ class _Sqlite:
         self._connection.set_progress_handler(lambda: 0, _STEPS)
         #: The data frames that were copied.
         self._copies = set()
+        self.words = "SQLite, {}".format(path)
 
     def close(self):
         self._connection.close()
 
-    def run(self, statement, line, names):
+    def check(self, line, statement):
+        word = _WORD.search(statement)
+        if word is None or word.group().lower() in _UNPLANNED:
+            return
+        try:
+            self._connection.execute("explain " + statement).close()
+        except sqlite3.Error as error:
+            if any(words in str(error) for words in _UNREADABLE):
+                raise self._error(line, statement, error) from None
+        except (sqlite3.Warning, ValueError):
+            # Of what is more than one statement, or holds a zero; to run it says the same.
+            return
+
+    def fetch(self, statement, line, names, most=None):
         try:
             self._copy_frames(statement, names)
             cursor = self._connection.execute(statement)
             if cursor.description is None:
-                return None
-            return _rows([column[0] for column in cursor.description], cursor.fetchall())
-        except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+                return cursor.rowcount
+            return [column[0] for column in cursor.description], _take(cursor, most)
+        except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
             if str(error) == "interrupted":
                 raise KeyboardInterrupt from None
-            raise SqlError("line {}: {}".format(line, error)) from None
+            raise self._error(line, statement, error) from None
+
+    @staticmethod
+    def _error(line, statement, error):
+        near = _NEAR.search(str(error))
+        if near and statement.count(near.group(1)) == 1:
+            line += statement.count("\n", 0, statement.index(near.group(1)))
+        return SqlError("line {}: {}".format(line, error))
 
     def _copy_frames(self, statement, names):
         """Have the data frames that a statement names as tables, as they are now."""
@@ -140,28 +288,46 @@ class _Sqlite:
         self._connection.execute('drop table if exists temp."{}"'.format(name))
         self._connection.execute('create temp table "{}" ({})'.format(name, ", ".join(quoted)))
         places = ", ".join("?" * len(columns))
-        self._connection.execute("begin")
+        insert = 'insert into temp."{}" values ({})'.format(name, places)
+        # Within a transaction of the program's own the rows are part of that.
+        begins = not self._connection.in_transaction
+        if begins:
+            self._connection.execute("begin")
         try:
-            insert = 'insert into temp."{}" values ({})'.format(name, places)
             self._connection.executemany(insert, rows)
         finally:
-            self._connection.execute("commit")
+            if begins:
+                self._connection.execute("commit")
 
 
-class _DuckDb:
+class _DuckDb(Connection):
     list_tables = _LIST_DUCKDB
+    list_columns = (
+        "select table_name, column_name, data_type from information_schema.columns "
+        "order by table_name, ordinal_position"
+    )
 
     def __init__(self, duckdb, path):
+        self._duckdb = duckdb
         self._error = duckdb.Error
         try:
             self._connection = duckdb.connect(path)
         except duckdb.Error as error:
             raise SqlError(str(error)) from None
+        self.words = "DuckDB, {}".format(path)
 
     def close(self):
         self._connection.close()
 
-    def run(self, statement, line, names):
+    def check(self, line, statement):
+        extract = getattr(self._duckdb, "extract_statements", None)
+        try:
+            if extract is not None:
+                extract(statement)
+        except self._error as error:
+            raise self._named(line, error) from None
+
+    def fetch(self, statement, line, names, most=None):
         registered = []
         try:
             own = {row[0].lower() for row in self._connection.execute(_LIST_DUCKDB).fetchall()}
@@ -169,47 +335,60 @@ class _DuckDb:
                 if name.lower() not in own and kind_of(value)[1] != "Series":
                     self._connection.register(name, value)
                     registered.append(name)
-            columns, rows = self._interruptible(lambda: self._fetch(statement))
+            columns, rows = interruptible(lambda: self._fetch(statement, most), self._connection.interrupt)
             # What a statement without rows returns, too.
             if not columns or (columns in (["Success"], ["Count"]) and not _READS.match(statement)):
-                return None
-            return _rows(columns, rows)
+                changes = statement.lstrip().lower().startswith(_CHANGES) and columns == ["Count"]
+                return rows[0][0] if changes and rows else -1
+            return columns, rows
         except self._error as error:
             if "interrupted" in str(error).lower():
                 raise KeyboardInterrupt from None
-            raise SqlError("line {}: {}".format(line, error)) from None
+            raise self._named(line, error) from None
         finally:
             for name in registered:
                 self._connection.unregister(name)
 
-    def _fetch(self, statement):
+    @staticmethod
+    def _named(line, error):
+        text = _LINE.sub(lambda found: "LINE {}:".format(int(found.group(1)) + line - 1), str(error))
+        named = _LINE.search(text)
+        return SqlError("line {}: {}".format(named.group(1) if named else line, text))
+
+    def _fetch(self, statement, most):
         result = self._connection.execute(statement)
         columns = [column[0] for column in result.description or ()]
-        return columns, result.fetchall() if columns else []
+        return columns, _take(result, most) if columns else []
 
-    def _interruptible(self, work):
-        """Do it in a thread: DuckDB itself does not see an interrupt in every query."""
-        outcome = []
 
-        def do():
-            try:
-                outcome.append((work(), None))
-            except BaseException as error:
-                outcome.append((None, error))
+def _take(cursor, most):
+    """All rows, or so many and one more, which says that there are others."""
+    return cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
 
-        thread = threading.Thread(target=do, daemon=True)
-        thread.start()
+
+def interruptible(work, interrupt):
+    """Do it in a thread, since libraries do not see an interrupt in every call; `interrupt` ends it."""
+    outcome = []
+
+    def do():
         try:
-            while thread.is_alive():
-                thread.join(1.0)
-        except BaseException:
-            self._connection.interrupt()
-            thread.join()
-            raise
-        result, error = outcome[0]
-        if error is not None:
-            raise error
-        return result
+            outcome.append((work(), None))
+        except BaseException as error:
+            outcome.append((None, error))
+
+    thread = threading.Thread(target=do, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(1.0)
+    except BaseException:
+        interrupt()
+        thread.join()
+        raise
+    result, error = outcome[0]
+    if error is not None:
+        raise error
+    return result
 
 
 def _frames(statement, names):
@@ -244,15 +423,21 @@ def _plain(value):
     return str(value)
 
 
-def _rows(columns, rows):
+def rows_of(columns, rows):
     """The result: a data frame where the program uses pandas, else a list of dictionaries."""
+    names = distinct(columns)
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and hasattr(pandas, "DataFrame"):
+        return pandas.DataFrame(rows, columns=names)
+    return [dict(zip(names, row)) for row in rows]
+
+
+def distinct(columns):
+    """The names of columns, each once: `a`, `a_1`."""
     names = []
     for column in columns:
         name, number = column, 1
         while name in names:
             name, number = "{}_{}".format(column, number), number + 1
         names.append(name)
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and hasattr(pandas, "DataFrame"):
-        return pandas.DataFrame(rows, columns=names)
-    return [dict(zip(names, row)) for row in rows]
+    return names

@@ -11,7 +11,8 @@ __builtins__ = dict(vars(builtins))
 import base64
 import json
 import os
-import socket
+
+import python_requests
 
 #: Set by the application to the path of its socket, where there are such tools.
 VARIABLE = "OI_TUI_TOOLS"
@@ -92,20 +93,12 @@ def _ask(request):
     if not path:
         raise ToolError("There are no tools here.")
     try:
-        text = json.dumps(request)
+        json.dumps(request)
     except (TypeError, ValueError) as error:
         raise TypeError(f"arguments of a tool must be values of JSON: {error}") from None
-    with socket.socket(socket.AF_UNIX) as connection:
-        try:
-            connection.connect(path)
-            connection.sendall(text.encode() + b"\n")
-            with connection.makefile("rb") as file:
-                line = file.readline()
-        except OSError as error:
-            raise ToolError(f"oi-tui cannot be reached ({error.strerror or error}).") from None
-    if not line:
+    answer = next(python_requests.exchange(path, request, ToolError), None)
+    if answer is None:
         raise ToolError("oi-tui ended before the tool answered.")
-    answer = json.loads(line)
     if "error" in answer:
         raise ToolError(answer["error"])
     return answer["result"]

@@ -22,6 +22,8 @@ _SHORT = 1_500
 _COUNTED = 20_000_000
 #: Classes of tables.
 _KINDS = ("DataFrame", "Series", "Table", "RecordBatch")
+#: The rows of a query of SQL (python_sql_cells.py), a class of our own.
+SQL_ROWS = "SqlRows"
 #: Columns beyond this are only counted.
 _COLUMNS = 500
 
@@ -81,6 +83,8 @@ def kind_of(value):
 
 def _table_of(value):
     library, name = kind_of(value)
+    if type(value).__name__ == SQL_ROWS:
+        return value.view()
     if library == "pandas" and name == "DataFrame":
         return _of_pandas(value)
     if library == "pandas" and name == "Series":
@@ -109,7 +113,7 @@ def _of_pandas(frame, name="DataFrame"):
             yield [*(label if isinstance(label, tuple) else (label,)), *row]
 
     counted = rows * width <= _COUNTED
-    return _format(
+    return format_table(
         name,
         rows,
         width,
@@ -141,7 +145,7 @@ def _of_polars(frame, name):
     def lines(start, stop):
         return frame.select(names).slice(start, stop - start).rows()
 
-    return _format("polars " + name, frame.height, frame.width, columns, lines)
+    return format_table("polars " + name, frame.height, frame.width, columns, lines)
 
 
 def _of_arrow(table):
@@ -152,7 +156,7 @@ def _of_arrow(table):
         part = table.slice(start, stop - start)
         return zip(*(part.column(at).to_pylist() for at in range(len(fields))))
 
-    return _format("pyarrow Table", table.num_rows, table.num_columns, columns, lines)
+    return format_table("pyarrow Table", table.num_rows, table.num_columns, columns, lines)
 
 
 def _of_records(records):
@@ -176,10 +180,10 @@ def _of_records(records):
     def lines(start, stop):
         return ([record.get(key) for key in keys[:_COLUMNS]] for record in records[start:stop])
 
-    return _format("list of dict", len(records), len(keys), columns, lines)
+    return format_table("list of dict", len(records), len(keys), columns, lines)
 
 
-def _format(name, rows, width, columns, lines, index="", counted=True):
+def format_table(name, rows, width, columns, lines, index="", counted=True):
     """A table in words: shape, columns, and rows as CSV, those in the middle left out first."""
     labels = ", ".join(
         "{} {}{}".format(_label(label), kind, " ({:,} missing)".format(gone) if gone else "")

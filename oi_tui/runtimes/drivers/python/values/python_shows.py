@@ -17,7 +17,7 @@ import weakref
 
 _FIGURES = "_oi_tui_figures"
 #: Names of classes that may be tables.
-_FRAMES = ("DataFrame", "Series", "Table", "RecordBatch")
+_FRAMES = ("DataFrame", "Series", "Table", "RecordBatch", "SqlRows")
 #: Names of classes of which a list may be a table.
 _RECORDS = ("dict", "Row")
 #: So many values of a cell are told apart from what is printed.
@@ -37,6 +37,9 @@ class Shows:
         self._key = None
         #: A list for what would be displayed, while somebody keeps that.
         self.kept = None
+        #: How floats are shown, as `%.3f`; None for all digits. And what `get_ipython()` has for other types.
+        self.float_format = None
+        self.formatters = None
         #: Whether a value is being shown, which may show others.
         self._valued = False
         self._values = 0
@@ -232,6 +235,12 @@ class Shows:
 
     def _text(self, value, whole):
         """The text of a value as it prints itself; with `whole` also its Markdown, LaTeX or JSON."""
+        if self.float_format is not None and type(value) is float:
+            return self.float_format % value
+        if self.formatters is not None:
+            own = self.formatters.text(value)
+            if own is not None:
+                return own
         if not isinstance(value, type) and callable(getattr(type(value), "_repr_pretty_", None)):
             try:
                 from IPython.lib.pretty import pretty
@@ -278,6 +287,8 @@ class Shows:
             ("image/svg+xml", "_repr_svg_", "html"),
         ):
             data = bundle.get(mime)
+            if self.formatters is not None:
+                data = self.formatters.data(mime, value) or data
             if data is None:
                 data = self._call(value, method)
             if isinstance(data, tuple):

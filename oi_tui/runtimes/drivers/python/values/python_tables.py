@@ -17,7 +17,7 @@ import statistics
 import sys
 import weakref
 
-from python_model_view import kind_of
+from python_model_view import SQL_ROWS, kind_of
 
 #: A text in a cell is cut to so many characters, unless it is wanted whole.
 _LONGEST = 200
@@ -96,7 +96,7 @@ def _nothing():
 
 def inline(value, names):
     """A table as JSON, with its first and last rows and the key that opens it; None for other values."""
-    if not is_frame(value) and not is_records(value):
+    if not is_frame(value) and not is_records(value) and type(value).__name__ != SQL_ROWS:
         return None
     try:
         table = _table_of(value)
@@ -309,6 +309,8 @@ def _is_database_row(value):
 def _table_of(value):
     kind = type(value)
     library, name = kind_of(value)
+    if kind.__name__ == SQL_ROWS:
+        return _SqlRows(value)
     if library == "pandas" and name in ("DataFrame", "Series"):
         return _Pandas(value)
     if library == "polars" and name in ("DataFrame", "Series"):
@@ -472,6 +474,28 @@ class _Records(_Lists):
 
     def column(self, at):
         return [self.cell(row, self.names[at]) for row in self.value]
+
+
+class _SqlRows(_Lists):
+    """The rows of a query."""
+
+    kind = "result"
+
+    def __init__(self, value):
+        self.value = value
+        self.rows = len(value.rows)
+        self.columns = [(name, value.kind(at), self._is_numeric(at)) for at, name in enumerate(value.columns)]
+
+    def _is_numeric(self, at):
+        kinds = {type(row[at]) for row in self.value.rows} - {type(None)}
+        return bool(kinds) and kinds <= {int, float, decimal.Decimal}
+
+    def read(self, numbers, first, last):
+        for number in numbers:
+            yield number, self.value.rows[number][first:last]
+
+    def column(self, at):
+        return [row[at] for row in self.value.rows]
 
 
 def _records(rows):

@@ -1,0 +1,248 @@
+"""Checks calls in Python code: what is called, and what it is given."""
+
+import ast
+import re
+
+from oi_tui.engine.review import python_allowlist as known
+from oi_tui.engine.review.findings import Finding
+from oi_tui.engine.review.python_names import (
+    COMPUTER,
+    FUNCTION,
+    LOOSE,
+    MEMBER,
+    OTHER,
+    PLAIN,
+    UNKNOWN,
+    NameChecker,
+    is_odd,
+    is_steady,
+)
+from oi_tui.engine.review.python_syntax import dotted, is_reduction, is_simple_format
+from oi_tui.engine.review.readable_files import why_not_readable
+
+#: A function of the computer object whose value is plain.
+_LIST_OF_ELEMENTS = "computer.display.elements"
+
+
+class CallChecker(NameChecker):
+    """Reads calls, of functions that compute, of readers of files, and of what is not known."""
+
+    def _call(self, call: ast.Call) -> str:
+        function = call.func
+        match function:
+            case ast.Name(name):
+                return self._call_name(call, name)
+            case ast.Attribute():
+                return self._call_attribute(call, function)
+            case ast.Lambda():
+                self._expression(function)
+                self._arguments(call)
+                return PLAIN
+            case _:
+                self._expression(function)
+                self._noted_arguments(call)
+                return self._note("a call of a computed function")
+
+    def _call_name(self, call: ast.Call, name: str) -> str:
+        kind = self._meaning(name)
+        if kind == FUNCTION:
+            self._arguments(call, any_name=True)
+            return PLAIN
+        if kind is not None and kind.startswith((MEMBER, OTHER)):
+            return self._call_member(call, kind, name)
+        if kind is not None:
+            self._noted_arguments(call)
+            return self._note(f"{name}(…), which is a variable")
+        if name == "open":
+            return self._open(call)
+        if name == "type" and len(call.args) == 1 and not call.keywords:
+            self._expression(call.args[0])
+            return UNKNOWN
+        if name not in known.BUILTINS:
+            self._noted_arguments(call)
+            return self._note(f"{name}(…)", steady=name in known.STEADY_BUILTINS)
+        self._arguments(call, any_value=name in known.SINKS, any_name=name == "dict")
+        return PLAIN
+
+    def _call_attribute(self, call: ast.Call, function: ast.Attribute) -> str:
+        kind = self._attribute(function)
+        shown = dotted(function) or f".{function.attr}"
+        if shown == _LIST_OF_ELEMENTS and self._meaning(COMPUTER) is None:
+            self._note(f"{shown}(…)", steady=self._noted_arguments(call))
+            # Words and places of what is on the screen.
+            return PLAIN
+        if kind.startswith((MEMBER, OTHER)):
+            return self._call_member(call, kind, shown)
+        if kind == PLAIN:
+            self._arguments(call, any_name=function.attr == "assign")
+            return PLAIN
+        if kind == LOOSE and function.attr in known.RESTRICTED:
+            return self._restrict(call, function, shown)
+        plain = self._noted_arguments(call) or (kind == UNKNOWN and function.attr in known.WRITERS)
+        return self._note(f"{shown}(…)", steady=plain and not is_odd(function.attr))
+
+    def _call_member(self, call: ast.Call, kind: str, shown: str) -> str:
+        full = kind.removeprefix(MEMBER).removeprefix(OTHER)
+        if kind.startswith(MEMBER):
+            if full in known.READERS:
+                return self._read_file(call)
+            if full in known.LISTERS:
+                return self._list_names(call)
+            if full in known.MEMBERS:
+                self._arguments(call)
+                return PLAIN
+        if full in known.MAKERS:
+            self._arguments(call)
+            return UNKNOWN
+        plain = self._noted_arguments(call) or full.partition(".")[0] not in known.KEEPERS
+        return self._note(f"{shown}(…)", steady=plain and is_steady(full))
+
+    def _noted_arguments(self, call: ast.Call) -> bool:
+        """Read what is given to a call that is noted itself. Returns whether it is made of known parts.
+
+        Other things might be kept in a collection, and come out of it again as if they were known.
+        """
+        given = [self._expression(arg) for arg in (*call.args, *(keyword.value for keyword in call.keywords))]
+        return all(kind == PLAIN for kind in given)
+
+    def _arguments(self, call: ast.Call, *, any_value: bool = False, any_name: bool = False) -> None:
+        """Read what is given to a call, and note what the call is not known to be harmless with."""
+        for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
+            if any_value:
+                self._expression(arg)
+            else:
+                self._plain(arg)
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                self._note("**…")
+            elif not any_name and keyword.arg not in known.KEYWORDS:
+                self._note(f"{keyword.arg}=…")
+
+    def _restrict(self, call: ast.Call, function: ast.Attribute, shown: str) -> str:
+        """Calls of methods that do harm with some arguments."""
+        match function.attr:
+            case "format":
+                fine = is_simple_format(function.value)
+                self._arguments(call, any_name=fine)
+            case "filter":
+                fine = not call.args or (len(call.args) == 1 and self._is_filter(call.args[0]))
+                self._arguments(call)
+            case "to_string" | "info":
+                fine = not call.args
+                self._arguments(call)
+            case "pivot_table":
+                fine = not call.args and all(
+                    is_reduction(keyword.value) for keyword in call.keywords if keyword.arg == "aggfunc"
+                )
+                self._expressions_of(call, but="aggfunc")
+            case _:
+                fine = self._is_aggregation(call)
+        return PLAIN if fine else self._note(f"{shown}(…)")
+
+    def _is_filter(self, node: ast.expr) -> bool:
+        """Whether it is a function or a list, and not a text: groups take that for a method's name."""
+        return isinstance(node, ast.Lambda | ast.List) or (
+            isinstance(node, ast.Name) and self._computes(node)
+        )
+
+    def _expressions_of(self, call: ast.Call, but: str) -> None:
+        for keyword in call.keywords:
+            if keyword.arg not in known.KEYWORDS and keyword.arg != but:
+                self._note(f"{keyword.arg}=…")
+            self._plain(keyword.value)
+
+    def _is_aggregation(self, call: ast.Call) -> bool:
+        """Whether a method is given what to compute as known names or functions, and nothing for these."""
+        for arg in (*call.args, *(keyword.value for keyword in call.keywords)):
+            self._plain(arg)
+        named = {keyword.arg or "**": keyword.value for keyword in call.keywords}
+        axis = named.pop("axis", None)
+        named.pop("raw", None)
+        named.pop("result_type", None)
+        if axis is not None and not isinstance(axis, ast.Constant):
+            return False
+        if call.args:
+            return len(call.args) == 1 and not named and self._computes(call.args[0])
+        return (
+            bool(named)
+            and "**" not in named
+            and "func" not in named
+            and all(
+                isinstance(item, ast.Tuple) and len(item.elts) == 2 and self._computes(item.elts[1])
+                for item in named.values()
+            )
+        )
+
+    def _computes(self, node: ast.expr) -> bool:
+        """Whether it names known computations, or is a function that was read."""
+        match node:
+            case ast.Lambda():
+                return True
+            case ast.Name(name):
+                kind = self._meaning(name)
+                return kind == FUNCTION or (kind is None and name in known.BUILTINS)
+            case ast.Attribute():
+                kind = self._attribute(node)
+                return kind.startswith(MEMBER) and kind.removeprefix(MEMBER) in known.MEMBERS
+            case ast.List(parts) | ast.Tuple(parts):
+                return all(map(self._computes, parts))
+            case ast.Dict(keys, values):
+                return None not in keys and all(map(self._computes, values))
+            case _:
+                return is_reduction(node)
+
+    # -- files
+
+    def _open(self, call: ast.Call) -> str:
+        named = {keyword.arg: keyword.value for keyword in call.keywords}
+        mode = call.args[1] if len(call.args) > 1 else named.get("mode")
+        reads = mode is None or (
+            isinstance(mode, ast.Constant) and mode.value in ("r", "rt", "rb", "br", "tr")
+        )
+        odd = set(named) - {"file", "mode", "encoding", "errors", "newline"} or len(call.args) > 2
+        for arg in (*call.args[1:], *named.values()):
+            self._plain(arg)
+        if not reads or odd:
+            for arg in call.args[:1]:
+                self._expression(arg)
+            return self._note("open(…)", steady=True)
+        self._path(call.args[0] if call.args else named.get("file"))
+        return PLAIN
+
+    def _read_file(self, call: ast.Call) -> str:
+        first = call.args[0] if call.args else None
+        rest = ast.Call(call.func, call.args[1:], call.keywords)
+        if len(call.args) > 1:
+            self._note("a second argument without a name")
+        self._arguments(ast.copy_location(rest, call))
+        if isinstance(first, ast.Call) and self._is_text_file(first):
+            self._expression(first)
+        else:
+            self._path(first, remote=True)
+        return PLAIN
+
+    def _is_text_file(self, call: ast.Call) -> bool:
+        if isinstance(call.func, ast.Name):
+            return self._meaning(call.func.id) == MEMBER + "io.StringIO"
+        return isinstance(call.func, ast.Attribute) and self._attribute(call.func) == MEMBER + "io.StringIO"
+
+    def _path(self, node: ast.expr | None, *, remote: bool = False) -> None:
+        """Note the file that is read unless it is a plain one of the working directory."""
+        name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if node is not None:
+            self._expression(node)
+        if why_not_readable(name, self._cwd) or (remote and "::" in name):
+            self.findings.append(Finding("reads", name, self._line))
+
+    def _list_names(self, call: ast.Call) -> str:
+        first = call.args[0] if len(call.args) == 1 else None
+        if call.keywords or len(call.args) > 1:
+            self._arguments(call)
+            return self._note("a list of files", steady=True)
+        name = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+        if first is not None:
+            self._expression(first)
+            pattern = re.sub(r"[*?]", "x", name)
+            if why_not_readable(pattern, self._cwd, listing=True):
+                self.findings.append(Finding("reads", name, self._line))
+        return PLAIN

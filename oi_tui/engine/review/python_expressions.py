@@ -1,0 +1,243 @@
+"""Checks expressions in Python code, and the targets that values are assigned to."""
+
+import ast
+from collections.abc import Iterable
+
+from oi_tui.engine.review import python_allowlist as known
+from oi_tui.engine.review.python_calls import CallChecker
+from oi_tui.engine.review.python_names import LOOSE, MEMBER, MODULE, OTHER, PLAIN, UNKNOWN, is_odd, worst
+from oi_tui.engine.review.python_syntax import all_parameters, dotted, names_in
+
+
+class ExpressionChecker(CallChecker):
+    """Evaluates expressions, and binds the targets of assignments."""
+
+    def _plain(self, node: ast.expr) -> None:
+        """Read an expression that must be made of known parts, because it is handed on."""
+        before = self._notes
+        if self._expression(node) == PLAIN:
+            return
+        self.keeps_meanings = False
+        if self._notes == before:
+            line, self._line = self._line, getattr(node, "lineno", self._line)
+            self._note(dotted(node) or "a value that is not checked")
+            self._line = line
+
+    def _expression(self, node: ast.expr) -> str:
+        """Evaluate an expression."""
+        line, self._line = self._line, getattr(node, "lineno", self._line)
+        kind = self._kind(node)
+        self._line = line
+        return kind
+
+    def _kind(self, node: ast.expr) -> str:
+        match node:
+            case ast.Constant():
+                return PLAIN
+            case ast.Name(name):
+                return self._name(name)
+            case ast.Attribute():
+                return self._value(self._attribute(node), dotted(node) or f".{node.attr}")
+            case ast.Call():
+                return self._call(node)
+            case ast.BinOp(left, _, right):
+                return self._compute((left, right))
+            case ast.UnaryOp(ast.Not(), operand):
+                self._expression(operand)
+                return PLAIN
+            case ast.UnaryOp(_, operand):
+                return self._compute((operand,))
+            case ast.Compare(left, _, others):
+                return self._compute((left, *others))
+            case ast.BoolOp(_, values):
+                return worst([self._expression(item) for item in values])
+            case ast.IfExp(test, body, orelse):
+                self._expression(test)
+                return worst((self._expression(body), self._expression(orelse)))
+            case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
+                return self._hold(parts)
+            case ast.Dict(keys, values):
+                return self._hold([item for item in (*keys, *values) if item is not None])
+            case ast.Starred(value):
+                return self._item_of(value)
+            case ast.Subscript(value, index):
+                return self._part(value, index)
+            case ast.Slice(lower, upper, step):
+                return self._hold([item for item in (lower, upper, step) if item is not None])
+            case ast.JoinedStr(values):
+                for item in values:
+                    self._expression(item)
+                return PLAIN
+            case ast.FormattedValue(value, _, spec):
+                self._expression(value)
+                if spec is not None:
+                    self._expression(spec)
+                return PLAIN
+            case ast.NamedExpr(target, value):
+                kind = self._expression(value)
+                self._assign(target, kind)
+                return kind
+            case ast.Lambda(arguments, body):
+                outermost = self._enter(node, {parameter.arg for parameter in all_parameters(arguments)})
+                self._parameters(arguments)
+                self._plain(body)
+                self._in_function = not outermost
+                return PLAIN
+            case ast.ListComp(element, generators) | ast.SetComp(element, generators):
+                self._generators(generators)
+                return self._hold([element])
+            case ast.GeneratorExp(element, generators):
+                outermost = self._enter(node, {item for part in generators for item in names_in(part.target)})
+                self._generators(generators)
+                kind = self._hold([element])
+                self._in_function = not outermost
+                return kind
+            case ast.DictComp(key, value, generators):
+                self._generators(generators)
+                return self._hold([key, value])
+            case ast.Yield(value):
+                self._give_back(value)
+                return PLAIN
+            case ast.YieldFrom(value):
+                self._plain(value)
+                return PLAIN
+            case _:
+                self._note(type(node).__name__.lower())
+                return UNKNOWN
+
+    def _compute(self, nodes: Iterable[ast.expr]) -> str:
+        """Evaluate an operator: known for known or loose values."""
+        kinds = [self._expression(node) for node in nodes]
+        return UNKNOWN if UNKNOWN in kinds else PLAIN
+
+    def _hold(self, nodes: Iterable[ast.expr]) -> str:
+        """Evaluate a collection: known if all its values are."""
+        kinds = [self._expression(node) for node in nodes]
+        return PLAIN if all(kind == PLAIN for kind in kinds) else UNKNOWN
+
+    def _item_of(self, node: ast.expr) -> str:
+        return UNKNOWN if self._expression(node) == UNKNOWN else PLAIN
+
+    def _part(self, value: ast.expr, index: ast.expr) -> str:
+        """Evaluate `value[index]`. Types may have anything between their brackets."""
+        kind = self._expression(value)
+        self._plain(index)
+        return UNKNOWN if kind == UNKNOWN else PLAIN
+
+    def _generators(self, generators: Iterable[ast.comprehension]) -> None:
+        for generator in generators:
+            if generator.is_async:
+                self._note("async for")
+            self._assign(generator.target, self._item_of(generator.iter))
+            for test in generator.ifs:
+                self._expression(test)
+
+    def _attribute(self, node: ast.Attribute) -> str:
+        """Evaluate `value.name`, which may be a module or a member of one."""
+        name = node.attr
+        owner = self._owner(node.value)
+        for mark in (MODULE, OTHER):
+            if owner.startswith(mark):
+                full = f"{owner.removeprefix(mark)}.{name}"
+                if mark == MODULE and full in known.MODULES:
+                    return MODULE + full
+                return (MEMBER if mark == MODULE else OTHER) + full
+        if name.startswith("_") and name != "__name__":
+            return self._note(f".{name}")
+        if owner == UNKNOWN:
+            return UNKNOWN
+        if name in known.ATTRIBUTES:
+            return PLAIN
+        return LOOSE if owner == PLAIN or name in known.RESTRICTED else UNKNOWN
+
+    def _owner(self, node: ast.expr) -> str:
+        """Evaluate the value in front of a dot, where modules may stand."""
+        if isinstance(node, ast.Name):
+            kind = self._meaning(node.id)
+            if kind is not None and kind.startswith((MODULE, OTHER)):
+                return kind
+        elif isinstance(node, ast.Attribute):
+            kind = self._attribute(node)
+            return (
+                kind
+                if kind.startswith((MODULE, OTHER))
+                else self._value(kind, dotted(node) or f".{node.attr}")
+            )
+        return self._expression(node)
+
+    # -- targets
+
+    def _target(self, target: ast.expr) -> str:
+        """Evaluate a target before an operator changes it."""
+        if isinstance(target, ast.Name):
+            kind = self._meaning(target.id)
+            return kind if kind in (PLAIN, LOOSE) else PLAIN if kind is None else UNKNOWN
+        return PLAIN
+
+    def _assign(self, target: ast.expr, kind: str) -> None:
+        match target:
+            case ast.Name(name):
+                self._bind(name, kind)
+            case ast.Starred(value):
+                self._assign(value, kind)
+            case ast.Tuple(parts) | ast.List(parts):
+                for part in parts:
+                    self._assign(part, PLAIN if kind == PLAIN else UNKNOWN)
+            case ast.Subscript(value, index):
+                self._plain(index)
+                self._store(value)
+                if kind != PLAIN:
+                    self._note("…[…] = something not checked")
+            case ast.Attribute(value, name):
+                plain = {self._expression(value), kind} == {PLAIN}
+                if not plain or name not in known.SETTABLE:
+                    self._note(f".{name} = …", steady=plain and not is_odd(name))
+            case _:
+                self._note("…  = …")
+
+    def _store(self, value: ast.expr) -> None:
+        """Into what is stored by an index: a value that is made of known parts."""
+        shown = dotted(value)
+        if shown == "os.environ" and self._meaning("os") == MODULE + "os":
+            self._note("os.environ[…] = …", steady=True)
+        elif self._expression(value) != PLAIN:
+            self._note(f"{shown or '…'}[…] = …")
+
+    def _delete(self, target: ast.expr) -> None:
+        match target:
+            case ast.Name():
+                pass
+            case ast.Tuple(parts) | ast.List(parts):
+                for part in parts:
+                    self._delete(part)
+            case ast.Subscript(value, index):
+                self._plain(index)
+                self._store(value)
+            case _:
+                self._note("del …")
+
+    # -- functions
+
+    def _enter(self, node: ast.AST, own: set[str]) -> bool:
+        """Note which names of others a function goes by. Returns whether it is the outermost one."""
+        if self._in_function:
+            return False
+        self._in_function = True
+        for item in ast.walk(node):
+            if isinstance(item, ast.Name) and item.id not in own:
+                kind = self._meaning(item.id)
+                self.relied_on[item.id] = "" if kind is None else kind
+        return True
+
+    def _parameters(self, arguments: ast.arguments) -> None:
+        """Bind parameters; what they are when called is seen at the call."""
+        for default in filter(None, (*arguments.defaults, *arguments.kw_defaults)):
+            self._plain(default)
+        for argument in all_parameters(arguments):
+            if argument.annotation is not None:
+                self._expression(argument.annotation)
+            self._bind(argument.arg, PLAIN)
+
+    def _give_back(self, value: ast.expr | None) -> None:
+        if value is not None:
+            self._plain(value)

@@ -1,0 +1,134 @@
+"""What the names of Python code stand for, as far as it is known."""
+
+import ast
+import builtins
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from oi_tui.engine.review import python_allowlist as known
+from oi_tui.engine.review.findings import Finding
+
+#: The name of the computer object, which is there without an import.
+COMPUTER = "computer"
+PLAIN, LOOSE, UNKNOWN, FUNCTION = "plain", "loose", "unknown", "function"
+#: How the name of a module or of a member of one begins: of a known module, and of any other.
+MODULE, MEMBER, OTHER = "module ", "member ", "other "
+#: Where Python keeps the values that were shown last, whatever these are.
+_LAST_VALUES = ("_", "__", "___")
+
+
+def either(first: str | None, second: str) -> str:
+    """Merge two possible values of a name."""
+    if first is None or first == second:
+        return second
+    return LOOSE if {first, second} <= {PLAIN, LOOSE} else UNKNOWN
+
+
+def is_another(relied_on: str, now: str) -> bool:
+    """Whether a name stands for something else than a function took it for, and not for a harmless value."""
+    return now != relied_on and now not in (PLAIN, FUNCTION)
+
+
+def worst(kinds: Iterable[str]) -> str:
+    """Return the kind that is least known."""
+    found = set(kinds)
+    return UNKNOWN if UNKNOWN in found else LOOSE if LOOSE in found else PLAIN
+
+
+def is_special(name: str) -> bool:
+    """Whether Python itself may give the name a meaning that is not known to be harmless."""
+    if name in known.BUILTINS or name in _LAST_VALUES:
+        return False
+    return hasattr(builtins, name) or (name.startswith("__") and name.endswith("__"))
+
+
+def is_steady(full: str) -> bool:
+    """Whether a member of a module that is not known in full cannot change what names mean."""
+    parts = full.split(".")
+    return parts[0] in known.STEADY and len(parts) <= 4 and not any(map(is_odd, parts))
+
+
+def is_odd(name: str) -> bool:
+    """Whether a member of this name may change what other names mean."""
+    return name in known.UNSTEADY or name.startswith(known.UNSTEADY_BEGINNINGS) or "pickle" in name
+
+
+class NameChecker(ABC):
+    """Binds names and evaluates them; the base of what reads calls, expressions and statements.
+
+    `before` has the values of names after earlier code, `last` those of the last reading of this code.
+    """
+
+    def __init__(self, cwd: Path, before: Mapping[str, str], last: Mapping[str, str]) -> None:
+        self._cwd = cwd
+        self._before = before
+        self._last = last
+        self.bound: dict[str, str] = {}
+        self.findings: list[Finding] = []
+        self.keeps_meanings = True
+        self.relied_on: dict[str, str] = {}
+        self._in_function = False
+        self._line = 1
+        #: How many things were noted that are not understood; a function is judged by those within it.
+        self._notes = 0
+
+    def _note(self, what: str, *, steady: bool = False) -> str:
+        """Note what is not understood; `steady` where it cannot change what other names mean."""
+        self.findings.append(Finding("not understood", what[:40], self._line))
+        self.keeps_meanings = self.keeps_meanings and steady
+        self._notes += 1
+        return UNKNOWN
+
+    @abstractmethod
+    def _expression(self, node: ast.expr) -> str:
+        """Evaluate an expression."""
+
+    @abstractmethod
+    def _plain(self, node: ast.expr) -> None:
+        """Read an expression that must be made of known parts, because it is handed on."""
+
+    @abstractmethod
+    def _attribute(self, node: ast.Attribute) -> str:
+        """Evaluate `value.name`, which may be a module or a member of one."""
+
+    def _bind(self, name: str, kind: str) -> None:
+        if is_special(name):
+            # It may be bound in an inner scope only, and still be Python's own elsewhere.
+            kind = self._note(f"{name} as a name")
+        self.bound[name] = either(self.bound.get(name), kind)
+
+    def _meaning(self, name: str) -> str | None:
+        """The value of a name; None where only Python itself defines it."""
+        now, before = self._last.get(name), self._before.get(name)
+        if now is None and name not in self.bound:
+            return before
+        kind = either(self.bound.get(name), now) if now is not None else self.bound[name]
+        return either(before, kind)
+
+    def _name(self, name: str) -> str:
+        """Evaluate a name."""
+        kind = self._meaning(name)
+        if name in _LAST_VALUES:
+            return UNKNOWN
+        if kind is not None:
+            return PLAIN if kind == FUNCTION else self._value(kind, name)
+        if name in known.CONSTANTS:
+            return PLAIN
+        if is_special(name):
+            return self._note(name)
+        if name == COMPUTER:
+            # What is done with it is noted; a function that does so is not harmless later either.
+            self._notes += 1
+            return UNKNOWN
+        # Nothing that ran here gave it a meaning: it is not there.
+        return PLAIN
+
+    def _value(self, kind: str, shown: str) -> str:
+        """Evaluate a module or a member as a value: members that are harmless in any use."""
+        if kind.startswith(MEMBER):
+            full = kind.removeprefix(MEMBER)
+            return PLAIN if full in known.MEMBERS else self._note(shown, steady=is_steady(full))
+        if kind.startswith(OTHER):
+            return self._note(shown, steady=is_steady(kind.removeprefix(OTHER)))
+        return self._note(shown, steady=True) if kind.startswith(MODULE) else kind

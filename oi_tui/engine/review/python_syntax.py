@@ -1,0 +1,85 @@
+"""Questions about the syntax of Python code, without the meaning of its names."""
+
+import ast
+import re
+import string
+
+from oi_tui.engine.review import python_allowlist as known
+
+
+def all_parameters(arguments: ast.arguments) -> list[ast.arg]:
+    """The parameters of a function, of every kind."""
+    named = (
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    )
+    return [item for item in named if item is not None]
+
+
+def names_in(target: ast.expr) -> set[str]:
+    """The names that an assignment to this target binds."""
+    if isinstance(target, ast.Name):
+        return {target.id}
+    if isinstance(target, ast.Starred):
+        return names_in(target.value)
+    if isinstance(target, ast.Tuple | ast.List):
+        return {name for part in target.elts for name in names_in(part)}
+    return set()
+
+
+def locals_of(function: ast.FunctionDef) -> set[str]:
+    """The names that are certainly a function's own: its parameters, and what its statements assign to."""
+    found = {parameter.arg for parameter in all_parameters(function.args)}
+    shared: set[str] = set()
+    waiting: list[ast.stmt] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.Assign(targets):
+                found.update(name for target in targets for name in names_in(target))
+            case ast.AugAssign(target) | ast.For(target) | ast.AnnAssign(target):
+                found.update(names_in(target))
+            case ast.Global(names) | ast.Nonlocal(names):
+                shared.update(names)
+        for part in ("body", "orelse", "finalbody"):
+            if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+                waiting += getattr(node, part, [])
+    return found - shared
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` as it is written; "" for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < 6:
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def is_reduction(node: ast.expr) -> bool:
+    """Whether it names computations of pandas that are known, such as `mean`."""
+    match node:
+        case ast.Constant(str(name)):
+            return name in known.REDUCTIONS
+        case ast.List(parts):
+            return all(map(is_reduction, parts))
+        case ast.Dict(keys, values):
+            return None not in keys and all(map(is_reduction, values))
+        case _:
+            return False
+
+
+def is_simple_format(node: ast.expr) -> bool:
+    """Whether it is a text whose fields name no attribute or item of what is put into them."""
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+        return False
+    try:
+        fields = list(string.Formatter().parse(node.value))
+    except ValueError:
+        return False
+    return all(
+        not re.search(r"[.\[{]", f"{name or ''}") and "{" not in (spec or "") for _, name, spec, _ in fields
+    )

@@ -1,0 +1,424 @@
+"""Rules for SQL: which statements are plain reads, and what the others do.
+
+It reads several dialects at once. Where they read a text differently, the part is listed as not checked, so
+that what is a string for one database and a statement for another is never taken for a plain read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from oi_tui.engine.review.findings import Finding, Kind, hosts, private
+
+_TOKEN = re.compile(
+    r"""
+    (?P<text>'(?:[^']|'')*')
+    | (?P<name>"(?:[^"]|"")*"|`[^`]*`)
+    | (?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))
+    | (?P<dollar>\$\w*\$)
+    | (?P<word>[^\W\d]\w*)
+    | (?P<number>\d[\w.]*)
+    | (?P<space>\s+)
+    | (?P<sign>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_SIGNS = frozenset("()[],.;+-*/%<>=!|&~?:{}^")
+_COMMAND = re.compile(r"[ \t]*\.(\w+)[ \t]*(.*)")
+#: Commands of cells of SQL that only show something.
+_HARMLESS_COMMANDS = frozenset(("help", "tables", "schema", "databases", "mode", "print", "exit", "quit"))
+_SHELLS = ("shell", "system")
+_READS = frozenset(("select", "with", "values", "from", "table", "show", "describe", "desc", "summarize"))
+_HARMLESS = frozenset(("begin", "start", "savepoint", "release"))
+#: What statements do by their first word, and by which words it is named.
+_STATEMENTS: dict[str, Kind] = {
+    "drop": "deletes",
+    "truncate": "deletes",
+    "delete": "deletes",
+    "insert": "database",
+    "update": "database",
+    "replace": "database",
+    "merge": "database",
+    "upsert": "database",
+    "create": "database",
+    "alter": "database",
+    "rename": "database",
+    "comment": "database",
+    "commit": "database",
+    "end": "database",
+    "rollback": "database",
+    "abort": "database",
+    "vacuum": "database",
+    "reindex": "database",
+    "refresh": "database",
+    "attach": "opens",
+    "detach": "opens",
+    "use": "opens",
+    "load": "extensions",
+    "install": "extensions",
+    "grant": "rights",
+    "revoke": "rights",
+    "do": "runs text",
+    "call": "runs text",
+    "execute": "runs text",
+    "exec": "runs text",
+    "prepare": "runs text",
+    "kill": "processes",
+}
+#: Words that change something wherever they stand as a word of a statement.
+_CHANGING: dict[str, Kind] = {
+    "insert": "database",
+    "update": "database",
+    "delete": "deletes",
+    "merge": "database",
+    "drop": "deletes",
+    "truncate": "deletes",
+    "attach": "opens",
+}
+_PRAGMAS = _words(
+    "table_info table_xinfo table_list index_list index_info foreign_key_list database_list "
+    "compile_options collation_list function_list version show_tables database_size"
+)
+#: Words before a parenthesis that are no functions.
+_KEYWORDS = _words(
+    "all and any array as asc between by case cross current distinct else end except exclude exists "
+    "filter following from full group having in inner intersect is join lateral left like ilike limit "
+    "materialized natural not null of offset on or order outer over partition preceding qualify range "
+    "recursive returning right row rows select set some then to union unnest using values when where "
+    "window with within"
+)
+#: Functions that compute a value from their arguments, in the dialects that are read here.
+_FUNCTIONS = _words(
+    "abs acos age any_value approx_count_distinct approx_quantile arg_max arg_min array_agg "
+    "array_contains array_length array_to_string ascii asin atan atan2 avg bit_and bit_or bit_xor "
+    "bool_and bool_or btrim cast cbrt ceil ceiling char char_length character_length chr coalesce concat "
+    "concat_ws contains convert corr cos cot count count_if covar_pop covar_samp cume_dist curdate "
+    "current_date current_time current_timestamp date date_add date_diff date_format date_part date_sub "
+    "date_trunc datediff datepart datetime day dayname dayofmonth dayofweek dayofyear decode degrees "
+    "dense_rank encode ends_with entropy epoch every exp extract first first_value floor format "
+    "formatdatetime generate_series greatest group_concat hex histogram hour if ifnull iif instr is_nan "
+    "isnan isnull json json_array json_array_length json_extract json_extract_string json_group_array "
+    "json_group_object json_object json_type json_valid julianday kurtosis lag last last_day last_value "
+    "lcase lead least left len length levenshtein like likely list list_agg list_sort listagg ln "
+    "localtime localtimestamp locate log log10 log2 lower lpad ltrim make_date max md5 median microsecond "
+    "mid min minute mod mode month monthname now nth_value ntile nullif num_nulls octet_length overlay "
+    "parse_date percent_rank percentile_cont percentile_disc pi position pow power printf product "
+    "quantile quantile_cont quantile_disc quarter quote radians rank regexp_extract regexp_extract_all "
+    "regexp_like regexp_matches regexp_replace regexp_split_to_array regr_intercept regr_r2 regr_slope "
+    "repeat replace reverse right round row_number rpad rtrim second sha1 sha256 sign sin skewness "
+    "split_part sqrt starts_with stddev stddev_pop stddev_samp str_to_date strftime string_agg "
+    "string_split strip_accents strpos strptime struct_pack substr substring substring_index sum tan time "
+    "timediff timestamp timestampdiff to_char to_date to_days to_number to_timestamp total translate trim "
+    "trunc truncate try_cast typeof ucase unhex unicode unixepoch unlikely unnest upper "
+    "uuid_extract_timestamp var_pop var_samp variance version week weekday weekofyear width_bucket year "
+    "yearweek zeroblob sqlite_version pragma_table_info pragma_table_list numeric decimal varchar "
+    "character integer float double interval bigint"
+)
+#: Functions that read files, and those that do more.
+_READING = re.compile(r"(?:read|scan)_\w+|\w+_scan|glob|readfile|load_file|pg_read_\w+|pg_ls_\w+|sniff_csv")
+_GRAVE_FUNCTIONS: dict[str, Kind] = {
+    "load_extension": "extensions",
+    "writefile": "writes",
+    "lo_export": "writes",
+    "lo_import": "reads",
+    "edit": "programs",
+    "pg_terminate_backend": "processes",
+    "pg_cancel_backend": "processes",
+    "dblink": "network",
+}
+_LONGEST_NAME = 60
+#: So many tokens may stand in the parentheses of `with name(a, b) as`.
+_MOST_COLUMNS = 200
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    line: int
+
+    @property
+    def word(self) -> str:
+        """The word in small letters; "" for anything else."""
+        return self.text.lower() if self.kind == "word" else ""
+
+    @property
+    def plain(self) -> str:
+        """The text without its quotation marks."""
+        return self.text[1:-1] if self.kind in ("text", "name") else self.text
+
+
+@dataclass
+class _Reader:
+    """What was found so far."""
+
+    found: list[Finding]
+    unchecked: list[Finding]
+
+    def add(self, kind: Kind, what: str, line: int) -> None:
+        self.found.append(Finding(kind, what[:_LONGEST_NAME], line))
+
+    def doubt(self, what: str, line: int) -> None:
+        self.unchecked.append(Finding("not understood", what[:_LONGEST_NAME], line))
+
+
+def look(code: str) -> tuple[list[Finding], list[Finding]]:
+    """What the code does beside reading tables, and the parts that are not known to be plain reads.
+
+    The commands of `.shell` lines are for the rules of shells (`shell_lines`).
+    """
+    reader = _Reader([], [])
+    code = code.replace("\r\n", "\n")
+    for statement in _statements(_tokens(code, reader)):
+        _look_at(statement, reader)
+    for line, name, rest in commands(code):
+        _look_at_command(line, name, rest, reader)
+    return reader.found, reader.unchecked
+
+
+def shell_lines(code: str) -> str:
+    """The commands of `.shell` lines, each on the line that it has in the code."""
+    lines = [""] * (code.count("\n") + 1)
+    for line, name, rest in commands(code):
+        if name in _SHELLS:
+            lines[line - 1] = rest
+    return "\n".join(lines)
+
+
+def commands(code: str) -> Iterator[tuple[int, str, str]]:
+    """The lines like `.shell ls`: their number, the name and the rest; also such that stand within a text."""
+    for number, line in enumerate(code.split("\n"), 1):
+        if match := _COMMAND.match(line):
+            yield number, match.group(1), match.group(2).strip()
+
+
+def _look_at_command(line: int, name: str, rest: str, reader: _Reader) -> None:
+    if name in _SHELLS:
+        reader.add("programs", rest.split(None, 1)[0] if rest else "", line)
+    elif name == "read":
+        reader.add("runs text", rest, line)
+    elif name in ("open", "connect"):
+        reader.add("opens", rest, line)
+        for host in re.findall(r"\w+://(?:[^\s/@]*@)?([^\s/:?]+)", rest):
+            reader.add("network", host, line)
+    elif name not in _HARMLESS_COMMANDS:
+        reader.doubt(f".{name}", line)
+
+
+def _tokens(code: str, reader: _Reader) -> Iterator[_Token]:
+    """The tokens that count, with a doubt for each place that dialects read differently."""
+    line, at, begins = 1, 0, True
+    while match := _TOKEN.match(code, at):
+        kind, text, at = match.lastgroup or "", match.group(), match.end()
+        if (
+            begins
+            and text == "."
+            and not code[code.rfind("\n", 0, match.start()) + 1 : match.start()].strip()
+        ):
+            # A line like `.tables`, between statements.
+            at = code.find("\n", at) if "\n" in code[at:] else len(code)
+            continue
+        if why := _ambiguity(kind, text, code[at : at + 200]):
+            reader.doubt(why, line)
+        if kind not in ("space", "comment"):
+            begins = text == ";"
+            yield _Token(kind, text, line)
+        line += text.count("\n")
+
+
+def _begins_line(code: str, at: int) -> bool:
+    return not code[code.rfind("\n", 0, at) + 1 : at].strip()
+
+
+def _ambiguity(kind: str, text: str, after: str) -> str:
+    """Why the databases may not agree on where the token ends; "" where they do."""
+    if kind in ("text", "name") and "\\" in text:
+        return "a backslash in quotation marks"
+    if kind == "comment" and text.startswith("--"):
+        return "" if text == "--" or text[2].isspace() else "-- without a space behind it"
+    if kind == "comment" and (len(text) < 4 or not text.endswith("*/")):
+        return "a comment without an end"
+    if kind == "comment":
+        return "a comment with a meaning" if text[2:3] in ("!", "+") or "/*" in text[2:] else ""
+    if kind == "dollar":
+        return "a text between dollars"
+    if kind == "sign" and text == "[":
+        return "quotation marks in brackets" if re.match(r"[^\]]*['\"`]|[^\]]*(?:--|/\*)", after) else ""
+    if kind == "sign" and text not in _SIGNS:
+        return f"the sign {text}"
+    return ""
+
+
+def _statements(tokens: Iterable[_Token]) -> Iterator[list[_Token]]:
+    statement: list[_Token] = []
+    for token in tokens:
+        if token.text == ";":
+            if statement:
+                yield statement
+            statement = []
+        else:
+            statement.append(token)
+    if statement:
+        yield statement
+
+
+def _look_at(tokens: list[_Token], reader: _Reader) -> None:
+    """One statement."""
+    first = tokens[0]
+    if first.word == "explain":
+        rest = _without_explain(tokens)
+        if rest:
+            _look_at(rest, reader)
+        return
+    opened = next((at for at, token in enumerate(tokens) if token.text != "("), len(tokens))
+    tokens = tokens[opened:]
+    if not tokens:
+        return
+    first = tokens[0]
+    for token in tokens:
+        if token.kind in ("text", "name"):
+            _look_at_text(token, reader)
+    if first.word == "pragma":
+        _look_at_pragma(tokens, reader)
+        return
+    if first.word == "copy" or first.word in ("export", "import"):
+        _look_at_copy(tokens, reader)
+    elif first.word in _STATEMENTS:
+        _name_statement(tokens, reader)
+    elif first.word in _HARMLESS:
+        return
+    elif first.word not in _READS:
+        reader.doubt(first.text, first.line)
+    _look_within(tokens, reader)
+
+
+def _without_explain(tokens: list[_Token]) -> list[_Token]:
+    """The statement that is explained: `analyze` runs it."""
+    at = 1
+    while at < len(tokens) and tokens[at].word in ("analyze", "verbose", "query", "plan", "extended"):
+        at += 1
+    options = at + 1 < len(tokens) and tokens[at].text == "(" and tokens[at + 1].word not in _READS
+    if options:
+        while at < len(tokens) and tokens[at].text != ")":
+            at += 1
+        at += 1
+    return tokens[at:]
+
+
+def _name_statement(tokens: list[_Token], reader: _Reader) -> None:
+    """A statement that is known to do more than to read."""
+    first = tokens[0]
+    kind = _STATEMENTS[first.word]
+    words = [token.word for token in tokens[:4]]
+    if first.word in ("create", "alter", "drop") and {"user", "role", "login"} & set(words):
+        kind = "rights"
+    elif first.word == "create" and "extension" in words:
+        kind = "extensions"
+    named = " ".join(token.plain for token in tokens[kind == "deletes" : 4] if token.kind != "sign")
+    reader.add(kind, named, first.line)
+
+
+def _look_at_pragma(tokens: list[_Token], reader: _Reader) -> None:
+    names = [token.word for token in tokens[1:] if token.kind == "word"]
+    known = any(name in _PRAGMAS for name in names[:2])
+    if not known or any(token.text == "=" for token in tokens):
+        reader.doubt(" ".join(token.text for token in tokens[:3]), tokens[0].line)
+
+
+def _look_at_copy(tokens: list[_Token], reader: _Reader) -> None:
+    """`copy`, `export` and `import`: to and from files, or programs."""
+    first, words = tokens[0], [token.word for token in tokens]
+    if "program" in words:
+        reader.add("programs", "", first.line)
+    writes = first.word == "export" or "to" in words
+    for at, token in enumerate(tokens):
+        if token.kind == "text" and at and words[at - 1] in ("to", "from", "database", "program"):
+            to_file = words[at - 1] == "to" or first.word == "export"
+            reader.add("writes" if to_file else "reads", token.plain, token.line)
+    if not writes:
+        reader.add("database", " ".join(token.plain for token in tokens[:2]), first.line)
+
+
+def _look_within(tokens: list[_Token], reader: _Reader) -> None:
+    """The words and functions of a statement."""
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1] if at else None
+        calls = at + 1 < len(tokens) and tokens[at + 1].text == "("
+        if calls and token.kind in ("word", "name"):
+            _look_at_call(tokens, at, reader)
+        elif token.word == "into":
+            _look_at_into(tokens, at, reader)
+        elif at and token.word in _CHANGING and not (before and before.text == "."):
+            reader.add(_CHANGING[token.word], token.text, token.line)
+        elif before and before.word in ("from", "join") and token.kind in ("text", "name"):
+            _look_at_source(token, reader)
+
+
+def _look_at_into(tokens: list[_Token], at: int, reader: _Reader) -> None:
+    """`into`: of `insert into`, else where the rows of a query go."""
+    if at and tokens[at - 1].word in ("insert", "replace", "merge", "ignore", "abort", "fail", "rollback"):
+        return
+    token, after = tokens[at], tokens[at + 1 : at + 3]
+    path = next((item.plain for item in after if item.kind == "text"), "")
+    if path:
+        reader.add("writes", path, token.line)
+    else:
+        reader.add("database", " ".join(["into", *(item.plain for item in after[:1])]), token.line)
+
+
+def _look_at_source(token: _Token, reader: _Reader) -> None:
+    """A table that is a file's name in quotation marks."""
+    name = token.plain
+    if token.kind == "text" or "." in name or "/" in name:
+        reader.add("reads", name, token.line)
+
+
+def _look_at_text(token: _Token, reader: _Reader) -> None:
+    for host in hosts(token.plain):
+        reader.add("network", host, token.line)
+    if re.match(r"(?:s3|gcs|gs|az|hf|r2)://", token.plain):
+        reader.add("network", token.plain, token.line)
+    if part := private(token.plain):
+        reader.add("secrets", part, token.line)
+
+
+def _look_at_call(tokens: list[_Token], at: int, reader: _Reader) -> None:
+    """A name before a parenthesis: a keyword, a table with its columns, or a function."""
+    token, name = tokens[at], tokens[at].plain.lower()
+    before = tokens[at - 1].word if at else ""
+    if token.kind == "word" and name in _KEYWORDS:
+        return
+    if _is_named_query(tokens, at) or (before == "into" and tokens[0].word in ("insert", "replace")):
+        return
+    if before in ("table", "exists", "on") and tokens[0].word in ("create", "alter"):
+        # It is named as a change already.
+        return
+    qualified = at > 0 and tokens[at - 1].text == "."
+    if name in _GRAVE_FUNCTIONS:
+        argument = tokens[at + 2].plain if at + 2 < len(tokens) and tokens[at + 2].kind == "text" else ""
+        reader.add(_GRAVE_FUNCTIONS[name], argument or name, token.line)
+    elif _READING.fullmatch(name):
+        texts = [item.plain for item in tokens[at + 2 : at + 6] if item.kind == "text"]
+        reader.add("reads", texts[0] if texts else name, token.line)
+    elif name not in _FUNCTIONS or qualified:
+        reader.doubt(f"{name}()", token.line)
+
+
+def _is_named_query(tokens: list[_Token], at: int) -> bool:
+    """Whether it is the name of a part of `with`, as in `with n(i) as (...)`."""
+    begins = tokens[at - 1].word in ("with", "recursive") or tokens[at - 1].text == ","
+    if not at or not begins or tokens[0].word != "with":
+        return False
+    end = next(
+        (n for n in range(at + 1, min(at + _MOST_COLUMNS, len(tokens))) if tokens[n].text == ")"), len(tokens)
+    )
+    inner = tokens[at + 2 : end]
+    plain = all(item.kind in ("word", "name") or item.text == "," for item in inner)
+    rest = [item.text.lower() for item in tokens[end + 1 : end + 3]]
+    return plain and rest in (["as", "("], ["as", "materialized"])

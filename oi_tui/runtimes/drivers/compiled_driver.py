@@ -1,0 +1,195 @@
+"""The driver of languages that are compiled: builds a program of each cell and runs it on the terminal.
+
+The files are in a build folder of this process alone, which goes when the process does. A cell that was built
+before is not built again, unless its compiler or a file that it includes has changed.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, _HERE)
+
+import compilers
+from plain_channel import Channel
+
+_PREFIX = "oi-tui-build-"
+#: So many programs, and so many bytes of them, are kept for cells that run again.
+_MOST = 20
+_LARGEST = 200_000_000
+#: Signals that a program begins with as if nobody had touched them.
+_USUAL = [signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGUSR2, signal.SIGXFSZ]
+
+
+class Failed(Exception):
+    """The cell cannot be run; the message is the reason."""
+
+
+class BuildFolder:
+    """A private folder for sources and programs, held by a lock so that what nobody holds can be removed."""
+
+    def __init__(self):
+        _remove_abandoned()
+        self.path = tempfile.mkdtemp(prefix=_PREFIX)
+        self._lock = os.open(os.path.join(self.path, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def remove(self):
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def programs(self):
+        """The folders of built programs, the one that was used longest ago first."""
+        found = [entry for entry in os.scandir(self.path) if entry.name.startswith("program-")]
+        return [entry.path for entry in sorted(found, key=lambda entry: entry.stat().st_mtime_ns)]
+
+    def forget_old(self):
+        """Remove programs until the others are few and small enough."""
+        left = self.programs()
+        size = sum(_size(folder) for folder in left)
+        while left and (len(left) > _MOST or (size > _LARGEST and len(left) > 1)):
+            oldest = left.pop(0)
+            size -= _size(oldest)
+            shutil.rmtree(oldest, ignore_errors=True)
+
+
+class CompiledDriver:
+    """Builds and runs cells with one compiler."""
+
+    def __init__(self, compiler, folder):
+        self._compiler = compiler
+        self._folder = folder
+        self._interrupted = False
+
+    def run(self, code):
+        if not compilers.has_code(code):
+            return "finished", None
+        self._interrupted = False
+        signal.signal(signal.SIGINT, self._note_interrupt)
+        try:
+            program = self._built(code)
+            status = self._wait(self._start([program], os.getcwd(), dict(os.environ)))
+        except Failed as error:
+            return "failed", str(error)
+        except OSError as error:
+            return "failed", "{}: {}".format(error.filename or "the build folder", error.strerror)
+        return ("failed", _describe(status)) if status else ("finished", None)
+
+    def _note_interrupt(self, *_):
+        # The program on the terminal was given it as well, and ends by it or has its own way.
+        self._interrupted = True
+
+    def _built(self, code):
+        """Return the program of a cell, built now or before."""
+        unit = self._compiler.unit(code)
+        if unit.problem:
+            raise Failed(unit.problem)
+        key = hashlib.sha256(json.dumps([self._compiler.identity(), code]).encode("utf-8", "surrogatepass"))
+        folder = os.path.join(self._folder.path, "program-" + key.hexdigest()[:32])
+        program = os.path.join(folder, "cell")
+        if self._compiler.is_current(folder) and os.path.exists(program):
+            os.utime(folder)
+            return program
+        shutil.rmtree(folder, ignore_errors=True)
+        os.mkdir(folder, 0o700)
+        try:
+            for name, text in unit.files.items():
+                path = os.path.join(folder, name)
+                with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+                    file.write(text)
+            argv, place = self._compiler.command(folder)
+            status = self._wait(self._start(argv, place, self._compiler.environment(self._folder.path)))
+            if status:
+                if unit.hint:
+                    print(unit.hint)
+                raise Failed("not compiled: {}".format(_describe(status, os.path.basename(argv[0]))))
+            self._compiler.note_sources(folder)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        self._folder.forget_old()
+        return program
+
+    def _start(self, argv, place, environment):
+        """Start a program on the terminal, in the foreground. Returns its process id."""
+        here = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.chdir(place)
+            child = os.posix_spawn(argv[0], argv, environment, setsigmask=[], setsigdef=_USUAL)
+        except PermissionError:
+            folder = tempfile.gettempdir()
+            raise Failed(
+                "{} does not allow programs to run (noexec): set TMPDIR to a folder that does".format(folder)
+                if argv[0].startswith(self._folder.path)
+                else "{} cannot be run: permission denied".format(argv[0])
+            ) from None
+        finally:
+            os.fchdir(here)
+            os.close(here)
+        if self._interrupted:
+            os.kill(child, signal.SIGINT)
+        return child
+
+    def _wait(self, child):
+        """Wait for a program to end. Returns its status, negative for a signal."""
+        status = os.waitpid(child, 0)[1]
+        if self._interrupted:
+            raise KeyboardInterrupt
+        return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def _describe(status, name=""):
+    """Say how a program ended: `exit status 3`, or the signal that ended it."""
+    if status >= 0:
+        return "{} exit status {}".format(name and name + " ended with", status).strip()
+    try:
+        what = signal.strsignal(-status) or "signal {}".format(-status)
+        word = signal.Signals(-status).name
+    except ValueError:
+        what = word = "signal {}".format(-status)
+    return "{}: {} ({})".format(name or "the program was ended by a signal", what, word)
+
+
+def _size(folder):
+    return sum(entry.stat().st_size for entry in os.scandir(folder) if entry.is_file())
+
+
+def _remove_abandoned():
+    """Remove build folders of processes that were killed: nobody holds their locks any more."""
+    place = tempfile.gettempdir()
+    for entry in os.scandir(place):
+        try:
+            if not entry.name.startswith(_PREFIX) or entry.stat(follow_symlinks=False).st_uid != os.getuid():
+                continue
+            number = os.open(os.path.join(entry.path, "lock"), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(entry.path, ignore_errors=True)
+            finally:
+                os.close(number)
+        except OSError:
+            # It is held, or is being made or removed by somebody else.
+            continue
+
+
+def main(channel_folder, language, program):
+    sys.path.remove(_HERE)
+    channel = Channel(channel_folder)
+    folder = BuildFolder()
+    driver = CompiledDriver(compilers.COMPILERS[language](program), folder)
+    try:
+        channel.serve(driver.run)
+    finally:
+        folder.remove()
+
+
+main(*sys.argv[1:])

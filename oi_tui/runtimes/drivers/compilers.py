@@ -1,0 +1,236 @@
+"""How the compilers of the compiled languages are called, and what a cell becomes for them.
+
+It runs on Python 3.8 and later and needs nothing but the standard library.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+
+import c_cell
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
+
+
+def has_code(code):
+    """Whether a cell is more than space and comments."""
+    return bool(_COMMENT.sub("", code).strip())
+
+
+class Unit:
+    """What is given to the compiler for a cell: files by name, or the problem that there is with it.
+
+    `hint` is printed when the compiler refuses the files.
+    """
+
+    def __init__(self, files, problem="", hint=""):
+        self.files = files
+        self.problem = problem
+        self.hint = hint
+
+
+class Compiler:
+    """A compiler. `unit` makes the files, `command` says how the program `cell` is built of them."""
+
+    #: Names of variables in the environment that change what is built.
+    variables = ()
+
+    def __init__(self, program):
+        self.program = program
+
+    def identity(self):
+        """What a program depends on beside the cell."""
+        found = os.stat(self.program)
+        values = [os.environ.get(name, "") for name in self.variables]
+        return [type(self).__name__, self.program, found.st_mtime_ns, found.st_size, os.getcwd(), *values]
+
+    def environment(self, _folder):
+        return dict(os.environ)
+
+    def words(self, name):
+        """The options in a variable of the environment."""
+        return shlex.split(os.environ.get(name, ""))
+
+    def note_sources(self, folder):
+        """Keep what the files were that the cell includes, as the compiler listed them."""
+        with open(os.path.join(folder, "sources.d"), encoding="utf-8", errors="surrogateescape") as file:
+            rules = file.read().replace("\\\n", " ")
+        names = rules.splitlines()[0].partition(": ")[2] if rules else ""
+        paths = [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r"(?:\\.|[^\s\\])+", names)]
+        paths = [os.path.join(folder, path) for path in paths]
+        paths = [path for path in paths if os.path.dirname(path) != folder]
+        lines = ["{}\t{}\n".format(_state(path), path) for path in paths]
+        with open(os.path.join(folder, "sources"), "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.writelines(lines)
+
+    def is_current(self, folder):
+        """Whether the program in the folder was built whole, of files that are as they were."""
+        try:
+            with open(os.path.join(folder, "sources"), encoding="utf-8", errors="surrogateescape") as file:
+                sources = [line.rstrip("\n").partition("\t") for line in file]
+        except OSError:
+            return False
+        return all(_state(path) == state for state, _, path in sources)
+
+
+def _state(path):
+    try:
+        found = os.stat(path)
+    except OSError:
+        return "missing"
+    return "{}.{}.{}".format(found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+class C(Compiler):
+    """C. A cell without `main` becomes one; diagnostics name the cell and its lines all the same."""
+
+    cell = "cell.c"
+    source = "program.c"
+    flags = ("-std=gnu17",)
+    variables = ("CPPFLAGS", "CFLAGS", "LDFLAGS", "LDLIBS")
+    opening = "int main(void) {"
+
+    def unit(self, code):
+        files = {self.cell: code}
+        if c_cell.has_main(code):
+            files[self.source] = '#line 1 "{}"\n{}\n'.format(self.cell, code)
+            return Unit(files)
+        outside, inside = c_cell.split(code)
+        files[self.source] = '#line 1 "{0}"\n{1}\n{2}\n#line 1 "{0}"\n{3}\n;return 0;}}\n'.format(
+            self.cell, outside, self.opening, inside
+        )
+        return Unit(files, hint="(The cell has no main(): its statements were compiled as main().)")
+
+    def command(self, folder):
+        """The compiler works beside the cell, so that it calls it by its short name and quotes its lines."""
+        name, extra = self.variables[1], self.words("CPPFLAGS")
+        options = ["-O1", "-g", "-pthread", "-MMD", "-MF", "sources.d", "-MT", "cell", "-iquote", os.getcwd()]
+        argv = [self.program, *self.flags, *options, *extra, *self.words(name), self.source, "-o", "cell"]
+        return [*argv, *self.words("LDFLAGS"), "-lm", *self.words("LDLIBS")], folder
+
+
+class Cpp(C):
+    """C++, as C."""
+
+    cell = "cell.cpp"
+    source = "program.cpp"
+    #: The name of C++20 that also compilers of its first years know.
+    flags = ("-std=gnu++2a",)
+    variables = ("CPPFLAGS", "CXXFLAGS", "LDFLAGS", "LDLIBS")
+    opening = "int main() {"
+
+
+class Rust(Compiler):
+    """Rust. A cell without `fn main` becomes its body, as in the examples of Rust's own documentation."""
+
+    variables = ("RUSTFLAGS", "RUSTUP_TOOLCHAIN")
+    _MAIN = re.compile(r"^\s*(?:pub\s+)?(?:async\s+)?fn\s+main\s*\(", re.M)
+    #: What can only stand at the very top, with the space and the comments around it.
+    _TOP = re.compile(r"(?:\s+|//[^\n]*(?:\n|\Z)|/\*.*?\*/|#!\[[^\n]*\]|extern\s+crate\s[^;]*;)*", re.S)
+    _OF_CRATE = re.compile(r"#!\[[^\n]*\]|extern\s+crate\s[^;]*;")
+    _QUESTION = re.compile(r"[\w)\]]\?\s*[;.)]")
+
+    def unit(self, code):
+        if self._MAIN.search(_COMMENT.sub("", code)):
+            return Unit({"cell.rs": code})
+        place = self._top(code)
+        top, body = code[:place], code[place:]
+        if self._QUESTION.search(body):
+            opening = "fn main() -> Result<(), Box<dyn std::error::Error>> { "
+            closing = "\n; Ok(()) }\n"
+        else:
+            opening, closing = "fn main() { ", "\n}\n"
+        hint = "(The cell has no fn main: it was compiled as the body of one.)"
+        return Unit({"cell.rs": top + opening + body + closing}, hint=hint)
+
+    def _top(self, code):
+        """Where the body begins: after the last line that must stay at the top, else at the beginning."""
+        found = self._TOP.match(code).group()
+        return max((item.end() for item in self._OF_CRATE.finditer(found)), default=0)
+
+    def command(self, folder):
+        options = ["--edition=2021", "--crate-name=cell", "-Copt-level=1", "-Cdebug-assertions=on"]
+        options += ["-Aredundant_semicolons"]
+        emit = ["--emit", "link=cell,dep-info=sources.d"]
+        return [self.program, *options, *emit, *self.words("RUSTFLAGS"), "cell.rs"], folder
+
+
+class Go(Compiler):
+    """Go. A cell is a whole program."""
+
+    variables = ("GOFLAGS", "CGO_ENABLED", "GOOS", "GOARCH", "GOTOOLCHAIN")
+    _PACKAGE = re.compile(r"^[ \t]*package[ \t]+(\w+)", re.M)
+    _MAIN = re.compile(r"^[ \t]*func[ \t]+main[ \t]*\(\)", re.M)
+
+    def unit(self, code):
+        plain = _COMMENT.sub("", code)
+        package = self._PACKAGE.search(plain)
+        problem = ""
+        if package is None:
+            problem = "a Go cell is a whole program: begin it with `package main` and add `func main() {}`"
+        elif package.group(1) != "main":
+            problem = "a Go cell is a program: write `package main` instead of `package {}`"
+            problem = problem.format(package.group(1))
+        elif not self._MAIN.search(plain):
+            problem = "the Go cell has no `func main() {}`: add one"
+        return Unit({"cell.go": code}, problem)
+
+    def command(self, folder):
+        """In a module, an overlay puts the cell into the working directory, where its packages are."""
+        here, build = os.getcwd(), [self.program, "build", "-o", os.path.join(folder, "cell")]
+        if not _is_in_module(here):
+            return [*build, "cell.go"], folder
+        overlay = os.path.join(folder, "overlay.json")
+        with open(overlay, "w", encoding="utf-8") as file:
+            json.dump({"Replace": {os.path.join(here, "oi_cell.go"): os.path.join(folder, "cell.go")}}, file)
+        return [*build, "-overlay", overlay, "./oi_cell.go"], here
+
+    def environment(self, folder):
+        """No other Go is fetched unasked; where the person's cache cannot be written, one is made here."""
+        values = dict(os.environ)
+        values.setdefault("GOTOOLCHAIN", "local")
+        if "GOCACHE" not in values and not _can_write(_cache_of_user()):
+            values["GOCACHE"] = os.path.join(folder, "go-cache")
+        return values
+
+    def note_sources(self, folder):
+        """Go itself knows what has changed: only programs of a folder without a module are kept."""
+        if not _is_in_module(os.getcwd()):
+            with open(os.path.join(folder, "sources"), "w", encoding="utf-8"):
+                pass
+
+    def is_current(self, folder):
+        return not _is_in_module(os.getcwd()) and super().is_current(folder)
+
+
+def _cache_of_user():
+    home = os.path.expanduser("~")
+    mac = os.path.join(home, "Library", "Caches")
+    place = mac if os.path.isdir(mac) else os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(place, "go-build")
+
+
+def _can_write(folder):
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _is_in_module(folder):
+    while True:
+        if os.path.exists(os.path.join(folder, "go.mod")) or os.path.exists(os.path.join(folder, "go.work")):
+            return True
+        above = os.path.dirname(folder)
+        if above == folder:
+            return False
+        folder = above
+
+
+COMPILERS = {"c": C, "cpp": Cpp, "rust": Rust, "go": Go}

@@ -1,0 +1,208 @@
+"""What `get_ipython()` has for formats, displays, history, magics and extensions."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import builtins
+
+__builtins__ = dict(vars(builtins))
+
+import types
+
+_METHODS = {
+    "text/plain": "",
+    "text/html": "_repr_html_",
+    "text/markdown": "_repr_markdown_",
+    "image/svg+xml": "_repr_svg_",
+    "image/png": "_repr_png_",
+    "image/jpeg": "_repr_jpeg_",
+    "text/latex": "_repr_latex_",
+    "application/json": "_repr_json_",
+    "application/javascript": "_repr_javascript_",
+    "application/pdf": "_repr_pdf_",
+}
+
+
+class Formatter:
+    """Functions of the program that make one form of values, by their types."""
+
+    def __init__(self, mime):
+        self.format_type = mime
+        self.print_method = _METHODS[mime]
+        self.enabled = True
+        self.type_printers, self.deferred_printers, self.singleton_printers = {}, {}, {}
+
+    def for_type(self, typ, func=None):
+        """Have a function make the form of values of a type; return the one before."""
+        if isinstance(typ, str):
+            return self.for_type_by_name(*typ.rpartition(".")[::2], func=func)
+        before = self.type_printers.get(typ)
+        if func is not None:
+            self.type_printers[typ] = func
+        return before
+
+    def for_type_by_name(self, type_module, type_name, func=None):
+        """Do the same for a type that may not be loaded yet."""
+        before = self.deferred_printers.get((type_module, type_name))
+        if func is not None:
+            self.deferred_printers[type_module, type_name] = func
+        return before
+
+    def pop(self, typ, default=None):
+        """Forget the function of a type, and return it."""
+        return self.type_printers.pop(typ, default)
+
+    def lookup(self, value):
+        """Return the function for a value. Raises KeyError."""
+        if id(value) in self.singleton_printers:
+            return self.singleton_printers[id(value)]
+        for kind in type(value).__mro__:
+            if kind in self.type_printers:
+                return self.type_printers[kind]
+            name = kind.__module__, kind.__name__
+            if name in self.deferred_printers:
+                return self.deferred_printers[name]
+        raise KeyError(type(value))
+
+
+class DisplayFormatter:
+    """The formats of values, and what the program's own functions make of them."""
+
+    def __init__(self, shows):
+        self._shows = shows
+        self.formatters = {mime: Formatter(mime) for mime in _METHODS}
+        self.active_types = list(_METHODS)
+        self.ipython_display_formatter = types.SimpleNamespace(enabled=True)
+        shows.formatters = self
+
+    def text(self, value):
+        """The text that a function of the program makes of a value; None without one."""
+        formatter = self.formatters["text/plain"]
+        if not (formatter.type_printers or formatter.deferred_printers):
+            return None
+        try:
+            function = formatter.lookup(value)
+        except KeyError:
+            return None
+        parts = []
+        printer = types.SimpleNamespace(
+            text=parts.append,
+            pretty=lambda item: parts.append(self.text(item) or repr(item)),
+            breakable=lambda between=" ": parts.append(between),
+            begin_group=lambda indent=0, text="": parts.append(text),
+            end_group=lambda dedent=0, text="": parts.append(text),
+        )
+        function(value, printer, False)
+        return "".join(parts)
+
+    def data(self, mime, value):
+        """What a function of the program makes of a value; None without one."""
+        formatter = self.formatters.get(mime)
+        if formatter is None or not (formatter.type_printers or formatter.deferred_printers):
+            return None
+        try:
+            return formatter.lookup(value)(value)
+        except KeyError:
+            return None
+
+    def format(self, obj, include=None, exclude=None):
+        """Return the forms of a value by their types, and nothing about them."""
+        found = {"text/plain": self._shows._text(obj, whole=False)}
+        for mime, method in _METHODS.items():
+            data = self.data(mime, obj)
+            if data is None and method:
+                data = self._shows._call(obj, method)
+            if data is not None and mime not in found:
+                found[mime] = data
+        wanted = {mime: data for mime, data in found.items() if not include or mime in include}
+        return {mime: data for mime, data in wanted.items() if mime not in (exclude or ())}, {}
+
+
+class DisplayPublisher:
+    """Shows values that are given in their forms."""
+
+    def __init__(self, shows):
+        self._shows = shows
+
+    def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **_options):
+        """Show a value, given as a dictionary of types and contents."""
+        name = (transient or {}).get("display_id")
+        self._shows.display(data, raw=True, display_id=name, update=update and name is not None)
+
+    def clear_output(self, wait=False):
+        """Remove what the cell printed so far."""
+        self._shows._import_quietly("python_display").clear_output(wait)
+
+
+class HistoryManager:
+    """The cells that ran, and their values."""
+
+    def __init__(self, history):
+        self.input_hist_raw = self.input_hist_parsed = history.inputs
+        self.output_hist = history.outputs
+
+    def get_range(self, session=0, start=1, stop=None, raw=True, output=False):
+        """Yield the session, the number and the text of cells."""
+        end = len(self.input_hist_raw) if stop is None else stop
+        for number in range(max(start, 1), min(end, len(self.input_hist_raw))):
+            text = self.input_hist_raw[number]
+            if text:
+                yield 0, number, (text, self.output_hist.get(number)) if output else text
+
+    def get_tail(self, n=10, raw=True, output=False, include_latest=False):
+        """Return the last cells, as `get_range` yields them."""
+        found = list(self.get_range(output=output))
+        return found[-n:] if include_latest else found[:-1][-n:]
+
+
+class MagicsManager:
+    """The words that are known."""
+
+    def __init__(self, magics):
+        self._magics = magics
+
+    @property
+    def magics(self):
+        """The words of lines and of cells, each with a function that runs it."""
+        lines, cells = self._magics.names()
+        return {
+            "line": {name: _of_line(self._magics, name) for name in lines},
+            "cell": {name: _of_cell(self._magics, name) for name in cells},
+        }
+
+    def lsmagic(self):
+        """Return the same."""
+        return self.magics
+
+    def register_function(self, func, magic_kind="line", magic_name=None):
+        """Have a word call a function."""
+        self._magics.register(func, magic_kind, magic_name or func.__name__)
+
+    def register_alias(self, alias_name, magic_name, magic_kind="line", magic_params=None):
+        """Give a word another name."""
+        self._magics._line_alias_magic(
+            "{} {} {}".format(alias_name, magic_name, "-c" if magic_kind == "cell" else "-l")
+        )
+
+
+class ExtensionManager:
+    """Loads extensions."""
+
+    def __init__(self, magics):
+        self._magics = magics
+        self.loaded = set()
+
+    def load_extension(self, module_str):
+        """Load an extension by the name of its module."""
+        self.loaded.add(module_str)
+        self._magics._line_load_ext(module_str)
+
+    reload_extension = load_extension
+
+
+def _of_line(magics, name):
+    return lambda line="": magics.line("{} {}".format(name, line).rstrip())
+
+
+def _of_cell(magics, name):
+    return lambda line="", cell="": magics.cell("{} {}".format(name, line).rstrip(), cell)

@@ -1,0 +1,225 @@
+"""The REST interface of a Jupyter server or kernel gateway: its token and its kernels."""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+from oi_tui.runtimes.remote.askpass import Ask
+from oi_tui.runtimes.remote.server_address import ServerAddress
+from oi_tui.runtimes.remote.target import TargetError
+
+#: Finds a kept token by its name; None where there is none.
+FindToken = Callable[[str], "str | None"]
+
+#: The variable with the token for every server that is named as a target.
+TOKEN = "JUPYTER_TOKEN"
+#: How long a server may take to answer a request, in seconds; starting a kernel takes longest.
+_PATIENCE = 40.0
+#: How often the person is asked for a token.
+_TRIES = 3
+_LONGEST = 4_000_000
+_MOST = 40
+_SHORTEST_ID = 4
+_ID = re.compile(r"[0-9a-f-]{36}")
+_REFUSED = (401, 403)
+_NOT_FOUND = 404
+
+
+class JupyterServer:
+    """A server that accepted a token. Raises TargetError where it is not reached or accepts none."""
+
+    def __init__(self, address: ServerAddress, find_token: FindToken | None, ask: Ask | None) -> None:
+        self.address = address
+        handlers: list[Any] = [_NoRedirects()]
+        if address.is_loopback:
+            handlers.append(urllib.request.ProxyHandler({}))
+        self._opener = urllib.request.build_opener(*handlers)
+        self._token = self._find_token(find_token)
+        self._enter(ask)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What goes with every request."""
+        return {"Authorization": f"token {self._token}"} if self._token else {}
+
+    def _find_token(self, find_token: FindToken | None) -> str:
+        """The token that is kept for this server, else that of the environment; "" for none."""
+        kept = find_token(f"{TOKEN}@{self.address.host}") if find_token else None
+        return kept or os.environ.get(TOKEN, "").strip()
+
+    def _enter(self, ask: Ask | None) -> None:
+        """See that the server accepts the token; ask for one where it does not."""
+        host = self.address.host
+        for _ in range(_TRIES):
+            try:
+                self._ask("GET", "api/kernelspecs")
+            except _ForbiddenError:
+                if ask is None:
+                    raise TargetError(
+                        f"The Jupyter server {host} needs a token: connect with %target, which asks for it; "
+                        f"or set {TOKEN}, or run: keyring set oi-tui {TOKEN}@{host}"
+                    ) from None
+                open_ = "" if self.address.is_encrypted else " (sent without encryption)"
+                token = ask(f"Token of the Jupyter server {host}{open_}:", True)
+                if token is None:
+                    raise TargetError("Connecting was stopped.") from None
+                self._token = _checked(token)
+            else:
+                return
+        raise TargetError(f"The Jupyter server {host} did not accept the token.")
+
+    # -- requests
+
+    def kernels(self) -> list[dict[str, Any]]:
+        """The kernels that run; none where the server keeps its list to itself, as gateways do."""
+        try:
+            found = self._ask("GET", "api/kernels")
+        except _ForbiddenError:
+            return []
+        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+    def kernelspecs(self) -> tuple[str, list[str]]:
+        """The name of the usual kernelspec, and the names of all."""
+        found = self._ask("GET", "api/kernelspecs")
+        if not isinstance(found, dict) or not isinstance(found.get("kernelspecs"), dict):
+            return "", []
+        return str(found.get("default", "")), sorted(map(str, found["kernelspecs"]))
+
+    def start(self, name: str) -> str:
+        """Start a kernel of that kernelspec; its id."""
+        found = self._ask("POST", "api/kernels", {"name": name})
+        if not isinstance(found, dict) or not isinstance(found.get("id"), str):
+            raise TargetError(f"{self.address.host} gave an answer that is not understood.")
+        return str(found["id"])
+
+    def interrupt(self, kernel: str) -> None:
+        """Interrupt a kernel."""
+        self._ask("POST", f"api/kernels/{quote(kernel, safe='')}/interrupt")
+
+    def restart(self, kernel: str) -> None:
+        """Start a kernel anew."""
+        self._ask("POST", f"api/kernels/{quote(kernel, safe='')}/restart")
+
+    def end(self, kernel: str) -> None:
+        """End a kernel."""
+        self._ask("DELETE", f"api/kernels/{quote(kernel, safe='')}", seconds=10.0)
+
+    def is_running(self, kernel: str) -> bool:
+        """Whether there is still such a kernel. Raises TargetError where that cannot be known."""
+        return self._model(kernel) is not None
+
+    def _model(self, kernel: str) -> dict[str, Any] | None:
+        """What the server says of a kernel; None where there is no such kernel."""
+        try:
+            found = self._ask("GET", f"api/kernels/{quote(kernel, safe='')}")
+        except _NotFoundError:
+            return None
+        return found if isinstance(found, dict) else None
+
+    def _ask(self, method: str, path: str, body: object = None, seconds: float = _PATIENCE) -> Any:
+        host = self.address.host
+        data = None if method != "POST" else json.dumps(body if body is not None else {}).encode()
+        headers = {**self.headers, "Content-Type": "application/json", "Accept": "application/json"}
+        request = urllib.request.Request(f"{self.address.base}{path}", data, headers, method=method)
+        try:
+            with self._opener.open(request, timeout=seconds) as answer:
+                text = answer.read(_LONGEST)
+            return json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            with error:
+                if error.code in _REFUSED:
+                    raise _ForbiddenError(f"The Jupyter server {host} does not allow {path}.") from None
+                if error.code == _NOT_FOUND and path.startswith("api/kernels/"):
+                    raise _NotFoundError(f"The kernel is no longer on {host}.") from None
+                raise TargetError(_explain(host, error, path)) from None
+        except (OSError, http.client.HTTPException, ssl.SSLError) as error:
+            why = getattr(error, "reason", None) or error
+            raise TargetError(f"The Jupyter server {host} does not answer: {why}.") from None
+        except ValueError:
+            raise TargetError(
+                f"{host} gave an answer that is not understood; is it a Jupyter server?"
+            ) from None
+
+    # -- choosing a kernel
+
+    def choose(self) -> tuple[str, str, bool]:
+        """The kernel that the address names: its id, its kernelspec, and whether it was started for us."""
+        name = self.address.name
+        if name and (found := self._find(name)):
+            return str(found["id"]), str(found.get("name", "")), False
+        try:
+            usual, specs = self.kernelspecs()
+        except TargetError:
+            # A gateway may keep its list to itself.
+            usual, specs = "", []
+        if name is None:
+            return self.start(usual or "python3"), usual or "python3", True
+        if name in specs:
+            return self.start(name), name, True
+        raise TargetError(self._explain_choice(name, specs))
+
+    def _find(self, name: str) -> dict[str, Any] | None:
+        """The running kernel whose id begins so, if there is only one."""
+        if len(name) < _SHORTEST_ID:
+            return None
+        matching = [item for item in self.kernels() if str(item.get("id", "")).startswith(name)]
+        if len(matching) == 1:
+            return matching[0]
+        return self._model(name) if _ID.fullmatch(name) else None
+
+    def _explain_choice(self, name: str, specs: list[str]) -> str:
+        running = [_describe(item) for item in self.kernels()[:_MOST]]
+        beginning = f"No kernel or kernelspec {name!r} on" if name else "Kernels of"
+        kernels = ", ".join(running) or "none"
+        return (
+            f"{beginning} {self.address.host}. Running: {kernels}. "
+            f"Kernelspecs: {', '.join(specs[:_MOST]) or 'none'}. "
+            f"Write kernel:{self.address.base}#NAME with one of them."
+        )
+
+
+class _ForbiddenError(TargetError):
+    """The server wants another token, or does not allow that at all."""
+
+
+class _NotFoundError(TargetError):
+    """There is no such kernel."""
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows nothing: the token is for the server that was named, and for no other."""
+
+    def redirect_request(self, *_: Any) -> None:
+        """Have the redirect end as an error."""
+        return
+
+
+def _checked(token: str) -> str:
+    token = token.strip()
+    if not token.isascii() or not token.isprintable():
+        raise TargetError("The token of a Jupyter server is one line of plain letters and digits.")
+    return token
+
+
+def _explain(host: str, error: urllib.error.HTTPError, path: str) -> str:
+    if 300 <= error.code < 400:
+        return f"{host} leads to another address ({error.headers.get('Location', '?')[:200]}); name that one."
+    if error.code == _NOT_FOUND:
+        return f"{host} has no kernels at that address; is it the whole address of a Jupyter server?"
+    words = ""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        words = str(json.loads(error.read(10_000)).get("message") or "")[:200]
+    return f"The Jupyter server {host} refused {path}: {error.code} {words or error.reason}."
+
+
+def _describe(kernel: dict[str, Any]) -> str:
+    state = str(kernel.get("execution_state", "?"))
+    return f"{str(kernel.get('id', ''))[:8]} ({kernel.get('name', '?')}, {state})"

@@ -1,0 +1,199 @@
+"""What is said to a Jupyter kernel and heard from it, and the way to one by its connection file."""
+
+import contextlib
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from oi_tui import paths
+from oi_tui.runtimes.remote.target import TargetError
+
+if TYPE_CHECKING:
+    from jupyter_client.blocking.client import BlockingKernelClient
+
+    from oi_tui.runtimes.remote.link import Stopped
+
+Message = Mapping[str, Any]
+#: How long the kernel may take to answer when it is reached, in seconds; it may be busy.
+_PATIENCE = 20.0
+_MISSING = 'The target kernel: needs another package: pip install "oi-tui[kernel]"'
+
+
+class KernelClient(Protocol):
+    """A kernel that is connected. Messages are read by one thread; any thread may send."""
+
+    #: The kernel's title, such as `the kernel`, and where it is, in words that follow "code runs".
+    title: str
+    where: str
+    #: What `kernel:` names: a file or an address.
+    program: str
+    #: Whether the kernel was started for us, and ends with us.
+    owned: bool
+
+    def execute(self, code: str) -> str:
+        """Have code run; the number of the request."""
+
+    def ask_info(self) -> str:
+        """Ask the kernel what it is; the number of the request."""
+
+    def send_input(self, line: str) -> None:
+        """Answer the question of the code that runs."""
+
+    def interrupt(self) -> None:
+        """Interrupt the code that runs; does not wait."""
+
+    def restart(self) -> None:
+        """Start a kernel that is ours anew; does not wait."""
+
+    def next_output(self, seconds: float) -> Message:
+        """The next message of output within so many seconds. Raises queue.Empty."""
+
+    def next_reply(self, seconds: float) -> Message:
+        """The next reply within so many seconds. Raises queue.Empty."""
+
+    def next_question(self, seconds: float) -> Message:
+        """The next question of a program within so many seconds. Raises queue.Empty."""
+
+    def why_gone(self) -> str | None:
+        """Why nothing more will come, in a sentence; None while it may."""
+
+    def why_unsure(self) -> str | None:
+        """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
+
+    def take_notes(self) -> list[str]:
+        """What happened to the connection since this was last asked, in sentences."""
+
+    def close(self) -> None:
+        """Leave the kernel, or end it where it is ours."""
+
+
+class FileClient:
+    """A kernel by its connection file. Made, it is connected. Raises TargetError."""
+
+    title = "the kernel"
+    #: It belongs to whoever started it, and goes on when the connection ends.
+    owned = False
+
+    def __init__(self, place: str) -> None:
+        self._file = _find_file(place)
+        self.program = str(self._file)
+        self.where = f"in the kernel of {self._file.name}"
+        self._client = self._connect()
+
+    def _connect(self) -> "BlockingKernelClient":
+        try:
+            from jupyter_client.blocking.client import BlockingKernelClient
+        except ModuleNotFoundError:
+            raise TargetError(_MISSING) from None
+        client = BlockingKernelClient(connection_file=str(self._file))
+        try:
+            client.load_connection_file()
+            client.start_channels()
+        except (OSError, ValueError, KeyError) as error:
+            raise TargetError(
+                f"{paths.short(self._file)} is no connection file of a kernel: {error}"
+            ) from None
+        return client
+
+    def execute(self, code: str) -> str:
+        """Have code run; the number of the request."""
+        return str(self._client.execute(code, allow_stdin=True, store_history=True, stop_on_error=False))
+
+    def ask_info(self) -> str:
+        """Ask the kernel what it is; the number of the request."""
+        return str(self._client.kernel_info())
+
+    def send_input(self, line: str) -> None:
+        """Answer the question of the code that runs."""
+        self._client.input(line)
+
+    def interrupt(self) -> None:
+        """Interrupt the code that runs; the answer is not waited for: a kernel that computes gives none."""
+        self._client.control_channel.send(self._client.session.msg("interrupt_request", {}))
+
+    def restart(self) -> None:
+        """It is somebody else's, and is not started anew."""
+
+    def next_output(self, seconds: float) -> Message:
+        """The next message of output within so many seconds. Raises queue.Empty."""
+        return self._client.get_iopub_msg(timeout=seconds)
+
+    def next_reply(self, seconds: float) -> Message:
+        """The next reply within so many seconds. Raises queue.Empty."""
+        return self._client.get_shell_msg(timeout=seconds)
+
+    def next_question(self, seconds: float) -> Message:
+        """The next question of a program within so many seconds. Raises queue.Empty."""
+        return self._client.get_stdin_msg(timeout=seconds)
+
+    def why_gone(self) -> str | None:
+        """Why nothing more will come, in a sentence; None while it may."""
+        return None if self._client.is_alive() else "the kernel ended, and its variables are lost"
+
+    def why_unsure(self) -> str | None:
+        """Nothing is lost between processes of one machine."""
+        return None
+
+    def take_notes(self) -> list[str]:
+        """Nothing happens to a connection on one machine."""
+        return []
+
+    def close(self) -> None:
+        """Leave the kernel, which goes on."""
+        self._client.stop_channels()
+
+
+def _find_file(place: str) -> Path:
+    """The file that was named, in Jupyter's own folder if it has no other. Raises TargetError."""
+    path = paths.typed(place)
+    if not path.is_absolute() and not path.exists():
+        with contextlib.suppress(ImportError):
+            from jupyter_core.paths import jupyter_runtime_dir
+
+            path = Path(jupyter_runtime_dir()) / path
+    try:
+        if "shell_port" not in json.loads(path.read_text(encoding="utf-8")):
+            raise ValueError
+    except OSError as error:
+        raise TargetError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, TypeError):
+        raise TargetError(
+            f"{path} is no connection file of a kernel; %connect_info in a notebook names it."
+        ) from None
+    return path
+
+
+def kernel_info(client: KernelClient, stopped: "Stopped | None") -> Message:
+    """What the kernel says of itself. Raises TargetError where it says nothing; the client is closed then."""
+    stopped = stopped or threading.Event()
+    id_ = client.ask_info()
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until and not stopped.is_set():
+        for message in arrived(client.next_reply, 0.1):
+            if belongs(message, id_):
+                content: Message = message["content"]
+                return content
+    client.close()
+    raise TargetError(
+        "Connecting was stopped."
+        if stopped.is_set()
+        else f"The kernel does not answer ({client.where}); it has ended, or it is busy."
+    )
+
+
+def arrived(receive: Callable[[float], Message], seconds: float) -> "list[Message]":
+    """The messages that are there, the first of them within so many seconds."""
+    found: list[Message] = []
+    with contextlib.suppress(queue.Empty):
+        while len(found) < 1000:
+            found.append(receive(0 if found else seconds))
+    return found
+
+
+def belongs(message: Message, id_: str) -> bool:
+    """Whether a message is of that request."""
+    return bool(message.get("parent_header", {}).get("msg_id") == id_)

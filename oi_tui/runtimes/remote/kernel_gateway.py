@@ -1,0 +1,325 @@
+"""A kernel behind a Jupyter server or kernel gateway, by its WebSocket."""
+
+import contextlib
+import json
+import queue
+import struct
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from oi_tui.runtimes.remote import wire
+from oi_tui.runtimes.remote.askpass import Ask
+from oi_tui.runtimes.remote.jupyter_server import FindToken, JupyterServer
+from oi_tui.runtimes.remote.kernel_client import Message, belongs
+from oi_tui.runtimes.remote.server_address import parse_address
+from oi_tui.runtimes.remote.target import TargetError
+
+if TYPE_CHECKING:
+    from websockets.sync.client import ClientConnection
+
+_MISSING = 'Addresses of Jupyter servers need another package: pip install "oi-tui[kernel]"'
+#: How often the server is asked whether it is there, and how long it may take to answer, in seconds.
+_BEAT, _SILENCE = 2.0, 8.0
+#: How long a new connection may take, in seconds.
+_OPENING = 10.0
+#: How long a kernel may take to be started anew, in seconds.
+_RESTARTING = 30.0
+#: How long it is waited between two attempts to connect again, in seconds.
+_PAUSE = 0.5
+_VERSION = "5.3"
+_ENDED = ("restarting", "dead", "autorestarting")
+
+
+class GatewayClient:
+    """A kernel of a server. Made, it is connected. Raises TargetError.
+
+    A connection that is cut is made again for `wire.SILENCE` seconds. The server keeps what the kernel says
+    meanwhile, and what was on its way at that moment may be lost.
+    """
+
+    def __init__(self, place: str, *, find_token: FindToken | None = None, ask: Ask | None = None) -> None:
+        try:
+            import websockets.sync.client  # noqa: F401 -- before a kernel is started in vain
+        except ModuleNotFoundError:
+            raise TargetError(_MISSING) from None
+        address = parse_address(place)
+        self._server = JupyterServer(address, find_token, ask)
+        self._kernel, spec, self.owned = self._server.choose()
+        self.program = f"{address.base}#{self._kernel}"
+        short = self._kernel[:8]
+        open_ = "" if address.is_encrypted or address.is_loopback else ", not encrypted"
+        self.title = f"kernel {short} on {address.host}"
+        what = f"a new kernel ({spec})" if self.owned else f"the kernel {short} ({spec})"
+        self.where = f"in {what} on {address.host}{open_}"
+        #: The server keeps what is said for a session whose connection was cut.
+        self._session = uuid.uuid4().hex
+        self._channels: dict[str, queue.Queue[Message]] = {
+            name: queue.Queue() for name in ("iopub", "shell", "stdin")
+        }
+        self._closing = threading.Event()
+        self._gone: str | None = None
+        #: The kernel ended while code ran, or between two runs; its server starts it anew.
+        self._restarted: str | None = None
+        self._unsure: str | None = None
+        self._restarting: threading.Thread | None = None
+        #: The server may not hear yet what the kernel prints.
+        self._is_new = False
+        self._notes: queue.Queue[str] = queue.Queue()
+        self._sending: queue.Queue[str] = queue.Queue()
+        #: A question is answered by its own request.
+        self._question: Message = {}
+        try:
+            self._socket = self._open()
+        except (TargetError, OSError) as error:
+            self._end_kernel()
+            raise TargetError(f"No connection to the kernel on {address.host}: {error}") from None
+        threading.Thread(target=self._read, name="kernel", daemon=True).start()
+        threading.Thread(target=self._write, name="kernel", daemon=True).start()
+
+    # -- the connection
+
+    def _open(self) -> "ClientConnection":
+        """A new connection. Raises TargetError or OSError."""
+        from websockets.exceptions import WebSocketException
+        from websockets.sync.client import connect
+
+        address = self._server.address
+        url = f"ws{address.base[4:]}api/kernels/{self._kernel}/channels?session_id={self._session}"
+        try:
+            connection = connect(
+                url,
+                additional_headers=self._server.headers,
+                open_timeout=_OPENING,
+                close_timeout=1,
+                ping_interval=_BEAT,
+                ping_timeout=_SILENCE,
+                max_size=wire.LONGEST,
+                proxy=None if address.is_loopback else True,
+            )
+            # Later versions warn otherwise; `close` is what its end would do.
+            return connection.__enter__()
+        except WebSocketException as error:
+            raise TargetError(str(error)) from None
+
+    def _read(self) -> None:
+        """Sort what comes into the queues; connect again when the connection is cut."""
+        from websockets.exceptions import WebSocketException
+
+        while not self._closing.is_set():
+            try:
+                for data in self._socket:
+                    with contextlib.suppress(ValueError, KeyError, TypeError, struct.error):
+                        self._take(_decode(data))
+            except (WebSocketException, OSError):
+                pass
+            if not self._closing.is_set() and not self._connect_again():
+                return
+
+    def _connect_again(self) -> bool:
+        host = self._server.address.host
+        with contextlib.suppress(Exception):
+            self._socket.close()
+        self._notes.put(
+            f"the connection to {host} was cut; for {wire.SILENCE:.0f} seconds it is tried to make it again"
+        )
+        until = time.monotonic() + wire.SILENCE
+        why = "it was cut"
+        while time.monotonic() < until and not self._closing.is_set():
+            try:
+                if not self._server.is_running(self._kernel):
+                    self._gone = "the kernel ended, and its variables are lost"
+                    return False
+                self._socket = self._open()
+            except Exception as error:  # noqa: BLE001 -- whatever it is, it is tried again
+                why = str(error)
+                self._closing.wait(_PAUSE)
+                continue
+            self._unsure = f"the connection to {host} was cut for a moment"
+            self._notes.put(f"{host} answers again; what was on its way when it was cut may be missing")
+            return True
+        self._gone = f"the connection to {host} was cut ({why}); the code may still run there"
+        return False
+
+    def _revive(self) -> None:
+        """Try once more to reach a kernel that was given up between two runs."""
+        with contextlib.suppress(TargetError, OSError):
+            if self._server.is_running(self._kernel):
+                self._socket = self._open()
+                self._gone = None
+                threading.Thread(target=self._read, name="kernel", daemon=True).start()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        header = message.get("header") or {}
+        message["msg_type"] = str(message.get("msg_type") or header.get("msg_type") or "")
+        content = message.get("content")
+        if not isinstance(content, dict) or not isinstance(message.get("parent_header"), dict):
+            return
+        if message["msg_type"] == "status" and content.get("execution_state") in _ENDED:
+            self._restarted = "the kernel ended, and its variables are lost"
+            self._is_new = True
+        if channel := self._channels.get(str(message.get("channel"))):
+            channel.put(message)
+
+    def _wait_for_output(self) -> None:
+        """Ask a kernel that was started anew until its output is heard; what it prints before is lost."""
+        until = time.monotonic() + _RESTARTING
+        while time.monotonic() < until and not self._closing.is_set() and not self._gone:
+            id_ = self.ask_info()
+            with contextlib.suppress(queue.Empty):
+                while not belongs(self.next_output(_PAUSE), id_):
+                    pass
+                self._is_new = False
+                return
+
+    def _write(self) -> None:
+        while not self._closing.is_set():
+            try:
+                text = self._sending.get(timeout=_BEAT)
+            except queue.Empty:
+                continue
+            # What could not be sent is lost with the connection, and its run is told so.
+            with contextlib.suppress(Exception):
+                self._socket.send(text)
+
+    def _send(self, channel: str, kind: str, content: dict[str, Any], parent: Message | None = None) -> str:
+        id_ = uuid.uuid4().hex
+        header = {
+            "msg_id": id_,
+            "msg_type": kind,
+            "session": self._session,
+            "username": "oi-tui",
+            "date": datetime.now(UTC).isoformat(),
+            "version": _VERSION,
+        }
+        message = {
+            "channel": channel,
+            "header": header,
+            "msg_id": id_,
+            "msg_type": kind,
+            "parent_header": (parent or {}).get("header", {}),
+            "metadata": {},
+            "content": content,
+            "buffers": [],
+        }
+        self._sending.put(json.dumps(message))
+        return id_
+
+    # -- what a run needs
+
+    def execute(self, code: str) -> str:
+        """Have code run; the number of the request."""
+        if self._restarting:
+            # The kernel that is about to end would take the request with it.
+            self._restarting.join(_RESTARTING)
+            self._restarting = None
+            self._is_new = True
+        if self._gone:
+            self._revive()
+        if self._restarted:
+            self._notes.put("the kernel was started anew since the last run; its variables are lost")
+        if self._is_new:
+            self._wait_for_output()
+        self._restarted = self._unsure = None
+        content = {
+            "code": code,
+            "silent": False,
+            "store_history": True,
+            "user_expressions": {},
+            "allow_stdin": True,
+            "stop_on_error": False,
+        }
+        return self._send("shell", "execute_request", content)
+
+    def ask_info(self) -> str:
+        """Ask the kernel what it is; the number of the request."""
+        return self._send("shell", "kernel_info_request", {})
+
+    def send_input(self, line: str) -> None:
+        """Answer the question of the code that runs."""
+        self._send("stdin", "input_reply", {"value": line}, self._question)
+
+    def interrupt(self) -> None:
+        """Interrupt the code that runs, as its server does it; does not wait."""
+        self._in_thread(self._server.interrupt)
+
+    def restart(self) -> None:
+        """Start a kernel that is ours anew; does not wait."""
+        if self.owned:
+            self._restarting = self._in_thread(self._server.restart)
+
+    def _in_thread(self, request: Callable[[str], None]) -> threading.Thread:
+        def ask() -> None:
+            # What goes wrong shows in the run, which is waited for or left.
+            with contextlib.suppress(Exception):
+                request(self._kernel)
+
+        thread = threading.Thread(target=ask, daemon=True)
+        thread.start()
+        return thread
+
+    def next_output(self, seconds: float) -> Message:
+        """The next message of output within so many seconds. Raises queue.Empty."""
+        return self._next("iopub", seconds)
+
+    def next_reply(self, seconds: float) -> Message:
+        """The next reply within so many seconds. Raises queue.Empty."""
+        return self._next("shell", seconds)
+
+    def next_question(self, seconds: float) -> Message:
+        """The next question of a program within so many seconds. Raises queue.Empty."""
+        self._question = self._next("stdin", seconds)
+        return self._question
+
+    def _next(self, channel: str, seconds: float) -> Message:
+        if seconds <= 0:
+            return self._channels[channel].get_nowait()
+        return self._channels[channel].get(timeout=seconds)
+
+    def why_gone(self) -> str | None:
+        """Why nothing more will come, in a sentence; None while it may."""
+        why, self._restarted = self._gone or self._restarted, None
+        return why
+
+    def why_unsure(self) -> str | None:
+        """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
+        why, self._unsure = self._unsure, None
+        return why
+
+    def take_notes(self) -> list[str]:
+        """What happened to the connection since this was last asked, in sentences."""
+        found: list[str] = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                found.append(self._notes.get_nowait())
+        return found
+
+    def close(self) -> None:
+        """Leave the kernel, or end it where it is ours."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        with contextlib.suppress(Exception):
+            self._socket.close()
+        self._end_kernel()
+
+    def _end_kernel(self) -> None:
+        if self.owned:
+            with contextlib.suppress(Exception):
+                self._server.end(self._kernel)
+
+
+def _decode(data: str | bytes) -> dict[str, Any]:
+    """A message as it comes: JSON, or JSON with bytes behind it. Raises ValueError or struct.error."""
+    if isinstance(data, bytes):
+        # The number of parts, where each begins, and the parts; the first is the message.
+        (count,) = struct.unpack_from(">I", data)
+        offsets = struct.unpack_from(f">{min(count, 1000)}I", data, 4)
+        data = data[offsets[0] : offsets[1] if len(offsets) > 1 else len(data)].decode()
+    message = json.loads(data)
+    if not isinstance(message, dict):
+        raise ValueError("no message")
+    return message

@@ -1,0 +1,210 @@
+"""What compiled languages promise beyond the contract, which C keeps for all of them."""
+
+# ruff: noqa: E501 - code of other languages, as it is
+
+import os
+import pwd
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import alive, living, play, until
+
+Make = Callable[..., Computer]
+
+HELLO = {
+    "c": '#include <stdio.h>\nint main(void) { puts("grüße €"); return 3; }',
+    "cpp": '#include <iostream>\n\nint main() { std::cout << "grüße €\\n"; return 3; }',
+    "rust": 'fn main() {\n    println!("grüße €");\n    std::process::exit(3)\n}',
+    "go": 'package main\n\nimport (\n\t"fmt"\n\t"os"\n)\n\nfunc main() {\n\tfmt.Println("grüße €")\n\tos.Exit(3)\n}',
+}
+#: A cell with a mistake on its third line, and what the compiler calls that place.
+MISTAKE = {
+    "c": ('#include <stdio.h>\n\nint number = ;\nputs("ran");', "cell.c:3:"),
+    "cpp": ('#include <string>\n\nstd::string text = 7.5 + "";\n', "cell.cpp:3:"),
+    "rust": ("let a = 1;\nlet b = 2;\nlet c: String = a + b;", "cell.rs:3:"),
+    "go": ("package main\n\nfunc main() { x := 1 }", "cell.go:3:"),
+}
+ASK = {
+    "c": '#include <stdio.h>\nchar s[9];\nprintf("name? ");\nfgets(s, 9, stdin);\nprintf("hello %s", s);',
+    "cpp": '#include <iostream>\nstd::string s;\nstd::cout << "name? ";\nstd::cin >> s;\nstd::cout << "hello " << s;',
+    "rust": (
+        'use std::io::Write;\nlet mut s = String::new();\nprint!("name? ");\nstd::io::stdout().flush()?;\n'
+        'std::io::stdin().read_line(&mut s)?;\nprintln!("hello {s}");'
+    ),
+    "go": (
+        'package main\n\nimport "fmt"\n\nfunc main() {\n\tvar s string\n\tfmt.Print("name? ")\n\tfmt.Scan(&s)\n'
+        '\tfmt.Println("hello", s)\n}'
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def rust_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rust of rustup is looked for in the home of the person, which is not that of the tests."""
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".rustup"
+    if home.is_dir() and "RUSTUP_HOME" not in os.environ:
+        monkeypatch.setenv("RUSTUP_HOME", str(home))
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], int]:
+    """Count how often the C compiler was called."""
+    folder = tmp_path_factory.mktemp("bin")
+    log = folder / "log"
+    script = folder / "gcc"
+    script.write_text(f'#!/bin/sh\necho >>"{log}"\nexec "{shutil.which("gcc")}" "$@"\n')
+    script.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return lambda: log.read_text().count("\n") if log.exists() else 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", HELLO)
+def test_a_cell_is_a_program_with_diagnostics_input_and_an_exit_status(
+    computer: Computer, language: str
+) -> None:
+    played = play(computer, language, HELLO[language])
+    assert (played.text, played.state, played.reason) == ("grüße €\n", "failed", "exit status 3")
+    code, place = MISTAKE[language]
+    played = play(computer, language, code)
+    assert (played.state, place in played.text) == ("failed", True), played.text
+    assert played.reason.startswith("not compiled: ")
+    assert "exit status" in played.reason
+    assert "ran\n" not in played.text
+    played = play(computer, language, ASK[language], answers=("Ada\n",))
+    assert [asked.prompt for asked in played.asked] == ["name? "]
+    assert "hello Ada" in played.text
+
+
+@pytest.mark.needs("gcc")
+def test_an_unchanged_cell_is_compiled_once(make: Make, builds: Callable[[], int]) -> None:
+    computer = make()
+    cell = '#include <stdio.h>\n#include "own.h"\nprintf("%d\\n", NUMBER);'
+    (computer.cwd / "own.h").write_text("#define NUMBER 1\n")
+    assert [play(computer, "c", cell).text for _ in range(3)] == ["1\n"] * 3
+    assert builds() == 1
+    (computer.cwd / "own.h").write_text("#define NUMBER 22\n")
+    assert play(computer, "c", cell).text == "22\n"
+    assert play(computer, "c", f"{cell}\n").text == "22\n"
+    assert builds() == 3
+
+
+@pytest.mark.needs("gcc")
+def test_escape_stops_the_compiler(computer: Computer) -> None:
+    pipe = computer.cwd / "endless.h"
+    os.mkfifo(pipe)
+    end: list[int] = []
+
+    def stop() -> None:
+        # It opens once the compiler has begun to read.
+        end.append(os.open(pipe, os.O_WRONLY))
+        computer.interrupt()
+
+    thread = threading.Thread(target=stop)
+    thread.start()
+    played = play(computer, "c", '#include "endless.h"\nint main(void) { return 0; }')
+    thread.join()
+    os.close(end[0])
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    assert play(computer, "c", "return 4;").reason == "exit status 4"
+
+
+@pytest.mark.needs("gcc")
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("*(volatile int *)0 = 1;", "the program was ended by a signal: Segmentation fault (SIGSEGV)"),
+        ("#include <stdlib.h>\nabort();", "the program was ended by a signal: Aborted (SIGABRT)"),
+    ],
+)
+def test_a_signal_that_ends_the_program_is_named(computer: Computer, code: str, reason: str) -> None:
+    played = play(computer, "c", code)
+    assert (played.state, played.reason) == ("failed", reason)
+
+
+@pytest.mark.needs("go")
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ('fmt.Println("hi")', "begin it with `package main`"),
+        ("package tools\n\nfunc main() {}", "write `package main` instead of `package tools`"),
+        ("package main\n\nfunc Main() {}", "no `func main() {}`"),
+    ],
+)
+def test_go_says_what_is_missing(computer: Computer, code: str, says: str) -> None:
+    played = play(computer, "go", code)
+    assert (played.state, says in played.reason, played.text) == ("failed", True, "")
+
+
+@pytest.mark.slow
+@pytest.mark.needs("go")
+def test_go_sees_the_module_of_the_working_directory(computer: Computer) -> None:
+    (computer.cwd / "go.mod").write_text("module example\n\ngo 1.18\n")
+    (computer.cwd / "words").mkdir()
+    words = computer.cwd / "words" / "words.go"
+    cell = (
+        'package main\n\nimport (\n\t"example/words"\n\t"fmt"\n)\n\nfunc main() { fmt.Println(words.Said) }'
+    )
+    for said in ("one", "another"):
+        words.write_text(f'package words\n\nconst Said = "{said}"\n')
+        assert play(computer, "go", cell).text == f"{said}\n"
+    assert [path.name for path in computer.cwd.glob("*.go")] == []
+
+
+@pytest.mark.slow
+@pytest.mark.needs("rustc")
+def test_a_rust_cell_may_begin_as_a_crate_does(computer: Computer) -> None:
+    code = '#![allow(unused_variables)]\n// remark\nlet x = 1;\nfn double(n: i32) -> i32 { n * 2 }\nprintln!("{}", double(21));'
+    assert play(computer, "rust", code).text == "42\n"
+    played = play(computer, "rust", 'let v: Vec<i32> = vec![];\nprintln!("{}", v[1]);')
+    assert played.reason == "exit status 101"
+    assert "cell.rs:2:" in played.text
+
+
+@pytest.mark.needs("gcc", "sandbox")
+def test_compilers_work_in_the_sandbox(make: Make) -> None:
+    computer = make(sandbox=True)
+    code = '#include <stdio.h>\nFILE *out = fopen("kept", "w");\nfputs("in\\n", out);\nfclose(out);\nputs("done");'
+    assert play(computer, "c", code).text == "done\n"
+    assert (computer.cwd / "kept").read_text() == "in\n"
+    outside = Path.home() / "kept"
+    play(computer, "c", f'#include <stdio.h>\nfclose(fopen("{outside}", "w"));')
+    assert not outside.exists()
+
+
+def _folders() -> set[str]:
+    return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("oi-tui-build-")}
+
+
+@pytest.fixture
+def own_temporary(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """A folder of temporary files for this test alone."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("temporary")))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    yield
+    tempfile.tempdir = None
+
+
+@pytest.mark.needs("gcc")
+@pytest.mark.usefixtures("own_temporary")
+def test_no_build_folder_is_left(make: Make) -> None:
+    first, second = make(), make()
+    for computer in (first, second):
+        assert play(computer, "c", "return 0;").state == "finished"
+    assert len(_folders()) == 2
+    first.close()
+    until(lambda: len(_folders()) == 1)
+    pid = living(second)["c"]
+    os.kill(pid, 9)
+    until(lambda: not alive(pid))
+    # Nobody could remove it; the next one does.
+    assert play(second, "c", "return 0;").state == "finished"
+    assert len(_folders()) == 1

@@ -1,0 +1,189 @@
+"""Cells of SQL: one state, in the process of Python, with its data frames in reach."""
+
+import json
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from oi_tui.messages import Printed
+from oi_tui.runtimes import Computer
+from oi_tui.runtimes.languages import LANGUAGES, python
+from oi_tui.runtimes.tables import Row, View
+from tests.runtimes.playing import Played, living, play
+
+#: Python without DuckDB, so that SQLite is used wherever the tests run.
+WITHOUT_DUCKDB = "import sys\nsys.modules['duckdb'] = None"
+ENGINES = {"sqlite": WITHOUT_DUCKDB, "duckdb": "import duckdb"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a database and a file of rows."""
+    folder = tmp_path_factory.mktemp("sql-cells")
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.execute("create table orders (id integer, price real)")
+        database.execute("insert into orders values (1, 9.5), (2, 3.0)")
+    database.close()
+    (folder / "prices.csv").write_text("name,price\na,1.5\nb,2.5\n")
+    (folder / "more.sql").write_text(
+        "create temp table read_in (n integer);\ninsert into read_in values (3);\n"
+    )
+    return folder
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def sql(request: pytest.FixtureRequest, folder: Path) -> Iterator[Computer]:
+    """A computer whose Python has one of the engines."""
+    if request.param == "duckdb":
+        pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    computer = Computer(cwd=folder, python=sys.executable)
+    assert play(computer, "python", ENGINES[request.param]).state == "finished"
+    yield computer
+    computer.close()
+
+
+@pytest.fixture
+def fresh(folder: Path) -> Iterator[Computer]:
+    """A computer of the test's own, without DuckDB."""
+    computer = Computer(cwd=folder, python=sys.executable, startup=[("python", WITHOUT_DUCKDB)])
+    yield computer
+    computer.close()
+
+
+def text(computer: Computer, code: str, language: str = "sql") -> str:
+    played = play(computer, language, code)
+    assert played.state == "finished", played.text
+    return played.text.strip()
+
+
+def views(played: Played) -> list[str]:
+    """What the model gets of the values."""
+    return [item.view for _, item in played.reports if isinstance(item, Printed) and item.view]
+
+
+def test_each_query_is_a_table_for_the_person_and_whole_for_the_model(sql: Computer) -> None:
+    code = (
+        "create temp table t (a integer, b text);\ninsert into t values (1, 'x;y'), (2, null);\n"
+        "select a, b from t order by a;\nselect count(*) as n from t where a > 9"
+    )
+    played = play(sql, "sql", code)
+    assert played.state == "finished"
+    assert "2 rows changed\n" in played.text
+    assert "a  b\n-  ----\n1  x;y\n2  NULL\n(2 rows)\n" in played.text
+    columns, rows = "Columns: a int, b str (1 missing)", "Rows as CSV (the columns):"
+    assert views(played) == [
+        f"Result: 2 rows by 2 columns\n{columns}\n{rows}\n\n1,x;y\n2,",
+        f"Result: 1 row by 1 column\nColumns: n int\n{rows}\n\n0",
+    ]
+    tables = [item.table for _, item in played.reports if isinstance(item, Printed) and item.table]
+    assert len(tables) == 2
+    assert '"total": 2' in tables[0]
+    opened = sql.table("sql", json.loads(tables[0])["key"])
+    assert opened.page(View(words="x;y"), 0, 9, 0, 2) == [Row("0", ("1", "x;y"))]
+    assert text(sql, "drop table t") == ""
+
+
+def test_data_frames_are_tables_and_the_last_rows_are_a_name_in_python(sql: Computer) -> None:
+    frame = "import pandas\nsales = pandas.DataFrame({'region': ['n', 's', 'n'], 'amount': [1.5, 2.0, 4.0]})"
+    assert text(sql, frame, "python") == ""
+    query = "select region, sum(amount) as total from sales group by region order by region"
+    assert "n         5.5\ns         2.0\n" in text(sql, query)
+    assert text(sql, "print(_sql.to_dict('list'))", "python") == "{'region': ['n', 's'], 'total': [5.5, 2.0]}"
+
+
+def test_a_long_result_is_cut_in_the_middle_and_kept_whole(sql: Computer) -> None:
+    query = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) select i from n"
+    printed = text(sql, query)
+    assert "… 4,975 more rows …" in printed
+    assert printed.endswith("5000\n(5,000 rows)")
+    assert text(sql, "print(len(_sql))", "python") == "5000"
+
+
+def test_an_error_names_the_line_and_what_ran_before_stays(sql: Computer) -> None:
+    played = play(sql, "sql", "create table kept as select 1 as n;\n\nselect *\nfrom nowhere;")
+    assert played.state == "failed"
+    assert "nowhere" in played.reason
+    assert played.reason.startswith(("line 3: ", "line 4: "))
+    assert "python_sql" not in played.text
+    assert text(sql, ".mode list\nselect n from kept;\ndrop table kept") == "1"
+
+
+def test_a_statement_that_cannot_be_read_keeps_those_before_it_from_running(sql: Computer) -> None:
+    played = play(sql, "sql", "create table never (n integer);\nselect 1;\nselec 2")
+    assert played.state == "failed"
+    assert played.reason.startswith("line 3: ")
+    assert "never" not in text(sql, ".tables")
+    played = play(sql, "sql", "create table never (n integer);\n.nonsense")
+    assert played.reason == "line 2: .nonsense is not known; .help lists what is"
+    assert "never" not in text(sql, ".tables")
+
+
+def test_a_transaction_spans_cells_and_can_be_taken_back(sql: Computer) -> None:
+    assert (
+        text(sql, "create table ledger (n integer);\nbegin;\ninsert into ledger values (1)")
+        == "1 row changed"
+    )
+    assert text(sql, ".mode list\nselect count(*) from ledger") == "1"
+    assert text(sql, "rollback;\n.mode list\nselect count(*) from ledger;\ndrop table ledger") == "0"
+
+
+def test_files_can_be_read_and_databases_opened(sql: Computer) -> None:
+    assert text(sql, ".read more.sql\n.mode list\nselect n from read_in;\ndrop table read_in").endswith("3")
+    assert sql.database("sql") == "a database in memory"
+    assert text(sql, ".open shop.db\n.mode csv\nselect * from orders order by id") == "id,price\n1,9.5\n2,3.0"
+    assert sql.database("sql") == "SQLite, shop.db"
+    assert sql.describe("sql").endswith(": SQLite, shop.db")
+    assert text(sql, ".mode list\n.schema orders") == "orders|id|INTEGER\norders|price|REAL"
+    assert text(sql, ".databases") == "shop.db\n:memory:"
+    assert text(sql, ".open :memory:") == ""
+    assert sql.database("sql") == "a database in memory"
+    missing = play(sql, "sql", ".open nowhere/x.db")
+    assert re.match(r"line 1: There is no folder \S*nowhere for the database", missing.reason)
+    assert text(sql, ".close shop.db\n.databases") == ":memory:"
+
+
+def test_duckdb_reads_files_of_the_folder(folder: Path) -> None:
+    pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    computer = Computer(cwd=folder, python=sys.executable)
+    try:
+        assert text(computer, ".mode list\nselect sum(price) from 'prices.csv'") == "4.0"
+        assert text(computer, ".open new.duckdb\ncreate table t as select 1 as n") == ""
+        assert computer.database("sql") == "DuckDB, new.duckdb"
+    finally:
+        computer.close()
+
+
+def test_a_trigger_is_one_statement(fresh: Computer) -> None:
+    code = (
+        "create table a (n); create table b (n);\n"
+        "create trigger copied after insert on a begin insert into b values (new.n); select 1; end;\n"
+        "insert into a values (5);\n.mode list\nselect n from b"
+    )
+    assert text(fresh, code).endswith("5")
+
+
+def test_python_and_sql_share_a_process_and_its_end(fresh: Computer) -> None:
+    assert text(fresh, "create table t as select 7 as n") == ""
+    assert text(fresh, "%sql select n from t", "python") == "[{'n': 7}]"
+    assert text(fresh, "kept = 1", "python") == ""
+    assert len(set(living(fresh).values())) == 1
+    played = play(fresh, "sql", ".shell kill -9 $PPID; sleep 1")
+    assert played.state == "lost"
+    assert "Python ended" in played.reason
+    assert "kept" in played.reason
+    assert "no such table" in play(fresh, "sql", "select n from t").text
+
+
+def test_sql_is_not_offered_where_python_is_a_language_of_another_program(folder: Path) -> None:
+    other = replace(python.LANGUAGE, note="another one")
+    computer = Computer(cwd=folder, declared=(*LANGUAGES[1:], other))
+    try:
+        assert "sql" not in computer.languages
+        assert computer.missing("sql")
+    finally:
+        computer.close()
