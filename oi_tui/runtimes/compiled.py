@@ -1,4 +1,4 @@
-"""Languages that are compiled: each cell becomes a program of its own, which runs on the terminal."""
+"""Languages with a program a cell, which is compiled or read anew, and runs on the terminal."""
 
 import re
 import sys
@@ -15,7 +15,7 @@ from oi_tui.system import programs
 
 @dataclass(frozen=True)
 class Compiled:
-    """What tells one compiled language from another; `option` makes its compiler say its version."""
+    """What tells one such language from another; `option` makes its compiler say its version."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ class Compiled:
     option: str = "--version"
 
     def language(self) -> Language:
-        """Return the language that is compiled so."""
+        """Return the language."""
         return Language(
             name=self.name,
             title=self.title,

@@ -58,6 +58,7 @@ _SUFFIXES = {
     "cpp": ".cpp",
     "rust": ".rs",
     "go": ".go",
+    "php": ".php",
 }
 
 

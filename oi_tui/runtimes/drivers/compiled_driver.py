@@ -76,8 +76,8 @@ class CompiledDriver:
         self._interrupted = False
         signal.signal(signal.SIGINT, self._note_interrupt)
         try:
-            program = self._built(code)
-            status = self._wait(self._start([program], os.getcwd(), dict(os.environ)))
+            argv = self._compiler.start(self._built(code))
+            status = self._wait(self._start(argv, os.getcwd(), dict(os.environ)))
         except Failed as error:
             return "failed", str(error)
         except OSError as error:
@@ -89,16 +89,15 @@ class CompiledDriver:
         self._interrupted = True
 
     def _built(self, code):
-        """Return the program of a cell, built now or before."""
+        """Return the folder with the program of a cell, built now or before."""
         unit = self._compiler.unit(code)
         if unit.problem:
             raise Failed(unit.problem)
         key = hashlib.sha256(json.dumps([self._compiler.identity(), code]).encode("utf-8", "surrogatepass"))
         folder = os.path.join(self._folder.path, "program-" + key.hexdigest()[:32])
-        program = os.path.join(folder, "cell")
-        if self._compiler.is_current(folder) and os.path.exists(program):
+        if self._compiler.is_current(folder) and os.path.exists(os.path.join(folder, "cell")):
             os.utime(folder)
-            return program
+            return folder
         shutil.rmtree(folder, ignore_errors=True)
         os.mkdir(folder, 0o700)
         try:
@@ -107,7 +106,8 @@ class CompiledDriver:
                 with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
                     file.write(text)
             argv, place = self._compiler.command(folder)
-            status = self._wait(self._start(argv, place, self._compiler.environment(self._folder.path)))
+            environment = self._compiler.environment(self._folder.path)
+            status = self._wait(self._start(argv, place, environment)) if argv else 0
             if status:
                 if unit.hint:
                     print(unit.hint)
@@ -117,7 +117,7 @@ class CompiledDriver:
             shutil.rmtree(folder, ignore_errors=True)
             raise
         self._folder.forget_old()
-        return program
+        return folder
 
     def _start(self, argv, place, environment):
         """Start a program on the terminal, in the foreground. Returns its process id."""

@@ -1,4 +1,4 @@
-"""How the compilers of the compiled languages are called, and what a cell becomes for them.
+"""How the compilers and interpreters are called that take a program a cell, and what a cell becomes for them.
 
 It runs on Python 3.8 and later and needs nothing but the standard library.
 """
@@ -51,6 +51,10 @@ class Compiler:
 
     def environment(self, _folder):
         return dict(os.environ)
+
+    def start(self, folder):
+        """How the program in a folder is started."""
+        return [os.path.join(folder, "cell")]
 
     def words(self, name):
         """The options in a variable of the environment."""
@@ -208,6 +212,27 @@ class Go(Compiler):
         return not _is_in_module(os.getcwd()) and super().is_current(folder)
 
 
+class Php(Compiler):
+    """PHP, which reads the cell itself: nothing is built. Without a tag of PHP, all of the cell is code."""
+
+    def unit(self, code):
+        return Unit({"cell.php": code if "<?" in code else "<?php " + code})
+
+    def command(self, folder):
+        return None, folder
+
+    def start(self, folder):
+        options = ["display_errors=1", "display_startup_errors=1", "html_errors=0", "log_errors=0"]
+        words = [word for option in options for word in ("-d", option)]
+        return [self.program, *words, "-f", os.path.join(folder, "cell.php")]
+
+    def note_sources(self, _folder):
+        """There is nothing that could be out of date."""
+
+    def is_current(self, _folder):
+        return False
+
+
 def _cache_of_user():
     home = os.path.expanduser("~")
     mac = os.path.join(home, "Library", "Caches")
@@ -233,4 +258,4 @@ def _is_in_module(folder):
         folder = above
 
 
-COMPILERS = {"c": C, "cpp": Cpp, "rust": Rust, "go": Go}
+COMPILERS = {"c": C, "cpp": Cpp, "rust": Rust, "go": Go, "php": Php}

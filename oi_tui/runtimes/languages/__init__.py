@@ -12,6 +12,7 @@ from oi_tui.runtimes.languages import (
     julia,
     lua,
     perl,
+    php,
     powershell,
     python,
     r,
@@ -42,6 +43,7 @@ LANGUAGES: tuple[Language, ...] = (
     cpp.LANGUAGE,
     rust.LANGUAGE,
     go.LANGUAGE,
+    php.LANGUAGE,
     powershell.LANGUAGE,
     applescript.LANGUAGE,
 )

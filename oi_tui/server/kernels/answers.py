@@ -31,6 +31,7 @@ _LANGUAGES = {
     "cpp": ("text/x-c++src", ".cpp", "cpp"),
     "rust": ("text/rust", ".rs", "rust"),
     "go": ("text/x-go", ".go", "go"),
+    "php": ("application/x-httpd-php", ".php", "php"),
     "html": ("text/html", ".html", "html"),
 }
 #: What stands around the cursor when a client asks for help.

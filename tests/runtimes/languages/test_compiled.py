@@ -178,6 +178,27 @@ def test_compilers_work_in_the_sandbox(make: Make) -> None:
     assert not outside.exists()
 
 
+@pytest.mark.needs("php")
+def test_php_runs_a_script_of_each_cell(computer: Computer) -> None:
+    assert play(computer, "php", 'echo "grüße €\\n";').text == "grüße €\n"
+    assert play(computer, "php", "<b><?= 6 * 7 ?></b>").text == "<b>42</b>"
+    define = "function f() { return 1; }\necho f();\nexit(3);"
+    for _ in range(2):
+        played = play(computer, "php", define)
+        assert (played.text, played.reason) == ("1", "exit status 3")
+    played = play(computer, "php", 'echo "ran";\n\nif (')
+    assert (played.state, played.reason) == ("failed", "exit status 255")
+    assert "Parse error" in played.text
+    assert "cell.php on line 3" in played.text
+    assert "ran" not in played.text.partition("Parse error")[0]
+    played = play(computer, "php", 'echo "hello " . readline("name? ");', answers=("Ada\n",))
+    assert "name? " in played.asked[0].prompt
+    assert "hello Ada" in played.text
+    for code in ('echo "go\\n"; while (true);', 'echo "go\\n"; sleep(60);'):
+        played = play(computer, "php", code, stop_at="go")
+        assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+
+
 def _folders() -> set[str]:
     return {name for name in os.listdir(tempfile.gettempdir()) if name.startswith("oi-tui-build-")}
 

@@ -1,6 +1,6 @@
 """Every language that the application runs has colours, in the conversation and in the editor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from rich.segment import Segment
@@ -34,6 +34,9 @@ SAMPLES = {
     "shell": Sample(
         'if test $? -eq 12; then ls "words"; fi # remark', "if", '"words"', "12", "# remark", "ls"
     ),
+    "sql": Sample(
+        "select total, 'words' from t limit 12 -- remark", "select", "'words'", "12", "-- remark", "total"
+    ),
     "javascript": C_LIKE,
     "typescript": C_LIKE,
     "html": Sample(
@@ -52,6 +55,7 @@ SAMPLES = {
     "cpp": C_LIKE,
     "rust": C_LIKE,
     "go": C_LIKE,
+    "php": replace(C_LIKE, code='<?php if ($total > 12) { show("words"); } // remark', plain="$total"),
     "powershell": Sample(
         'if ($total -gt 12) { show "words" } # remark', "if", "words", "$total", "# remark", "show"
     ),
