@@ -135,6 +135,17 @@ def then(steps: Steps, *keys: str, wait: Callable[[Pilot[None]], object] = lambd
     return go
 
 
+def without_scrollbar(steps: Steps) -> Steps:
+    """Take the steps, and hide the scrollbar: its length tells how many commands there are."""
+
+    async def go(pilot: Pilot[None]) -> None:
+        await steps(pilot)
+        for widget in pilot.app.screen.query("*"):
+            widget.styles.scrollbar_visibility = "hidden"
+
+    return go
+
+
 def shown(*words: str) -> Steps:
     """Ask, and wait until the conversation shows these words."""
 
@@ -336,7 +347,7 @@ STATES: dict[str, tuple[Callable[[], OiTui], Steps]] = {
     ),
     "keys of a block": (
         lambda: played(CODE, Printed("12 sales\n"), FINISHED),
-        then(ended, "ctrl+up", "question_mark"),
+        without_scrollbar(then(ended, "ctrl+up", "question_mark")),
     ),
     "a plot": (lambda: played("plot()", Displayed("base64.png", picture()), FINISHED), ended),
     "looking at a plot": (

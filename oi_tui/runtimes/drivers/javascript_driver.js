@@ -283,11 +283,15 @@ function main(folder, typed) {
   };
 
   // Code that is ended in the middle of a write leaves a stream that waits for that write for ever; and what it would
-  // do after the write, such as the next one, is not to be done any more.
+  // do after the write, such as the next one, is not to be done any more. What no terminal took meanwhile, which may be
+  // much, is not printed either.
   const mend = async (stream) => {
     const state = stream._writableState;
     if (state.writecb) state.writecb = () => {};
-    for (const each of state.buffered || []) each.callback = () => {};
+    const unsent = (state.buffered || []).slice(state.bufferedIndex);
+    state.length -= unsent.reduce((sum, each) => sum + each.chunk.length, 0);
+    state.pendingcb -= unsent.length;
+    Object.assign(state, { buffered: [], bufferedIndex: 0 });
     if (!(await settled(stream))) free(stream);
   };
   const free = (stream) => {
@@ -437,9 +441,12 @@ function main(folder, typed) {
   // A run is offered again until it is taken up; but it is taken up once.
   let current = null;
   let taken = '';
+  // The run that was left last. It may be told again.
+  let left = '';
   const worker = new Worker(__filename, { workerData: { folder, typed, events, terminal, heap: Math.round(getHeapStatistics().heap_size_limit / 1e6) }, stdout: false, stderr: false });
   const { begin, hold } = attend(process, worker);
-  hidden.hold = () => {
+  hidden.hold = (nonce) => {
+    if (nonce && !(current && current.nonce === nonce)) return;
     hold();
     endTimers();
   };
@@ -459,13 +466,19 @@ function main(folder, typed) {
     }
     const run = message.run;
     if (message.leave) {
+      const { leave } = message;
+      const tell = () => worker.postMessage({ nonce: leave, state: 'interrupted', reason: null });
+      if (current && current.nonce !== leave) return;
+      if (left === leave) return tell();
       if (current) {
         current.waiting.end();
         current.waiting.endThreads();
       }
       current = null;
       endTimers();
-      Promise.all(streams().map(mend)).then(() => worker.postMessage({ nonce: message.leave, state: 'interrupted', reason: null }));
+      left = leave;
+      worker.postMessage({ left });
+      Promise.all(streams().map(mend)).then(tell);
       return;
     }
     if (taken === run.nonce) return;
@@ -515,10 +528,17 @@ function work({ folder, typed, events, terminal, heap }) {
   };
   const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
   // Node.js leaves where nothing is left to wait for and what asks us is terminated too: so first it has us to wait for.
-  // Timers would go on with what is ended.
-  const terminate = () => {
-    session.post('Runtime.evaluate', { expression: '__oi.hold()' }, () => {});
-    session.post('Runtime.terminateExecution', () => {});
+  // Timers would go on with what is ended. A termination that comes before that is done would end only that; one that
+  // comes after the end of its run would end what is not to end.
+  let holding = false;
+  const terminate = (nonce = '') => {
+    if (holding) return;
+    holding = true;
+    const mine = run;
+    session.post('Runtime.evaluate', { expression: `__oi.hold('${nonce}')` }, () => {
+      holding = false;
+      if (run === mine) session.post('Runtime.terminateExecution', () => {});
+    });
   };
 
   const scripts = new Map();
@@ -622,20 +642,28 @@ function work({ folder, typed, events, terminal, heap }) {
     const mine = run;
     if (!mine) return;
     mine.interrupted = true;
+    // A pause and a termination at once end some versions of Node.js.
+    clearInterval(mine.sampler);
     let idle = await answered(patience);
     for (let times = 0; times < 8 && !idle && run === mine; times++) {
-      if (times % 3 === 0) terminate();
+      if (times % 3 === 0) terminate(mine.nonce);
       await pause(10);
       idle = run === mine && (await answered(150)) && (await answered(150));
     }
+    // One that goes on waiting is enough, however often somebody asks.
+    if (mine.awaited) return;
+    mine.awaited = true;
+    // What a system call holds, such as a child process, is terminated when that ends.
+    while (!idle && run === mine) idle = (await answered(500)) && (await answered(500));
     // A child that the same interrupt ended lets the run end by itself, in a moment.
     await pause(30);
-    if (!idle || run !== mine) return;
-    parentPort.postMessage({ leave: mine.nonce });
-    // What only looked idle, as between a write and the next, does not answer any more, and did not take the message.
-    for (let times = 0; times < 8 && run === mine; times++) {
-      if (await answered(30)) break;
-      if (run === mine) terminate();
+    // A termination that comes late takes with it what runs then: the driver's own end of the run, or this message. So
+    // the message is sent until the run has ended.
+    for (let times = 0; run === mine; times++) {
+      parentPort.postMessage({ leave: mine.nonce });
+      // What only looked idle, as between a write and the next, does not answer any more, and did not take the message.
+      if (!(await answered(times < 8 ? 30 : 500)) && times < 8 && run === mine && !mine.left) terminate(mine.nonce);
+      else await pause(100);
     }
   }
 
@@ -646,6 +674,8 @@ function work({ folder, typed, events, terminal, heap }) {
       if (resolve) resolve(true);
     } else if (message.stuck) {
       if (run && run.nonce === message.stuck && !run.interrupted) parentPort.postMessage(message);
+    } else if (message.left) {
+      if (run && run.nonce === message.left) run.left = true;
     } else if (message.started) {
       if (run && run.nonce === message.started) run.started = true;
     } else finish(message.nonce, message.state, message.reason);

@@ -157,8 +157,8 @@ def test_programs_ask_and_a_password_is_not_shown_or_kept(start: Start, language
         program.wait_for("| Name?")
         program.say("Grace")
         program.wait_for("hidden and not saved")
-        program.wait_for("| Word?")
         program.send("hush-hush\r")
+        program.wait_for("| Word?")
         program.wait_for("| Grace 9 long")
         program.wait_for("Thank you.")
         assert program.screen.count("Name? Grace") == 1
