@@ -35,7 +35,7 @@ OF_LANGUAGE = {
     "typescript": "node",
 }
 #: Languages that need no program: what runs the tests runs them too.
-ALWAYS = ("python", "html", "react")
+ALWAYS = ("python", "sql", "html", "react")
 SHELLS = ("bash", "dash", "fish", "sh", "zsh")
 #: What all tests of a folder need: the demo model's code is for a shell, too.
 OF_FOLDER = {"e2e": ("bash",)}

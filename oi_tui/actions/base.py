@@ -7,6 +7,7 @@ from typing import TypeVar
 from oi_tui.actions.confirm_trust import numbered
 from oi_tui.actions.copies import FileCopies
 from oi_tui.actions.data import DataActions
+from oi_tui.actions.databases import DatabaseActions
 from oi_tui.actions.documents import DocumentActions
 from oi_tui.actions.info import info
 from oi_tui.actions.interface import BUSY, DisplayActions
@@ -57,6 +58,7 @@ class ConversationActions(ABC):
         self.data = DataActions(self, workspace)
         self.target = TargetActions(self, workspace)
         self.copies = FileCopies(self, workspace)
+        self.databases = DatabaseActions(self, workspace)
         self._switching = ProfileSwitcher(self, workspace)
 
     @property

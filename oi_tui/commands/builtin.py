@@ -121,6 +121,11 @@ def _put(actions: CommandActions, argument: str) -> None:
     actions.copies.put(argument)
 
 
+@command("connect", "Use a database in SQL cells, or list the open ones", usage="[ADDRESS|FILE [NAME]]")
+def _connect(actions: CommandActions, argument: str) -> None:
+    actions.databases.connect(argument)
+
+
 @command("permissions", "Show and revoke auto-approvals")
 def _permissions(actions: CommandActions, _: str) -> None:
     actions.open_permissions()

@@ -57,6 +57,12 @@ class DataActions(Protocol):
     def open_table(self, name: str) -> None: ...
 
 
+class DatabaseActions(Protocol):
+    """Databases of SQL cells."""
+
+    def connect(self, argument: str) -> None: ...
+
+
 class LogActions(Protocol):
     """The log."""
 
@@ -89,6 +95,8 @@ class CommandActions(Protocol):
     def copies(self) -> CopyActions: ...
     @property
     def data(self) -> DataActions: ...
+    @property
+    def databases(self) -> DatabaseActions: ...
     @property
     def log(self) -> LogActions: ...
     @property

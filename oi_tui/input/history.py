@@ -12,6 +12,7 @@ KEPT = 1000
 #: What looks like a key or a password is not kept.
 _SECRET = re.compile(
     r"\b(sk|pk|gsk|xai|ghp|gho|hf|AIza)[-_]?[A-Za-z0-9_-]{16,}"
+    r"|://[^/\s@]*:[^/\s@]+@"
     r"|\b(password|passwd|secret|token|api[-_ ]?key)\b\s*[:=]",
     re.IGNORECASE,
 )

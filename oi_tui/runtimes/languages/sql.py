@@ -33,6 +33,7 @@ LANGUAGE = Language(
         "sql: statements run in a database that is kept between cells: one in memory, of DuckDB where Python "
         "has it, else of SQLite, or the one that was opened or connected. Data frames of Python cells are "
         "tables by their names. The rows of the last query are `_sql` in Python. Lines of their own: "
-        "`.tables`, `.schema TABLE`, `.open FILE.db` (use that database file from now on), `.help`."
+        "`.tables`, `.schema TABLE`, `.open FILE.db` (use that database file from now on), `.help`. "
+        "The user connects servers with %connect."
     ),
 )

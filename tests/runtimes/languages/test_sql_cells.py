@@ -139,7 +139,7 @@ def test_files_can_be_read_and_databases_opened(sql: Computer) -> None:
     assert sql.database("sql") == "SQLite, shop.db"
     assert sql.describe("sql").endswith(": SQLite, shop.db")
     assert text(sql, ".mode list\n.schema orders") == "orders|id|INTEGER\norders|price|REAL"
-    assert text(sql, ".databases") == "shop.db\n:memory:"
+    assert text(sql, ".databases") == "shop.db  SQLite, shop.db\n:memory:"
     assert text(sql, ".open :memory:") == ""
     assert sql.database("sql") == "a database in memory"
     missing = play(sql, "sql", ".open nowhere/x.db")

@@ -73,12 +73,12 @@ class Databases:
         if self._current in (None, ":memory:"):
             return ""
         about = self._open[self._current].words
-        return about if self._current in about else "{} ({})".format(self._current, about)
+        return about if about.endswith(", " + self._current) else "{} ({})".format(self._current, about)
 
-    @property
-    def names(self):
-        """The names of the open connections, the current one first."""
-        return sorted(self._open, key=lambda name: name != self._current)
+    def list(self):
+        """The names of the open connections and what they are, the current one first."""
+        names = sorted(self._open, key=lambda name: name != self._current)
+        return [(name, "" if name == ":memory:" else self._open[name].words) for name in names]
 
     def use(self, path, connect=None, name=None):
         """Send queries there from now on: to an open connection by its name, or to a file, or to memory.
@@ -187,7 +187,13 @@ def _is_open(statement):
 
 
 def _connect(path):
-    if path is not None and not path.endswith(_DUCKDB_FILES):
+    kind = "duckdb" if path is None or path.endswith(_DUCKDB_FILES) else "sqlite"
+    return connect_file(path, kind)
+
+
+def connect_file(path, kind):
+    """Open a file of SQLite or DuckDB, or a database in memory where the path is None. Raises SqlError."""
+    if kind == "sqlite":
         return _Sqlite(path)
     try:
         import duckdb
@@ -256,7 +262,7 @@ class _Sqlite(Connection):
             cursor = self._connection.execute(statement)
             if cursor.description is None:
                 return cursor.rowcount
-            return [column[0] for column in cursor.description], _take(cursor, most)
+            return [column[0] for column in cursor.description], take(cursor, most)
         except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as error:
             if str(error) == "interrupted":
                 raise KeyboardInterrupt from None
@@ -358,10 +364,10 @@ class _DuckDb(Connection):
     def _fetch(self, statement, most):
         result = self._connection.execute(statement)
         columns = [column[0] for column in result.description or ()]
-        return columns, _take(result, most) if columns else []
+        return columns, take(result, most) if columns else []
 
 
-def _take(cursor, most):
+def take(cursor, most):
     """All rows, or so many and one more, which says that there are others."""
     return cursor.fetchall() if most is None else cursor.fetchmany(most + 1)
 

@@ -46,6 +46,13 @@ def run(driver, source):
     return "finished", None
 
 
+def import_servers():
+    """Import what connects to servers, which few cells do."""
+    from python_driver import import_quietly
+
+    return import_quietly("python_sql_servers")
+
+
 class SqlRows:
     """The rows of a query, to be shown."""
 
@@ -202,14 +209,25 @@ class _Cell:
 
     def _do_databases(self, rest):
         """.databases: list the open databases, the current one first."""
-        for name in self._databases.names:
-            print(name)
+        for name, words in self._databases.list():
+            print("{}  {}".format(name, words) if words and words != name else name)
 
     def _do_open(self, rest):
         """.open NAME: use a file (SQLite, or DuckDB for .duckdb), an open database or :memory: now."""
         if not rest:
             raise SqlError("name a file, an open database, or :memory:")
         self._databases.use(os.path.expanduser(_unquoted(rest)))
+
+    def _do_connect(self, rest):
+        """.connect ADDRESS [NAME]: use a database from now on, such as postgresql://ana@db.example/shop."""
+        words = rest.split()
+        if not words or len(words) > 2:
+            raise SqlError(
+                "write an address, and a name of one word: .connect postgresql://ana@db.example/shop"
+            )
+        self._driver.flush()
+        connect = import_servers().connect
+        self._databases.use(None, lambda: connect(words[0]), name=words[-1])
 
     def _do_close(self, rest):
         """.close NAME: close an open database."""

@@ -1,0 +1,204 @@
+"""SQL cells against a real PostgreSQL, and addresses of databases."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from oi_tui.messages import InputRequested, Printed, Report
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play, until
+
+PASSWORD = "correct horse 7"
+
+
+def find(program: str) -> str:
+    """The path of a program of PostgreSQL, which Debian does not put on PATH."""
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    return shutil.which(program) or next((str(p / program) for p in folders if (p / program).exists()), "")
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a server with the user `ana` and the database `shop`, who needs a password."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    initdb, server = find("initdb"), find("postgres")
+    if not initdb or not server:
+        pytest.skip("postgres is not installed here")
+    folder = tmp_path_factory.mktemp("postgres")
+    (folder / "password").write_text(PASSWORD)
+    # It does not run as root, and its folder must be in reach of who runs it.
+    user = "nobody" if os.geteuid() == 0 else None
+    if user:
+        entry = pwd.getpwnam(user)
+        for path in (folder, folder / "password"):
+            os.chown(path, entry.pw_uid, entry.pw_gid)
+        for parent in folder.parents:
+            if parent.owner() == "root" and parent != Path("/"):
+                parent.chmod(parent.stat().st_mode | 0o011)
+    data = str(folder / "data")
+    setup = [
+        initdb,
+        "-D",
+        data,
+        "-U",
+        "ana",
+        "-A",
+        "scram-sha-256",
+        f"--pwfile={folder}/password",
+        "--no-sync",
+    ]
+    subprocess.run(setup, check=True, user=user, cwd=folder, capture_output=True)
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    options = ["-p", str(port), "-h", "127.0.0.1", "-k", str(folder), "-c", "fsync=off"]
+    process = subprocess.Popen(
+        [server, "-D", data, *options],
+        user=user,
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        import psycopg
+
+        def create() -> bool:
+            try:
+                with psycopg.connect(
+                    host="127.0.0.1",
+                    port=port,
+                    user="ana",
+                    password=PASSWORD,
+                    dbname="postgres",
+                    autocommit=True,
+                ) as connection:
+                    connection.execute("create database shop")
+            except psycopg.OperationalError:
+                assert process.poll() is None
+                return False
+            return True
+
+        until(create)
+        yield port
+    finally:
+        # It ends its connections, and does not wait for them.
+        process.send_signal(signal.SIGINT)
+        process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def sql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
+    """A computer whose Python has the drivers of databases."""
+    computer = Computer(cwd=tmp_path_factory.mktemp("sql-servers"), python=sys.executable)
+    yield computer
+    computer.close()
+
+
+@pytest.fixture(scope="module")
+def shop(sql: Computer, postgres: int) -> Computer:
+    """The computer, connected to the database."""
+    address = f"postgresql://ana@127.0.0.1:{postgres}/shop"
+    played = play(sql, "sql", f".connect {address} shop", answers=(f"{PASSWORD}\n",))
+    assert played.state == "finished", played.text
+    assert played.asked == [InputRequested(f"Password for {address}: ", masked=True)]
+    assert PASSWORD not in played.text
+    return sql
+
+
+def text(computer: Computer, code: str, language: str = "sql") -> str:
+    played = play(computer, language, code)
+    assert played.state == "finished", played.text
+    return played.text.strip()
+
+
+def test_the_question_can_name_the_database_without_the_password(shop: Computer, postgres: int) -> None:
+    words = f"PostgreSQL, ana@127.0.0.1:{postgres}/shop"
+    assert shop.database("sql") == f"shop ({words})"
+    assert text(shop, ".databases").splitlines()[0] == f"shop  {words}"
+    assert text(shop, ".open :memory:\n.mode list\nselect 1") == "1"
+    assert shop.database("sql") == "a database in memory"
+    assert text(shop, ".open shop") == ""
+
+
+def test_statements_run_on_the_server_and_rows_come_to_python(shop: Computer) -> None:
+    code = (
+        "create table orders (id integer, label text);\n"
+        "do $$ begin insert into orders values (1, 'a;b'); end $$;\n"
+        "insert into orders values (2, null);\n.schema orders\n.mode list\nselect * from orders order by id"
+    )
+    printed = text(shop, code)
+    assert "1 row changed" in printed
+    assert "orders  label   text" in printed
+    assert printed.endswith("1|a;b\n2|")
+    assert text(shop, "print(_sql)", "python") == "[{'id': 1, 'label': 'a;b'}, {'id': 2, 'label': None}]"
+    assert text(
+        shop, "begin;\ndelete from orders;\nrollback;\n.mode list\nselect count(*) from orders"
+    ).endswith("2")
+
+
+def test_an_error_names_the_line_and_the_connection_stays(shop: Computer) -> None:
+    played = play(shop, "sql", "select 1;\nselect *\nfrom nowhere")
+    assert played.reason == 'line 3: relation "nowhere" does not exist'
+    assert text(shop, ".mode list\nselect 7") == "7"
+
+
+def test_a_query_on_the_server_is_stopped_and_the_session_stays(shop: Computer) -> None:
+    assert text(shop, "create temp table kept as select 5 as n") == ""
+
+    def stop(report: Report, so_far: str) -> None:
+        if isinstance(report, Printed) and "go" in so_far:
+            shop.interrupt()
+
+    played = play(shop, "sql", ".print go\nselect pg_sleep(60)", on=stop)
+    assert played.state == "interrupted"
+    assert played.seconds < 20
+    assert text(shop, ".mode list\nselect n from kept") == "5"
+
+
+def test_a_wrong_password_is_said_and_the_database_before_stays(shop: Computer, postgres: int) -> None:
+    before = shop.database("sql")
+    address = f"postgresql://ana@127.0.0.1:{postgres}/shop"
+    played = play(shop, "sql", f".connect {address} other", answers=("wrong\n",))
+    assert played.state == "failed"
+    assert "password authentication failed" in played.reason
+    assert "wrong" not in played.text
+    assert shop.database("sql") == before
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        (
+            "postgresql://ana:secret@db.invalid/x",
+            "leave the password out of the address; you are asked for it",
+        ),
+        ("oracle://ana@db.invalid/x", "the address is not known; write postgresql://USER@HOST/DATABASE"),
+        ("postgresql://ana@db.invalid:port/x", "the address is not valid; write postgresql://"),
+        ("sqlite:///", "name the file: sqlite:///FILE"),
+    ],
+)
+def test_an_address_that_cannot_be_used_says_how_to_write_it(sql: Computer, address: str, words: str) -> None:
+    played = play(sql, "sql", f".connect {address}")
+    assert played.state == "failed"
+    assert words in played.reason
+    assert "secret" not in played.text
+
+
+def test_what_is_missing_is_named(sql: Computer) -> None:
+    code = "import sys\nsys.modules['psycopg'] = sys.modules['pymysql'] = None"
+    missing = Computer(cwd=sql.cwd, python=sys.executable, startup=[("python", code)])
+    try:
+        played = play(missing, "sql", ".connect postgresql://ana@127.0.0.1/x")
+        assert played.reason == 'line 1: PostgreSQL needs psycopg: %pip install "psycopg[binary]"'
+        played = play(missing, "sql", ".connect mysql://ana@127.0.0.1/x")
+        assert played.reason == "line 1: MySQL and MariaDB need PyMySQL: %pip install pymysql"
+    finally:
+        missing.close()
