@@ -2,8 +2,10 @@
 
 import platform
 import sys
+from collections.abc import Iterator
 
 from oi_tui import log, paths
+from oi_tui.actions.schedulers import describe_schedulers
 from oi_tui.engine.credentials.key_source import key_place
 from oi_tui.engine.credentials.keys import ORDER
 from oi_tui.engine.credentials.redaction import redact
@@ -29,12 +31,20 @@ def info(workspace: Workspace) -> str:
         f"variables hidden from programs: {_held_back(workspace)}",
         *([f"sandbox hosts: {', '.join(computer.hosts) or 'none'}"] if computer.sandbox else []),
         *([f"sandbox limits: {limits}"] if (limits := computer.limits) else []),
+        *_schedulers(workspace),
         f"conversations: {workspace.store.folder}",
         f"log: {log.file()}",
         "languages:",
         *languages,
     )
     return redact("\n".join(lines))
+
+
+def _schedulers(workspace: Workspace) -> Iterator[str]:
+    """The schedulers that code here would use; nothing is connected offline, in the sandbox or elsewhere."""
+    computer = workspace.computer
+    if not (workspace.profile.offline or computer.sandbox or computer.where):
+        yield from describe_schedulers()
 
 
 def _held_back(workspace: Workspace) -> str:
