@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,6 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from oi_tui.commands import COMMANDS
+from oi_tui.commands.groups import grouped
 from oi_tui.screens.dialog import Dialog
 
 #: Keys that are no commands, with where they work.
@@ -60,10 +62,17 @@ BLOCK_KEYS = (
 def help_rows() -> list[tuple[str, str]]:
     """Key or name, and what it does; an empty key begins a section."""
     rows = [("", "Keys"), *OTHER_KEYS]
-    rows += [(command.keys, command.summary) for command in COMMANDS.values() if command.keys]
-    rows += [("", "In the conversation"), *BLOCK_KEYS, ("", "Commands")]
-    rows += [(command.title, command.summary) for command in COMMANDS.values()]
+    listed = {key for key, _ in OTHER_KEYS}
+    with_keys = [item for item in COMMANDS.values() if item.keys and item.keys not in listed]
+    rows += [(command.keys, command.summary) for command in with_keys]
+    rows += [("", "In the conversation"), *BLOCK_KEYS]
+    for title, commands in grouped().items():
+        rows += [("", f"Commands: {title}"), *((command.title, command.summary) for command in commands)]
     return rows
+
+
+#: The widest box, as its style sheet says it.
+_MOST_COLUMNS = 92
 
 
 class HelpScreen(Dialog[None]):
@@ -74,7 +83,9 @@ class HelpScreen(Dialog[None]):
     def __init__(self, place: str = "", rows: Sequence[tuple[str, str]] = ()) -> None:
         """`rows` are the keys of what has the focus, which `place` names."""
         super().__init__()
-        self._rows = [*([("", place), *rows] if rows else []), *help_rows()]
+        here = {key for keys, _ in rows for key in keys.split()}
+        others = [row for row in help_rows() if row[0] not in here]
+        self._rows = [*([("", place), *rows] if rows else []), *others]
 
     def compose(self) -> ComposeResult:
         """The rows in two columns."""
@@ -104,7 +115,7 @@ class HelpScreen(Dialog[None]):
         self.dismiss()
 
     def _show(self) -> None:
-        width = min(76, int(self.size.width * 0.95)) - 8
+        width = min(_MOST_COLUMNS, int(self.size.width * 0.95)) - 8
         rows = matching(self._rows, self.query_one(Input).value)
         page = _page(rows, width) if rows else Content("No key or command has these words.")
         self.query_one("#help-rows", Static).update(page)
@@ -127,13 +138,15 @@ def matching(rows: Sequence[tuple[str, str]], sought: str) -> list[tuple[str, st
 
 
 def _page(rows: Sequence[tuple[str, str]], width: int) -> Content:
-    column = min(max(len(key) for key, _ in rows) + 4, 28)
+    column = min(max(len(key) for key, _ in rows) + 4, width // 3)
     lines: list[Content] = []
     for key, words in rows:
         if not key:
             lines.append(Content.styled(f"\n{words}" if lines else words, "bold"))
             continue
-        first, *rest = textwrap.wrap(words, max(10, width - column)) or [""]
-        lines.append(Content.assemble((f"  {key:<{column - 2}}", "$text-accent"), first))
-        lines += [Content(" " * column + more) for more in rest]
+        # A key or a name never touches the words beside it.
+        keys = textwrap.wrap(key, max(8, column - 4), break_on_hyphens=False)
+        parts = textwrap.wrap(words, max(10, width - column))
+        for left, right in zip_longest(keys, parts, fillvalue=""):
+            lines.append(Content.assemble((f"  {left:<{column - 2}}", "$text-accent"), right))
     return Content("\n").join(lines)

@@ -1,5 +1,7 @@
 """The command palette's entries, made from the commands' declarations."""
 
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
@@ -9,8 +11,11 @@ from textual.fuzzy import Matcher
 
 from oi_tui import profiles
 from oi_tui.commands import COMMANDS, Command
+from oi_tui.commands import recent as recent_commands
+from oi_tui.commands.groups import grouped
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.text import one_line
+from oi_tui.widgets.truncate import fit
 
 if TYPE_CHECKING:
     from oi_tui.engine.review.permissions import Permission
@@ -72,13 +77,23 @@ def _chat(app: App[Any]) -> ChatScreen:
     return next(item for item in app.screen_stack if isinstance(item, ChatScreen))
 
 
+@dataclass
+class GroupedHit(DiscoveryHit):
+    """An entry below the title of its group."""
+
+    group: str = ""
+
+
 class CommandEntries(Provider):
-    """Every command that needs no argument, with its key."""
+    """Every command, with its key; first those that were chosen last."""
 
     async def discover(self) -> Hits:
-        """All of them, before anything is typed."""
-        for command in COMMANDS.values():
-            yield DiscoveryHit(_row(command), lambda c=command: self._act(c), text=command.name)
+        """All of them by group, before anything is typed."""
+        recent = recent_commands.load()
+        groups = {"Recent": recent} if recent else {}
+        for title, commands in (groups | grouped()).items():
+            for command in commands:
+                yield GroupedHit(self._row(command), partial(self._act, command), command.name, group=title)
 
     async def search(self, query: str) -> Hits:
         """Those that match what was typed, by name or summary."""
@@ -86,9 +101,10 @@ class CommandEntries(Provider):
         for command in COMMANDS.values():
             score = matcher.match(f"{command.summary} {command.name}")
             if score > 0:
-                yield Hit(score, _row(command, matcher), lambda c=command: self._act(c), text=command.name)
+                yield Hit(score, self._row(command, matcher), partial(self._act, command), text=command.name)
 
     def _act(self, command: Command) -> None:
+        recent_commands.add(command)
         chat = _chat(self.app)
         if command.usage and not command.usage.startswith("["):
             chat.prompt.put_back(f"%{command.name} ")
@@ -96,13 +112,18 @@ class CommandEntries(Provider):
         else:
             chat.action_command(command.name)
 
+    def _row(self, command: Command, matcher: Matcher | None = None) -> Content:
+        """A command on one row: its name, what it does, and its key at the right."""
+        box = min(MOST_COLUMNS, int(self.app.size.width * 0.95))
+        words = fit(command.summary, max(10, box - _AROUND - _NAME - _KEY))
+        return Content.assemble(
+            (f"%{command.name}".ljust(_NAME), "$text-accent"),
+            matcher.highlight(words) if matcher else Content(words),
+            (command.keys.rjust(_KEY), "$text-muted"),
+        )
 
-#: The cells of a command's key, and of its name.
-_KEY, _NAME = 12, 16
 
-
-def _row(command: Command, matcher: Matcher | None = None) -> Content:
-    """A command on one row: its key, its name and what it does."""
-    words = matcher.highlight(command.summary) if matcher else Content(command.summary)
-    name = f"%{command.name}"
-    return Content.assemble((f"{command.keys:<{_KEY}}", "$text-accent"), f"{name:<{_NAME}}", words)
+#: The palette's widest, as its style sheet says it, and the columns of its edges, marks and scrollbar.
+MOST_COLUMNS, _AROUND = 100, 11
+#: The cells of a command's name, and of its key.
+_NAME, _KEY = 16, 11

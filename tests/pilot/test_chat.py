@@ -10,12 +10,14 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from oi_tui.app import OiTui
+from oi_tui.commands import COMMANDS
 from oi_tui.engine.llm.base import ErrorInfo, Text
 from oi_tui.engine.settings.profile import Profile
 from oi_tui.screens.chat.screen import ChatScreen
 from oi_tui.screens.chat.view import ChatView
 from oi_tui.screens.confirm import ConfirmDialog
 from oi_tui.widgets.conversation.blocks import NoticeBlock
+from oi_tui.widgets.lists.choice_list import CommandChoiceList
 from oi_tui.workspace import Workspace
 from tests.fakes import Computer, Llm, call
 from tests.pilot.waiting import until
@@ -91,6 +93,18 @@ async def test_an_edited_line_is_what_runs() -> None:
         await desk.pilot.press("y")
         await desk.idle()
         assert desk.computer.ran == [("python", "ab")]
+
+
+async def test_editing_says_where_the_caret_is_and_moves_nothing_above() -> None:
+    async with sitting([call("a = 1\nb = 2")]) as desk:
+        await desk.type("go")
+        await desk.asked()
+        height = desk.bench.approval.outer_size.height
+        await desk.pilot.press("e")
+        await desk.until(lambda: desk.bench.approval.border_subtitle == "Ln 1, Col 1")
+        await desk.pilot.press("down", "right", "right")
+        await desk.until(lambda: desk.bench.approval.border_subtitle == "Ln 2, Col 3")
+        assert desk.bench.approval.outer_size.height == height
 
 
 async def test_a_cancelled_edit_asks_for_the_old_version() -> None:
@@ -415,12 +429,40 @@ async def test_what_was_sent_is_offered_in_the_next_session() -> None:
         assert desk.prompt == "remember me"
 
 
-async def test_every_command_of_the_palette_is_found() -> None:
+def _palette_rows(desk: Desk) -> list[str]:
+    """The rows of the palette, the chosen one with its mark."""
+    choices = desk.app.screen.query_one(CommandChoiceList)
+    chosen = choices.highlighted
+    return [f"{'> ' * (n == chosen)}{option.prompt}" for n, option in enumerate(choices.options)]
+
+
+async def _open_palette(desk: Desk) -> list[str]:
+    await desk.pilot.press("ctrl+p")
+    await desk.until(lambda: desk.app.screen is not desk.chat and len(_palette_rows(desk)) > len(COMMANDS))
+    return _palette_rows(desk)
+
+
+async def test_the_palette_lists_every_command_by_group_and_the_last_chosen_first() -> None:
     async with sitting() as desk:
         await desk.pilot.press("ctrl+p")
-        await desk.until(lambda: desk.app.screen is not desk.chat)
-        await desk.pilot.press("escape")
+        await desk.until(
+            lambda: desk.app.screen is not desk.chat and len(_palette_rows(desk)) > len(COMMANDS)
+        )
+        rows = _palette_rows(desk)
+        assert rows[0] == "Conversation"
+        assert rows[1].startswith("> %new ")
+        assert all(any(row.removeprefix("> ").startswith(f"%{name} ") for row in rows) for name in COMMANDS)
+        await desk.pilot.press(*"versions", "enter")
         await desk.until(lambda: desk.app.screen is desk.chat)
+        await desk.pilot.press("ctrl+p")
+        await desk.until(
+            lambda: desk.app.screen is not desk.chat and len(_palette_rows(desk)) > len(COMMANDS)
+        )
+        rows = _palette_rows(desk)
+        assert (rows[0], rows[2]) == ("Recent", "Conversation")
+        assert rows[1].startswith("> %info ")
+        await desk.pilot.press("up")
+        assert _palette_rows(desk)[-1].startswith("> %"), "a title is never chosen"
 
 
 @pytest.mark.parametrize("size", [(1, 1), (10, 3), (40, 8), (300, 100)])

@@ -45,6 +45,9 @@ _ABOUT = {
 _ANYWHERE = ("largest files here", "why is the disk full?", "which programs use the most memory?")
 #: What the demo model knows.
 _DEMO = ("largest files here", "plot something", "ask me something")
+#: The name in letters of two rows, and the height of the screen from which on it is shown.
+_LOGO = "█▀█ █    ▀█▀ █ █ █\n█▄█ █ ▀▀  █  █▄█ █"
+_ROOM_FOR_LOGO = 20
 
 
 def requests(folder: Path | None) -> list[str]:
@@ -127,11 +130,21 @@ class Home(Widget):
         yield Static(id="home-state", markup=False)
         yield ChoiceList(id="home-list")
 
+    def on_resize(self) -> None:
+        """Leave room for the words on a low screen."""
+        self._show_state()
+
     def tell(self, state: Content) -> None:
         """Say with which model and in which mode the next request is answered."""
         if not self._state.is_same(state):
             self._state = state
-            self.query_one("#home-state", Static).update(state)
+            self._show_state()
+
+    def _show_state(self) -> None:
+        state = self._state
+        if self.app.size.height >= _ROOM_FOR_LOGO:
+            state = Content.assemble((f"{_LOGO}\n\n", "$text-accent"), state)
+        self.query_one("#home-state", Static).update(state)
 
     def offer(self, facts: HomeFacts) -> None:
         """List requests and conversations."""

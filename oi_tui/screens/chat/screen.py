@@ -69,6 +69,9 @@ class ChatScreen(BaseScreen[None]):
         Binding("a", "answer('always')", "Run, and stop asking", id="answer.always", show=False),
     ]
 
+    #: From so many rows on there is air below the first line.
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (30, "-tall")]
+
     class Ready(Message):
         """All of the screen is there."""
 

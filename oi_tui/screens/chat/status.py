@@ -28,7 +28,7 @@ def headline(
         words = f"{grants[-1].language}" if grants[-1].scope == "code" else grants[-1].words
         mode = (f"auto-approves: {words}{more}", "$text-warning bold")
     else:
-        mode = ("asks first", "")
+        mode = ("approval on", "")
     model = "demo (a script, not an AI)" if session.profile.model == "demo" else session.profile.model
     if not has_model:
         model = "no model yet"
@@ -109,7 +109,7 @@ def home_state(session: "Session", *, has_model: bool, where: str, elsewhere: bo
     elif model == "demo":
         first = "The demo model answers: a script, not an AI.\n"
     else:
-        first = f"{one_line(model, 60)} writes code for it.\n"
+        first = f"{one_line(model, 60)} writes code for your request.\n"
     if session.auto_run:
         second = ("Code runs without asking: AUTO is on.", "$text-error bold")
     elif session.grants:

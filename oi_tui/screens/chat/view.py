@@ -311,6 +311,13 @@ class ChatView(Widget):
         """Open the code for editing, where it stands."""
         self.questions.edit(event.request)
 
+    @on(CodeEditor.SelectionChanged)
+    def handle_caret_moved(self, event: CodeEditor.SelectionChanged) -> None:
+        """Say where the caret is in the code."""
+        if event.text_area is self.conversation.editor:
+            row, column = event.selection.end
+            self.approval.note_caret(row + 1, column + 1)
+
     @on(StdinBar.Typed)
     def handle_typed(self, event: StdinBar.Typed) -> None:
         """Type the line to the program."""

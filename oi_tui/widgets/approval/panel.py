@@ -118,6 +118,8 @@ class ApprovalPanel(Widget, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._question: Question | None = None
+        #: The place of the caret in the code while it is edited, in words.
+        self._caret = ""
         #: How many lines of the code are out of sight.
         self._below = 0
         self._quiet = KeyGuard()
@@ -203,6 +205,7 @@ class ApprovalPanel(Widget, can_focus=True):
         )
         self._too_early = False
         self._runs_at = math.inf
+        self.styles.min_height = None
         self.wait_for_quiet()
         self.stage = Stage.ASKING
         self.display = True
@@ -223,9 +226,19 @@ class ApprovalPanel(Widget, can_focus=True):
 
     def note_edit(self) -> None:
         """The code is being edited; the panel asks again afterwards."""
+        if self.app.size.height >= _LOW:
+            # The conversation above keeps its place.
+            self.styles.min_height = self.outer_size.height
+        self._caret = "Ln 1, Col 1"
         self.stage = Stage.EDITING
         self.armed = False
         self._describe()
+
+    def note_caret(self, row: int, column: int) -> None:
+        """Say where the caret is in the edited code; both count from 1."""
+        self._caret = f"Ln {row}, Col {column}"
+        if self.stage is Stage.EDITING:
+            self.border_subtitle = self._state
 
     def note_hidden(self, below: int) -> None:
         """Say how many lines of the code are below the fold."""
@@ -238,6 +251,7 @@ class ApprovalPanel(Widget, can_focus=True):
         """The question is answered or gone."""
         self._question = None
         self.armed = False
+        self.styles.min_height = None
         self.display = False
 
     def is_answer(self, text: str) -> bool:
@@ -486,7 +500,7 @@ class ApprovalPanel(Widget, can_focus=True):
     def _state(self) -> str:
         """Whether a key answers now, in words."""
         if self.stage is not Stage.ASKING:
-            return ""
+            return self._caret if self.stage is Stage.EDITING else ""
         if self._runs_soon:
             return "runs now; any key stops that"
         if not self.armed:

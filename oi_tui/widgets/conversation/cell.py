@@ -227,7 +227,7 @@ class CellBlock(Block):
             return spans
         match message.state:
             case "writing":
-                return [("the model is writing", look.muted)]
+                return [("writing…", look.muted)]
             case "queued" | None:
                 return [("not run yet", look.muted)]
             case "running" | "waiting":

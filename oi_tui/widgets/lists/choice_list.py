@@ -1,11 +1,19 @@
 """A list to choose from, whose chosen row is marked by a sign as well as by its colour."""
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
+
 from rich.segment import Segment
 from rich.style import Style
-from textual.command import CommandList
+from textual.command import Command, CommandList
+from textual.content import Content
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+if TYPE_CHECKING:
+    from textual.visual import VisualType
 
 #: The columns before each row, and what stands there in the row that is chosen.
 _COLUMNS = 2
@@ -51,4 +59,23 @@ class ChoiceList(OptionList):
 
 # A style sheet comes down by the first base alone.
 class CommandChoiceList(CommandList, ChoiceList):
-    """The list of the command palette, marked in the same way."""
+    """The list of the command palette, marked in the same way, with titles above groups of entries."""
+
+    def add_options(self, new_options: "Iterable[Option | VisualType | None]") -> Self:
+        """Add entries, with the title of their group before the first of each."""
+        group = ""
+        rows: list[Option | VisualType | None] = []
+        for option in new_options:
+            title = getattr(option.hit, "group", "") if isinstance(option, Command) else ""
+            if title and title != group:
+                rows.append(Option(Content.styled(title, "bold $text-muted"), disabled=True))
+                group = title
+            rows.append(option)
+        return super().add_options(rows)
+
+    def validate_highlighted(self, highlighted: int | None) -> int | None:
+        """Choose the entry below a title, never the title."""
+        chosen = super().validate_highlighted(highlighted)
+        while chosen is not None and chosen + 1 < self.option_count and self.options[chosen].disabled:
+            chosen += 1
+        return chosen

@@ -89,7 +89,7 @@ class Prompt(CompletingTextArea):
         id: str | None = None,
     ) -> None:
         """`history` is what was sent in earlier sessions; `remember` is given what is sent in this one."""
-        super().__init__(history, placeholder=Content("Type a request, or %help"), id=id)
+        super().__init__(history, placeholder=Content("Type a request   (? shows keys)"), id=id)
         self._remember = remember
         #: Where pasted paths are looked for, and what they are written relative to.
         self.folder = Path.cwd()

@@ -223,7 +223,7 @@ async def test_words_stream_into_prose_reasoning_and_code() -> None:
             MessageStarted(cell),
             MessageGrew(cell.id, "x = 1\ny"),
         )
-        assert has(screen, "So be it", "[1] python · the model is writing", " 1  x = 1", " 2  y")
+        assert has(screen, "So be it", "[1] python · writing…", " 1  x = 1", " 2  y")
         screen = await show(
             pilot,
             MessageGrew(cell.id, " = 2\n"),

@@ -213,7 +213,7 @@ async def test_a_key_is_never_shown_and_kept_unless_replaced(path: Path) -> None
 async def test_searching_shows_settings_of_all_sections(path: Path) -> None:
     async with opened(path) as (app, pilot):
         await pilot.press(*"budget")
-        await until(pilot, lambda: app.shown == ["max_budget"])
+        await until(pilot, lambda: app.shown == ["max_budget", "cell_cost"])
         await pilot.press("ctrl+u", *"--auto-run")
         await until(pilot, lambda: app.shown == ["auto_run"])
         await pilot.press("ctrl+u", *"zzzz")

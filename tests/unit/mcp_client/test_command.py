@@ -75,7 +75,7 @@ def test_a_server_is_added_listed_tested_and_removed(workplace: Path) -> None:
             manager.do("test", "t", "")
         with pytest.raises(CommandError, match="%mcp add NAME URL"):
             manager.do("list", "", "")
-        with pytest.raises(CommandError, match="small letters"):
+        with pytest.raises(CommandError, match="lower-case letters"):
             manager.do("add", "T!", "x")
         place.words.clear()
         manager.do("add", "bad", "no-such-program-here")
@@ -95,7 +95,7 @@ def test_servers_in_groups_are_not_written_over(workplace: Path) -> None:
     finally:
         workspace.close()
     assert path.read_text() == text
-    assert "was not saved" in place.words[0]
+    assert "could not be saved" in place.words[0]
     assert "line 4: mcp_servers: the servers are written as groups of settings" in place.words[0]
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from oi_tui import commands
-from oi_tui.commands import COMMANDS, CommandError, carry_out, is_command, matching
+from oi_tui import commands, paths
+from oi_tui.commands import COMMANDS, CommandError, carry_out, is_command, matching, recent
+from oi_tui.commands.groups import GROUPS, grouped
 
 SUBJECTS = {name for name, kept in vars(commands.CommandActions).items() if isinstance(kept, property)}
 
@@ -182,3 +183,22 @@ def test_every_command_names_something_that_the_desk_can_do() -> None:
     wanted = {name for name in vars(commands.CommandActions) if not name.startswith("_")} - SUBJECTS
     assert wanted <= set(dir(ChatCommands))
     assert wanted <= set(dir(PlainCommands))
+
+
+def test_every_command_of_ours_stands_in_one_group() -> None:
+    listed = [name for names in GROUPS.values() for name in names]
+    assert sorted(listed) == sorted(set(listed))
+    ours = {name for name, item in COMMANDS.items() if item.act.__module__ == "oi_tui.commands.builtin"}
+    same_as = {"reset", "skill"}
+    assert ours - set(listed) <= same_as
+    assert set(listed) <= set(COMMANDS)
+    assert sum(map(len, grouped().values())) == len(COMMANDS)
+
+
+@pytest.mark.parametrize("content", ["", "{", "7", '["no such", 3, "info", "info"]'])
+def test_a_damaged_list_of_recent_commands_is_read_as_far_as_it_goes(content: str) -> None:
+    paths.make_private(paths.state())
+    (paths.state() / "recent_commands.json").write_text(content)
+    assert [item.name for item in recent.load()] == ["info"] * ("info" in content)
+    recent.add(COMMANDS["new"])
+    assert recent.load()[0].name == "new"

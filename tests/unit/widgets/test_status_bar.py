@@ -16,7 +16,7 @@ WIDE = "売上を月ごとにまとめて図にしてください" * 8
 EVIL = "a\x1b[2J\nb\u202e[/bold] [red]x" + "e\u0301" * 50 + "👩‍👩‍👧‍👦" * 20
 #: Every width where little fits, and then enough of them.
 WIDTHS = (*range(1, 50), *range(50, 201, 5))
-MODES = ("asks first", "AUTO: runs without asking", f"auto-approves: {LONG}")
+MODES = ("approval on", "AUTO: runs without asking", f"auto-approves: {LONG}")
 STATES: list[tuple[tuple[Fact, ...], tuple[Fact, ...]]] = [
     *(
         (

@@ -1,0 +1,36 @@
+"""The commands that were chosen last in the palette, kept for the next start."""
+
+import json
+from pathlib import Path
+
+from oi_tui import paths
+from oi_tui.commands.registry import COMMANDS, Command
+
+#: So many are listed, and kept.
+MOST = 4
+
+
+def load() -> list[Command]:
+    """Return the last chosen commands, the newest first; none where the file is missing or damaged."""
+    try:
+        names = json.loads(_file().read_text("utf-8"))
+    except (OSError, ValueError):
+        return []
+    if not isinstance(names, list):
+        return []
+    known = dict.fromkeys(name for name in names if isinstance(name, str) and name in COMMANDS)
+    return [COMMANDS[name] for name in known][:MOST]
+
+
+def add(command: Command) -> None:
+    """Note that the command was chosen. A folder that cannot be written to costs only this memory."""
+    names = [command.name, *(item.name for item in load() if item.name != command.name)]
+    try:
+        paths.make_private(paths.state())
+        _file().write_text(json.dumps(names[:MOST]), "utf-8")
+    except OSError:
+        return
+
+
+def _file() -> Path:
+    return paths.state() / "recent_commands.json"
