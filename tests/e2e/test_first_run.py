@@ -173,7 +173,7 @@ def test_a_key_that_was_kept_before_is_a_model(start: Start) -> None:
     Secrets(keyring=lambda: None).keep("OPENAI_API_KEY", "canary-0123456789")
     marker = paths.make_private(paths.state()) / "welcomed"
     marker.touch()
-    program = start("--no-auto-run", env=nobody())
+    program = start("--no-auto-run", env=nobody(), rows=60)
     program.wait_for("gpt-4o", 60)
     program.say("%info")
     program.wait_for("OPENAI_API_KEY is saved in", 60)

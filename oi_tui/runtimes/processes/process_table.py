@@ -190,24 +190,33 @@ def stopped(pids: Iterable[int]) -> list[str]:
     return found
 
 
-def reads_terminal(pids: Iterable[int], terminal: int) -> bool | None:
-    """Whether one of the processes sleeps until somebody types.
+def readers(pids: Iterable[int], terminal: int) -> frozenset[tuple[str, bytes]] | None:
+    """Return the threads of the processes that sleep until somebody types, each with how often it has slept.
 
-    `terminal` is the device number of its terminal. None where that cannot be known: the process belongs to
-    somebody else (sudo), or the system does not tell.
+    A thread that is woken and reads again has slept once more. `terminal` is the device number of its
+    terminal. None where that cannot be known: a process belongs to somebody else (sudo), or the system does
+    not tell.
     """
     if not _LINUX or _CALLS is None:
         return None
-    answer: bool | None = False
+    found = set()
+    denied = False
     for pid in pids:
         try:
-            if any(_thread_reads(pid, thread, terminal) for thread in _numbers(f"/proc/{pid}/task")[:32]):
-                return True
+            for thread in _numbers(f"/proc/{pid}/task")[:32]:
+                if _thread_reads(pid, thread, terminal):
+                    found.add((thread, _sleeps(pid, thread)))
         except PermissionError:
-            answer = None
+            denied = True
         except OSError:
             continue
-    return answer
+    return None if denied and not found else frozenset(found)
+
+
+def _sleeps(pid: int, thread: str) -> bytes:
+    """How often a thread has gone to sleep, in digits."""
+    status = Path(f"/proc/{pid}/task/{thread}/status").read_bytes()
+    return status.partition(b"\nvoluntary_ctxt_switches:")[2].partition(b"\n")[0].strip()
 
 
 def output_of(pid: int, seconds: float) -> str | None:

@@ -117,6 +117,8 @@ class Link:
         self._on_end = on_end
         #: Why there is no connection any more, as a part of a sentence; None while there is one.
         self.lost: str | None = None
+        # The same for both ends, for as long as the connection lasts.
+        self._silence = wire.SILENCE
         #: The facts that the far end sent when it began.
         self.here: Frame = {}
         #: What the languages are there, in words.
@@ -335,8 +337,8 @@ class Link:
                     for message, size in frames.read(piece):
                         self._take(message, size)
                 while not select.select([self._output], [], [], 1.0)[0]:
-                    if self.silent_for > wire.SILENCE:
-                        raise WireError(f"no answer for {wire.SILENCE:.0f} seconds")
+                    if self.silent_for > self._silence:
+                        raise WireError(f"no answer for {self._silence:.0f} seconds")
                 piece = os.read(self._output, 1 << 18)
                 if not piece:
                     break

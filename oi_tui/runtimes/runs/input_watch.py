@@ -15,6 +15,8 @@ from oi_tui.runtimes.runs.output import RunOutput
 _QUIET = 0.06
 #: How many looks in a row must find a program stopped before it is reported.
 _STANDSTILL = 3
+#: A reader that sleeps on so long after an answer was not woken by it, in seconds; it is asked once more.
+_SLOWEST_WAKE = 2.0
 #: A line that is typed is kept by a terminal up to so many bytes at least: 4,095 on Linux, 1,023 on macOS.
 _LONGEST_LINE = 1000
 
@@ -59,6 +61,10 @@ class InputWatch:
         self._masked = False
         #: Whether what the program waited for when it was last seen was answered.
         self._answered = False
+        #: When somebody last typed.
+        self._typed_at = 0.0
+        #: Who waited for that, as `process_table.readers` says.
+        self._readers: frozenset[tuple[str, bytes]] | None = None
         #: Looks in a row that saw it read, and looks in a row that saw it stopped.
         self._sighted = 0
         self._still = 0
@@ -96,7 +102,8 @@ class InputWatch:
         self._answered = self._answered or any(end in text for end in "\n\r\x04")
         if max(map(len, text.encode("utf-8", "replace").split(b"\n"))) > _LONGEST_LINE:
             self._process.terminal.take_any_line()
-        self._look_at = time.monotonic() + 0.01
+        self._typed_at = time.monotonic()
+        self._look_at = self._typed_at + 0.01
 
     def printed(self) -> None:
         """Something was printed, so a program that was seen to wait may have gone on."""
@@ -119,14 +126,13 @@ class InputWatch:
         device = terminal.device
         pids = process_table.in_foreground(self._process.pid, group)
         self._tell_of_standstill(pids)
-        reads = process_table.reads_terminal(pids, device)
+        readers = process_table.readers(pids, device)
         masked = not terminal.echoing
-        if reads is None:
-            reads = masked and now - self._output.last_at > 0.3
-        if reads and terminal.unread:
+        reads = masked and now - self._output.last_at > 0.3 if readers is None else bool(readers)
+        waits = self._state is not Waiting.NO
+        if reads and (terminal.unread or self._is_asleep(now, readers)):
             # It has yet to take what was typed.
             return
-        waits = self._state is not Waiting.NO
         asks = reads and (not waits or self._answered or masked != self._masked)
         if asks and self._sighted < (1 if self._output.is_on_a_line else 4):
             # A program that says so itself does it within moments, and with its prompt; so look twice, and
@@ -138,10 +144,16 @@ class InputWatch:
         if asks:
             terminal.take_any_line(False)
             self._state, self._masked, self._answered = Waiting.SEEN, masked, False
+            self._readers = readers
             self._output.flush(now)
             self._report(InputRequested(self._output.prompt, masked))
         elif not reads and waits:
             self.end()
+
+    def _is_asleep(self, now: float, readers: frozenset[tuple[str, bytes]] | None) -> bool:
+        """Whether who was answered has not been woken yet: a busy system takes its time."""
+        just_answered = self._answered and now - self._typed_at < _SLOWEST_WAKE
+        return just_answered and bool(readers) and readers == self._readers
 
     def _tell_of_standstill(self, pids: list[int]) -> None:
         """Say what was stopped and goes on no more: it looks as if it took its time."""
