@@ -12,6 +12,8 @@ from oi_tui.text import duration, one_line, with_line_ends
 from oi_tui.widgets.conversation.blocks import Block
 from oi_tui.widgets.conversation.code import Highlighter, as_active, changed_lines, code_rows, gutter_width
 from oi_tui.widgets.conversation.output import Output, ruled
+from oi_tui.widgets.conversation.output import lines as count_lines
+from oi_tui.widgets.conversation.products import list_products, summarise
 from oi_tui.widgets.conversation.rows import Row, Span, clip_spans, wrap_words
 from oi_tui.widgets.conversation.styles import Styles
 from oi_tui.widgets.images.image import ImageRow
@@ -186,9 +188,8 @@ class CellBlock(Block):
 
     def lines_below(self, end: int) -> int:
         """The number of code lines that are not completely above row `end` of the block."""
-        count = self._shown_code().count("\n") + 1
         if self.code_folded or not self._line_starts:
-            return count
+            return self._line_count
         ends = (*self._line_starts[1:], len(self._code_rows))
         return sum(self.code_top + bottom > end for bottom in ends)
 
@@ -237,8 +238,8 @@ class CellBlock(Block):
                 if self.stopping:
                     running = f"{_STEPS[self.stopping.step]}…"
                 spans.append((running, look.warning if self.prompt is not None else look.success))
-                if self.active_line is not None and (lines := self._shown_code().count("\n") + 1) > 1:
-                    spans.append((f"line {self.active_line} of {lines}", look.muted))
+                if self.active_line is not None and self._line_count > 1:
+                    spans.append((f"line {self.active_line} of {self._line_count}", look.muted))
             case "finished":
                 spans.append((f"finished {took}".strip(), look.success))
                 if reason:
@@ -274,8 +275,7 @@ class CellBlock(Block):
         if self.editor_rows is not None:
             return [Row([], None, fill=look.code) for _ in range(self.editor_rows)]
         if self.code_folded:
-            count = self._shown_code().count("\n") + 1
-            return [Row([Segment(f"▸ {count} lines of code · f unfolds", look.muted)])]
+            return [Row(clip_spans(self._fold_line(width, look), width))]
         self._draw_code(width, look)
         rows = self._code_rows
         if self.active_line is None or not 0 < self.active_line <= len(self._line_starts):
@@ -283,6 +283,21 @@ class CellBlock(Block):
         start = self._line_starts[self.active_line - 1]
         end = self._line_starts[self.active_line] if self.active_line < len(self._line_starts) else len(rows)
         return rows[:start] + [as_active(row, look) for row in rows[start:end]] + rows[end:]
+
+    def _fold_line(self, width: int, look: Styles) -> list[Span]:
+        """What stands in place of folded code: its length, the key, and what it made."""
+        made, _ = self._summarise_products(width)
+        spans = [(self._folded_code, look.muted)]
+        return [*spans, (" · ", look.muted), (made, look.base)] if made else spans
+
+    @property
+    def _folded_code(self) -> str:
+        return f"▸ {count_lines(self._line_count)} of code · f unfolds"
+
+    def _summarise_products(self, width: int) -> tuple[str, bool]:
+        """What the code made, in the room of the line of folded code, and whether that is all."""
+        products = list_products(self.files, self.output.tables, len(self.pictures))
+        return summarise(products, width - width_of(f"{self._folded_code} · "))
 
     def _draw_code(self, width: int, look: Styles) -> None:
         """Bring the code's rows up to date; rows of lines that did not change stay as they are."""
@@ -309,6 +324,10 @@ class CellBlock(Block):
     def _shown_code(self) -> str:
         return with_line_ends(self.code, self.message.format).removesuffix("\n")
 
+    @property
+    def _line_count(self) -> int:
+        return self._shown_code().count("\n") + 1
+
     def _changes(self, proposed: str, lines: list[str]) -> set[int]:
         return changed_lines(with_line_ends(proposed, self.message.format).split("\n"), lines)
 
@@ -330,7 +349,8 @@ class CellBlock(Block):
         named = [f"{_MARKS[change.what]} {one_line(change.name, 100)}" for change in changes[:_NAMED]]
         if len(changes) > _NAMED:
             named.append(f"{len(changes) - _NAMED:,} more")
-        lines = [f"files  {'   '.join(named)}"] if named else []
+        told = self.code_folded and self._summarise_products(width)[1]
+        lines = [f"files  {'   '.join(named)}"] if named and not told else []
         lines += [self.files.note] if self.files.note else []
         return [
             Row([Segment("│ ", look.rule), *clip_spans([(text, look.muted)], width - 2)]) for text in lines

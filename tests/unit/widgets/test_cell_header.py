@@ -1,9 +1,14 @@
 """What the first row of a cell says."""
 
+import json
+
+from oi_tui.engine.files.snapshots import Change, Step
 from oi_tui.messages import Message
 from oi_tui.themes import THEMES
 from oi_tui.widgets.conversation.cell import CellBlock
+from oi_tui.widgets.conversation.inline_table import InlineTable
 from oi_tui.widgets.conversation.styles import look_of
+from oi_tui.widgets.truncate import width_of
 
 
 def header(cell: CellBlock) -> str:
@@ -59,3 +64,58 @@ def test_the_mark_has_the_colour_of_the_state() -> None:
     assert styles["finished"] == look.success
     assert styles["failed"] == styles["lost"] == look.error
     assert len({str(style) for style in styles.values()}) == 5
+
+
+def folded_cell(changes: tuple[Change, ...] = (), tables: tuple[tuple[str, int], ...] = ()) -> CellBlock:
+    """A cell of 60 lines that folded after it ran, with the files it changed and the tables it showed."""
+    code = "".join(f"step({n})\n" for n in range(60))
+    cell = CellBlock(
+        Message(role="assistant", type="code", format="python", content=code, state="finished"), 1
+    )
+    cell.files = Step(cell.key, "/home/ada", changes)
+    for name, rows in tables:
+        table = InlineTable.read(
+            json.dumps(
+                {"key": "t", "name": name, "index": "", "columns": [["a", "int64", True]], "rows": []}
+                | {"total": rows, "width": 4, "head": 0}
+            )
+        )
+        assert table is not None
+        cell.output.begin_table(table)
+        cell.output.feed("a\r\n")
+        cell.output.end_table()
+    return cell
+
+
+def test_a_folded_cell_says_what_it_made() -> None:
+    look = look_of(THEMES[0])
+    changes = (Change("sales.csv", "changed"), Change("plot.png", "created"), Change("old.txt", "deleted"))
+    cell = folded_cell(changes, (("df", 120), ("", 3)))
+    rows = [row.plain for row in cell.rows(120, look)]
+    assert rows[1].endswith(
+        " · made plot.png, table df 120x4, table 3x4 · changed sales.csv · deleted old.txt"
+    )
+    assert not any(row.startswith("│ files") for row in rows)
+    assert cell.fold()
+    rows = [row.plain for row in cell.rows(120, look)]
+    assert rows[-1] == "│ files  ~ sales.csv   + plot.png   - old.txt"
+    assert not any("made plot.png" in row for row in rows)
+
+
+def test_what_a_folded_cell_made_fits_its_line_and_is_counted() -> None:
+    look = look_of(THEMES[0])
+    changes = tuple(Change(f"a rather long name {n}.png", "created") for n in range(30))
+    cell = folded_cell(changes)
+    for width in (30, 60, 80, 110):
+        rows = [row.plain for row in cell.rows(width, look)]
+        assert all(width_of(row) <= width for row in rows)
+        # Where some are only counted, the line about files says more.
+        assert any(row.startswith("│ files") for row in rows)
+    assert "made a rather long name 0.png and 29 more" in cell.rows(80, look)[1].plain
+    assert folded_cell().rows(80, look)[1].plain == "▸ 60 lines of code · f unfolds"
+
+
+def test_a_name_with_control_characters_is_cleaned_in_the_folded_line() -> None:
+    row = folded_cell((Change("a\x1b[2J\nb.png", "created"),)).rows(80, look_of(THEMES[0]))[1]
+    assert "\x1b" not in row.plain
+    assert "\n" not in row.plain

@@ -1,0 +1,51 @@
+"""What the code of a cell made, in a few words: files, tables and figures."""
+
+from collections.abc import Sequence
+
+from oi_tui.engine.files.snapshots import Step
+from oi_tui.text import one_line
+from oi_tui.widgets.conversation.inline_table import InlineTable
+from oi_tui.widgets.truncate import width_of
+
+#: What a list of names begins with, in the order in which the lists stand.
+_VERBS = {"created": "made", "changed": "changed", "deleted": "deleted"}
+#: No name of a file or table is longer, in characters.
+_LONGEST_NAME = 40
+#: So many names are listed at most.
+_MOST_NAMES = 8
+
+Name = tuple[str, str]
+
+
+def list_products(files: Step | None, tables: Sequence[InlineTable], figures: int) -> list[Name]:
+    """List what code made, changed and deleted, each with its verb: `("made", "table df 120x4")`."""
+    changes = files.changes if files else ()
+    listed = [(verb, change) for what, verb in _VERBS.items() for change in changes if change.what == what]
+    names = [(verb, one_line(change.name, _LONGEST_NAME)) for verb, change in listed]
+    made = len([verb for verb, _ in names if verb == "made"])
+    shown = [("made", _describe_table(table)) for table in tables]
+    if figures:
+        shown.append(("made", "1 figure" if figures == 1 else f"{figures} figures"))
+    return [*names[:made], *shown, *names[made:]]
+
+
+def _describe_table(table: InlineTable) -> str:
+    name = f" {one_line(table.name, _LONGEST_NAME)}" if table.name else ""
+    return f"table{name} {table.total}x{table.width}"
+
+
+def summarise(products: Sequence[Name], room: int) -> tuple[str, bool]:
+    """Name as many of the products as `room` cells take, and count the rest; also whether all are named."""
+    for count in range(min(len(products), _MOST_NAMES), 0, -1):
+        text = _join(products[:count], len(products) - count)
+        if width_of(text) <= room:
+            return text, count == len(products)
+    return "", not products
+
+
+def _join(products: Sequence[Name], more: int) -> str:
+    parts: list[str] = []
+    for index, (verb, name) in enumerate(products):
+        same = index > 0 and products[index - 1][0] == verb
+        parts.append(f", {name}" if same else f"{' · ' if parts else ''}{verb} {name}")
+    return "".join(parts) + (f" and {more:,} more" if more else "")
