@@ -20,7 +20,7 @@ import oi_tui.app  # noqa: F401  # the keys of the application itself are on the
 from oi_tui import messages
 from oi_tui.api import computer, interpreter
 from oi_tui.cli import help_page
-from oi_tui.cli import main as cli
+from oi_tui.cli.flags import parser
 from oi_tui.commands import COMMANDS
 from oi_tui.engine import events
 from oi_tui.engine.open_interpreter import chunks
@@ -118,7 +118,7 @@ def flags_page() -> str:
         "```text\noi-tui [options] [what you want]\n```",
         "Dashes and underscores are the same in flags. `--no-` before a name turns a setting off.",
     ]
-    for group in cli.parser()._action_groups:
+    for group in parser()._action_groups:
         rows = [
             (", ".join(code(flag) for flag in action.option_strings), _help(action))
             for action in group._group_actions

@@ -2,12 +2,12 @@
 
 import pytest
 
-from oi_tui.cli import help_page, main
+from oi_tui.cli import flags, help_page
 from oi_tui.engine.settings.profile import settings
 
 
 def test_every_flag_is_on_it_under_a_heading() -> None:
-    page = help_page.page(main.parser())
+    page = help_page.page(flags.parser())
     lines = page.splitlines()
     for setting in settings():
         assert setting.long_flag[2:] in page
@@ -20,7 +20,7 @@ def test_every_flag_is_on_it_under_a_heading() -> None:
 @pytest.mark.parametrize("width", [50, 80, 100])
 def test_no_line_is_wider_than_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(help_page, "_width", lambda: width)
-    lines = help_page.page(main.parser()).splitlines()
+    lines = help_page.page(flags.parser()).splitlines()
     # A flag's own name is never cut.
     assert not [line for line in lines if len(line) > width and not line.startswith("  -")]
     assert not [line for line in lines if line != line.rstrip()]

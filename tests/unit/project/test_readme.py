@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from oi_tui.cli.main import parser
+from oi_tui.cli.flags import parser
 from oi_tui.commands import COMMANDS
 from oi_tui.engine.settings import presets, yaml_file
 from oi_tui.engine.settings.profile import Profile, settings

@@ -21,6 +21,7 @@ from textual.message import Message as Notification
 
 from oi_tui import app
 from oi_tui.cli import main
+from oi_tui.cli.flags import parser
 from oi_tui.engine import speech
 from oi_tui.engine.cell_requests import describe_calls
 from oi_tui.engine.events import ApprovalRequested, MessageRecorded, ModelCalled, Run, TurnEnded
@@ -446,7 +447,7 @@ def by_flag(before: Profile, setting: Setting, after: Profile) -> Profile:
         flags = [
             f"{setting.long_flag}={value if setting.masked else '; '.join(setting.show(value).splitlines())}"
         ]
-    found, _ = main.read_profile(main.parser().parse_args(flags), write=False)
+    found, _ = main.read_profile(parser().parse_args(flags), write=False)
     return before.with_changes("flag", **{setting.name: getattr(found, setting.name)})
 
 

@@ -1,0 +1,214 @@
+"""The flags of the command line: one or more for each setting, and those of the program itself."""
+
+import argparse
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
+
+from oi_tui.cli import server_options
+from oi_tui.cli.help_page import page
+from oi_tui.engine.settings.profile import settings
+from oi_tui.engine.settings.setting import Setting, nearest
+from oi_tui.version import __version__
+
+#: What `-s` was in Open Interpreter.
+_STDIN = "To read one request from standard input, as -s did in Open Interpreter, use --stdin"
+
+
+class UsageError(Exception):
+    """The command line cannot be understood."""
+
+
+class FlagParser(argparse.ArgumentParser):
+    """Like its base, but an error is one line, and the help a page of our own."""
+
+    #: The arguments that are parsed, to name a flag in an error as it was typed.
+    typed: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        """Raise UsageError, with what argparse found wrong."""
+        problem = message.removeprefix("argument ")
+        if problem.endswith(": expected one argument"):
+            problem = self._missing_value(problem.partition(":")[0].split("/"))
+        raise UsageError(problem)
+
+    def _missing_value(self, names: Sequence[str]) -> str:
+        """Say which flag has no value, as it was typed, and what the value sets."""
+        action = self._option_string_actions[names[0]]
+        long = next(name for name in names if name.startswith("--"))
+        typed = next((flag for flag in _without_value(self.typed) if flag in names), long)
+        key = next((setting.key for setting in settings() if setting.name == action.dest), action.dest)
+        problem = f"{typed} needs a value for {key}; write a value that begins with - as {long}=VALUE"
+        return f"{problem}. {_STDIN}" if typed == "-s" else problem
+
+    def format_help(self) -> str:
+        """Return the page of help."""
+        return page(self)
+
+
+def parser() -> FlagParser:
+    """The command line, one flag or more for each setting."""
+    made = FlagParser(
+        prog="oi-tui",
+        usage="oi-tui [options] [request]",
+        allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
+    )
+    made.add_argument(
+        "-p",
+        "--profile",
+        nargs="?",
+        metavar="NAME",
+        help="use this profile: a name, a path with a /, or a URL; without NAME list them",
+    )
+    made.add_argument("--demo", action="store_true", help="use the scripted demo model: no key, no network")
+    made.add_argument("--conversations", action="store_true", help="choose a saved conversation first")
+    made.add_argument(
+        "--resume",
+        nargs="?",
+        const="last",
+        metavar="ID",
+        help="continue a saved conversation; without ID the last one",
+    )
+    made.add_argument("--profiles", action="store_true", help="list the profiles and open their folder")
+    made.add_argument(
+        "--reset-profile",
+        nargs="?",
+        const="default",
+        metavar="NAME",
+        help="reset a profile to its original state",
+    )
+    made.add_argument(
+        "--import",
+        dest="import_all",
+        action="store_true",
+        help="import the profiles, conversations and models of Open Interpreter on this machine",
+    )
+    made.add_argument(
+        "--import-profiles", action="store_true", help="copy the profiles of Open Interpreter on this machine"
+    )
+    made.add_argument("-pl", "--plain", action="store_true", help="plain lines instead of the full screen")
+    made.add_argument(
+        "--acp", action="store_true", help="work as the agent of an editor (Agent Client Protocol)"
+    )
+    made.add_argument("--mcp", action="store_true", help="run code for an MCP host (Model Context Protocol)")
+    made.add_argument(
+        "--stdin", action="store_true", help="run one request from standard input, print, and exit"
+    )
+    made.add_argument(
+        "--doctor",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="check machine, terminal and installation; write the report to FILE",
+    )
+    server_options.add(made)
+    made.add_argument("-V", "--version", action="version", version=f"oi-tui {__version__}")
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for setting in settings():
+        group = groups.get(setting.section)
+        if group is None:
+            group = groups[setting.section] = made.add_argument_group(setting.section)
+        _add(group, setting)
+    return made
+
+
+def _add(group: argparse._ArgumentGroup, setting: Setting) -> None:
+    flags = (*(f for f in setting.flags if not f.startswith("--")), setting.long_flag)
+    more = tuple(f for f in setting.flags if f.startswith("--"))
+    help_text = setting.help.replace("%", "%%")
+    if setting.kind is not bool:
+        metavar = (
+            "{" + ",".join(setting.choices) + "}"
+            if 0 < len(setting.choices) < 4
+            else setting.kind.__name__.upper()
+        )
+        group.add_argument(
+            *flags, *more, dest=setting.name, metavar={"STR": "TEXT"}.get(metavar, metavar), help=help_text
+        )
+        return
+    off_flags = (*setting.off_flags, "--no-" + setting.long_flag[2:])
+    hidden = argparse.SUPPRESS
+    shown_on, shown_off = (hidden, help_text) if setting.default is True else (help_text, hidden)
+    if setting.default is True:
+        shown_off = setting.help_off.replace("%", "%%")
+    group.add_argument(*flags, *more, dest=setting.name, action="store_true", help=shown_on)
+    group.add_argument(*off_flags, dest=setting.name, action="store_false", help=shown_off)
+
+
+def use_dashes(arguments: list[str], made: FlagParser) -> list[str]:
+    """The arguments with each known flag written with dashes, and `--flag=false` as `--no-flag`.
+
+    Raises UsageError for a short flag with text right after it, other than a number.
+    """
+    known = made._option_string_actions
+    switches = {setting.name: setting for setting in settings() if setting.kind is bool}
+    result: list[str] = []
+    for number, argument in enumerate(arguments):
+        if argument == "--":
+            return [*result, *arguments[number:]]
+        name, equals, value = argument.partition("=")
+        dashed = name.replace("_", "-") if name.startswith("--") else name
+        if not name.startswith("-") or dashed not in known:
+            result += _split_short(argument, made)
+            continue
+        switch = switches.get(known[dashed].dest) if equals else None
+        if switch is not None:
+            on = switch.parse(value) if value else None
+            if on is None:
+                raise switch.error("expected true or false after the =")
+            flag = switch.long_flag
+            result.append(flag if on == known[dashed].const else f"--no-{flag[2:]}")
+        else:
+            result.append(dashed + equals + value)
+    return result
+
+
+def join_words(rest: Sequence[str], made: FlagParser) -> str:
+    """Join the positional arguments into the first message, as in: oi-tui how large is this folder."""
+    # What follows "--" is words, whatever it begins with.
+    end = rest.index("--") if "--" in rest else len(rest)
+    for item in rest[:end]:
+        if item.startswith("-") and item != "-":
+            raise UsageError(_unknown(item, made))
+    return " ".join([*rest[:end], *rest[end + 1 :]]).strip()
+
+
+def _without_value(arguments: Sequence[str]) -> Iterator[str]:
+    """The flags that are followed by another flag, or by nothing."""
+    for argument, following in itertools.zip_longest(arguments, arguments[1:], fillvalue="-"):
+        if argument.startswith("-") and following.startswith("-"):
+            yield argument
+
+
+def _split_short(argument: str, made: FlagParser) -> list[str]:
+    """Split `-t0.5` into the flag and its number. Raises UsageError for other text after a short flag.
+
+    By itself, argparse would read `-max_budget 5` as the model `ax_budget`, and lose the limit.
+    """
+    known = made._option_string_actions
+    shorts = [flag for flag in known if not flag.startswith("--") and argument.startswith(flag)]
+    if argument.startswith("--") or not shorts:
+        return [argument]
+    flag = max(shorts, key=len)
+    value = argument.removeprefix(flag)
+    if known[flag].nargs != 0 and re.fullmatch(r"[\d_.]+", value):
+        return [flag, value]
+    letters = [f"-{letter}" for letter in argument[1:]]
+    if all(letter in known and known[letter].nargs == 0 for letter in letters):
+        return letters
+    raise UsageError(_unknown(argument, made))
+
+
+def _unknown(argument: str, made: FlagParser) -> str:
+    name = argument.partition("=")[0]
+    dashed = name.replace("_", "-")
+    known = [flag for flag in made._option_string_actions if flag.startswith("--")]
+    meant = next((flag for flag in known if len(name) > 3 and flag.startswith(dashed)), None)
+    short = f"-{name.strip('-')}"
+    if meant is None and short in made._option_string_actions and short != name:
+        meant = short
+    hint = f"; did you mean {meant}?" if meant else nearest(dashed, known)
+    hint = hint or "; oi-tui --help lists all flags"
+    return f"unknown flag {name}{hint}"

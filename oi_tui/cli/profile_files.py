@@ -1,0 +1,92 @@
+"""Flags that list, reset or import profiles and end: --profiles, --reset-profile, --import."""
+
+import contextlib
+from pathlib import Path
+
+from oi_tui import paths, profiles
+from oi_tui.engine.settings import migration, presets, yaml_file
+from oi_tui.engine.settings.setting import ProfileError
+from oi_tui.engine.settings.templates import starter
+from oi_tui.system.opener import open_folder
+from oi_tui.text import one_line
+
+
+def list_profiles() -> int:
+    """Say which profiles there are, and open their folder where there is a desktop to open it on."""
+    folder = paths.profiles()
+    default = profiles.default_path()
+    with contextlib.suppress(ProfileError, OSError):
+        profiles.open_profile(None)  # makes the default profile; one that is wrong is listed as such
+    lines = [f"Profiles in {one_line(paths.short(folder))}:"]
+    for path in sorted([*folder.glob("*.y*ml"), *folder.glob("*.py")]):
+        mark = " (default)" if path == default else ""
+        lines.append(f"  {one_line(path.stem, 40):<20} {_describe_profile(path)}{mark}")
+    lines.append("Ready-made:")
+    own = {path.stem for path in folder.glob("*.y*ml")}
+    lines += [f"  {name:<20} {presets.summary(name)}" for name in presets.names() if name not in own]
+    lines += _waiting()
+    _print("\n".join(lines))
+    open_folder(folder)
+    return 0
+
+
+def _waiting() -> list[str]:
+    """Say that something of Open Interpreter can be brought in, if it can."""
+    from oi_tui.engine.open_interpreter import setup
+    from oi_tui.engine.storage.store import Store
+
+    found = setup.look(Store(paths.conversations()))
+    return ["Open Interpreter was found on this machine; oi-tui --import imports it."] if found else []
+
+
+def _describe_profile(path: Path) -> str:
+    if path.suffix == ".py":
+        return "a Python program; you review it before its first use"
+    try:
+        return one_line(f"model {profiles.load(path, write=False).model}", 200)
+    except (ProfileError, OSError) as error:
+        reason = error.problem if isinstance(error, ProfileError) else error.strerror
+        return one_line(f"cannot be used: {reason}", 200)
+
+
+def reset_profile(name: str) -> int:
+    """Set a profile back to what it was at first; the file as it was is kept beside it."""
+    path = profiles.find(name)
+    if path.parent != paths.profiles() or path.suffix != ".yaml":
+        raise ProfileError("only profiles in the profiles folder can be reset", path=path)
+    if path.exists():
+        kept = migration.keep(path, yaml_file.read_text(path))
+        _print(f"The previous profile is saved as {one_line(paths.short(kept))}.")
+    paths.make_private(path.parent)
+    yaml_file.replace_file(path, presets.text(path.stem) or starter())
+    _print(f"{one_line(path.stem)} was reset.")
+    return 0
+
+
+def import_profiles() -> int:
+    """Copy the profiles of Open Interpreter."""
+    from oi_tui.engine.open_interpreter import profiles as original_profiles
+
+    results = list(original_profiles.bring_in(original_profiles.found(), paths.profiles()))
+    source = original_profiles.folder()
+    _print("\n".join(map(str, results)) or f"There are no profiles in {one_line(paths.short(source))}.")
+    return 0
+
+
+def import_all() -> int:
+    """Bring in everything of Open Interpreter; its default profile becomes the default one."""
+    from oi_tui.engine.open_interpreter import setup
+    from oi_tui.engine.storage.store import Store
+
+    imported = setup.bring_in(Store(paths.conversations()))
+    lines = [str(imported)] if str(imported) else ["Nothing new was found in Open Interpreter's folders."]
+    if imported.default:
+        profiles.make_default(imported.default)
+        lines.append(f"{imported.default.stem} is the default profile now.")
+    _print("\n".join(lines))
+    return 0
+
+
+def _print(text: str) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        print(text, flush=True)  # noqa: T201
