@@ -20,6 +20,7 @@ from oi_tui.server.hosted_session import ConflictError
 from oi_tui.server.kernels import routes as kernels
 from oi_tui.server.kernels.channels import Kernel
 from oi_tui.server.openai import completions, responses
+from oi_tui.server.openai.completion_history import CompletionHistory
 from oi_tui.server.openai.response_store import ResponseStore
 from oi_tui.server.options import ServerOptions
 from oi_tui.server.sessions import NoRoomError, Sessions, UnknownSessionError
@@ -96,6 +97,7 @@ class Application(Starlette):
         self._sessions = Sessions(make, options.limits)
         self._kernels: dict[str, Kernel] = {}
         self._responses = ResponseStore()
+        self._completions = CompletionHistory()
         #: Called at the start, where somebody else's web server runs the application.
         self.announce: Callable[[], None] = _nothing
         self.use(options)
@@ -105,7 +107,7 @@ class Application(Starlette):
         self._guard = Guard(super().__call__, options)
         self._sessions.may_grant = options.allow_settings
         self.state.context = ServerContext(
-            options, self._sessions, self._guard, self._kernels, self._responses
+            options, self._sessions, self._guard, self._kernels, self._responses, self._completions
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

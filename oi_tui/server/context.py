@@ -7,17 +7,19 @@ import time
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import HTTPConnection, Request
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from oi_tui.server.guard import PROTOCOL, Guard, RefusedError
+from oi_tui.server.openai.completion_history import CompletionHistory
 from oi_tui.server.openai.response_store import ResponseStore
 from oi_tui.server.options import ServerOptions
 from oi_tui.server.sessions import Sessions
 
 _log = logging.getLogger(__name__)
+Result = TypeVar("Result")
 #: How sending to a client ends that has left, or takes nothing any more.
 _LEFT = (WebSocketDisconnect, TimeoutError, OSError)
 
@@ -32,6 +34,7 @@ class ServerContext:
     #: Jupyter's kernels by their ids.
     kernels: dict[str, Any]
     responses: ResponseStore
+    completions: CompletionHistory
 
 
 class Tempo:
@@ -60,8 +63,12 @@ async def read_object(request: Request) -> Mapping[str, Any]:
     """Return the body, a JSON object. Raises RefusedError."""
     try:
         body = json.loads(await request.body())
+        # Half of a pair of \\u escapes is no character, and could not be sent back.
+        json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise RefusedError(400, "The body has an escape that is no character: half of a pair.") from None
     except (ValueError, RecursionError):
-        raise RefusedError(400, "The body is not JSON.") from None
+        raise RefusedError(400, "The body is not JSON in UTF-8 without compression.") from None
     if not isinstance(body, dict):
         raise RefusedError(400, "The body must be a JSON object.")
     return body
@@ -73,6 +80,23 @@ def text_of(body: Mapping[str, Any], name: str, default: str | None = None) -> s
     if not isinstance(value, str):
         raise RefusedError(400, f"{name} must be text.")
     return value
+
+
+async def while_client_waits(request: Request, work: Coroutine[Any, Any, Result]) -> Result | None:
+    """Do the work for an answer; a client that leaves before ends it, and there is nothing to return."""
+    doing, leaving = asyncio.create_task(work), asyncio.create_task(_wait_for_leaving(request))
+    try:
+        await asyncio.wait([doing, leaving], return_when=asyncio.FIRST_COMPLETED)
+        return doing.result() if doing.done() else None
+    finally:
+        leaving.cancel()
+        if doing.cancel():
+            await asyncio.wait([doing])
+
+
+async def _wait_for_leaving(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def while_connected(socket: WebSocket, *work: Coroutine[Any, Any, None]) -> None:

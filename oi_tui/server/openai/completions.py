@@ -4,30 +4,40 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from oi_tui.engine.events import TurnEnded
-from oi_tui.messages import Message
+from oi_tui.engine.events import RunReported, TurnEnded, UsageReported
+from oi_tui.messages import InputRequested, Message
 from oi_tui.server.chunks import EventChunks
-from oi_tui.server.context import context_of, read_object
+from oi_tui.server.context import context_of, read_object, while_client_waits
 from oi_tui.server.event_log import EventReader, GapError, LogItem, Question
-from oi_tui.server.guard import RefusedError
-from oi_tui.server.hosted_session import ConflictError, HostedSession
-from oi_tui.server.openai.content import MODEL, content_messages
+from oi_tui.server.guard import RefusedError, error_body
+from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.openai.completion_history import SpokenBefore
+from oi_tui.server.openai.completion_request import CompletionRequest, Spoken, read_completion
+from oi_tui.server.openai.content import MODEL, content_messages, input_notice
 from oi_tui.server.sessions import DEFAULT
 
 _MODEL = {"id": MODEL, "object": "model", "created": 0, "owned_by": "oi-tui"}
-#: The header that chooses a session.
+#: The header that chooses a session, and its value for one of its own.
 SESSION_HEADER = "x-session"
+_NEW = "new"
+_SUPERSEDED = (
+    "Another request in this session stopped this one. Give each conversation its own session with the "
+    "header X-Session: new."
+)
 _GAP = "\n(There was more output than could be sent in time; a part of it is missing here.)\n"
 _QUESTION = "Do you want to run this code?"
 #: Messages of the original that change how the server works.
 _MODES = ("{CONTEXT_MODE_ON}", "{CONTEXT_MODE_OFF}", "{REQUIRE_START_ON}", "{REQUIRE_START_OFF}", "{START}")
 _STOP_SECONDS = 30.0
+#: The engine has tried again already; what ran before a failure must not run a second time.
+_NO_RETRY = {"x-should-retry": "false"}
 
 
 async def chat_completions(request: Request) -> Response:
@@ -35,23 +45,26 @@ async def chat_completions(request: Request) -> Response:
 
     While code waits for approval, the answer "yes" runs it. Any other message rejects it.
     """
-    body = await read_object(request)
-    session = await context_of(request).sessions.find(request.headers.get(SESSION_HEADER, DEFAULT))
-    messages = _last_message(body)
-    words = messages[0].content.strip() if len(messages) == 1 and messages[0].type == "message" else ""
-    if words == "{STOP}":
+    wanted = read_completion(await read_object(request))
+    session, new = await _choose(request, wanted)
+    if wanted.words == "{STOP}":
         session.stop()
-        return JSONResponse(_whole(body, "", "stop"))
-    if words in ("{AUTO_RUN_ON}", "{AUTO_RUN_OFF}"):
-        await _set_auto_run(request, session, words == "{AUTO_RUN_ON}")
-        return JSONResponse(_whole(body, "", "stop"))
-    if words in _MODES:
-        raise RefusedError(400, f"{words} is not supported: each request is answered.")
-    texts = _texts(session, messages, words.lower().strip(".!? ") == "yes")
-    if body.get("stream") is True:
-        return StreamingResponse(_stream(body, texts), media_type="text/event-stream")
-    content = "".join([text async for text in texts])
-    return JSONResponse(_whole(body, content, "stop"))
+        return JSONResponse(_whole(wanted, "", None))
+    if wanted.words in ("{AUTO_RUN_ON}", "{AUTO_RUN_OFF}"):
+        await _set_auto_run(request, session, wanted.words == "{AUTO_RUN_ON}")
+        return JSONResponse(_whole(wanted, "", None))
+    if wanted.words in _MODES:
+        raise RefusedError(400, f"{wanted.words} is not supported: each request is answered.")
+    reply = _Reply(session, context_of(request).completions.of(session))
+    texts = reply.texts(wanted, new)
+    # What cannot begin is refused, before a stream is promised.
+    await anext(texts)
+    if wanted.stream:
+        return StreamingResponse(_stream(wanted, reply, texts), media_type="text/event-stream")
+    content = await while_client_waits(request, _join(texts))
+    if reply.failure:
+        return JSONResponse(error_body(reply.status, reply.failure), reply.status, _NO_RETRY)
+    return JSONResponse(_whole(wanted, content or "", reply.usage))
 
 
 async def models(_request: Request) -> Response:
@@ -74,50 +87,142 @@ async def _set_auto_run(request: Request, session: HostedSession, on: bool) -> N
     await asyncio.to_thread(session.backend.change, {"auto_run": on})
 
 
-def _last_message(body: Mapping[str, Any]) -> list[Message]:
-    """The last message, which must be the person's. Raises RefusedError."""
-    messages = body.get("messages")
-    last = messages[-1] if isinstance(messages, list) and messages else None
-    if not isinstance(last, dict) or last.get("role") != "user":
-        raise RefusedError(400, 'messages must end with a message of the role "user".')
-    return content_messages(last.get("content"))
+async def _choose(request: Request, wanted: CompletionRequest) -> tuple[HostedSession, Sequence[Spoken]]:
+    """The session that a request continues, and what is new in it.
+
+    That is the session of the header, or the one that had the conversation which the client sends. A
+    client that sends no replies talks with the default session, unless the header is `new`; another
+    history is a new session.
+    """
+    context, spoken = context_of(request), wanted.spoken
+    named = request.headers.get(SESSION_HEADER)
+    if named is not None and named != _NEW:
+        session, count = await context.sessions.find(named), len(spoken) - 1
+    elif found := context.completions.find(spoken):
+        session, count = found
+    elif named == _NEW:
+        session, count = await context.sessions.create(disposable=True), 0
+    elif not any(item.role == "assistant" for item in spoken):
+        session = await context.sessions.find(DEFAULT)
+        count = context.completions.of(session).count(spoken)
+    else:
+        session, count = await context.sessions.find(DEFAULT), 0
+        if session.messages or session.busy:
+            session = await context.sessions.create(disposable=True)
+    return session, spoken[count:]
 
 
-async def _texts(session: HostedSession, messages: list[Message], agrees: bool) -> AsyncIterator[str]:
-    """Begin a turn, or approve the code that waits; then yield text until the turn ends or asks."""
-    with EventReader(session.log) as reader:
+def _messages(instructions: str, spoken: Sequence[Spoken]) -> Iterator[Message]:
+    """What begins a turn: instructions, messages that the session does not have yet, and the last one."""
+    if instructions:
+        yield from content_messages(instructions)
+    for item in spoken:
+        for message in item.messages:
+            yield message.but(role="assistant") if item.role == "assistant" else message
+
+
+class _Reply:
+    """The text of one reply, which ends with the turn, a question, or a program that waits for input."""
+
+    def __init__(self, session: HostedSession, before: SpokenBefore) -> None:
+        self._session = session
+        self._before = before
+        #: Why there is no whole reply; empty where there is. The status is that of an answer which says so.
+        self.failure = ""
+        self.status = 502
+        #: Whether another client has stopped the turn.
+        self.superseded = False
+        self.usage: dict[str, int] | None = None
+        self._over = False
+
+    async def texts(self, wanted: CompletionRequest, new: Sequence[Spoken]) -> AsyncGenerator[str, None]:
+        """Begin, then yield text; the first one is empty. A client that leaves stops the turn."""
+        session = self._session
+        with EventReader(session.log) as reader:
+            await self._begin(reader, wanted, new)
+            began = session.used
+            self._before.supersede = self._supersede
+            try:
+                yield ""
+                async for text in self._until_quiet(reader):
+                    self._before.add("assistant", text)
+                    yield text
+            finally:
+                # Another client may have begun the next turn since.
+                if not self._over and session.used == began:
+                    session.stop()
+
+    def _supersede(self) -> None:
+        self.superseded = True
+
+    async def _begin(self, reader: EventReader, wanted: CompletionRequest, new: Sequence[Spoken]) -> None:
+        """Approve the code that waits, type to the program that waits, or begin a turn."""
+        session, before = self._session, self._before
         question = session.question
-        if question and agrees:
+        if question and wanted.words.lower().strip(".!? ") == "yes":
             session.answer(question.id, question.hash, "run")
+        elif session.waits_for and wanted.words:
+            session.send_input(wanted.words)
         else:
             if session.busy:
+                before.supersede()
                 session.stop()
                 await asyncio.to_thread(session.wait, _STOP_SECONDS)
                 reader.skip()
-            session.say(messages)
-        async for text in _until_quiet(session, reader):
-            yield text
+            changed = wanted.instructions if wanted.instructions != before.instructions else ""
+            session.say(list(_messages(changed, new)))
+            before.instructions = wanted.instructions or before.instructions
+        for item in new:
+            before.add(item.role, item.text)
 
+    async def _until_quiet(self, reader: EventReader) -> AsyncIterator[str]:
+        chunks = EventChunks()
+        while True:
+            try:
+                entries = await reader.next()
+            except GapError:
+                yield _GAP
+                reader.skip()
+                if not self._session.busy or self._session.question:
+                    self._over = True
+                    return
+                continue
+            for entry in entries:
+                for chunk in chunks.of(entry.item):
+                    if text := _text(chunk):
+                        yield text
+                if text := self._take(entry.item):
+                    yield text
+                if self._over:
+                    return
 
-async def _until_quiet(session: HostedSession, reader: EventReader) -> AsyncIterator[str]:
-    chunks = EventChunks()
-    while True:
-        try:
-            entries = await reader.next()
-        except GapError:
-            yield _GAP
-            reader.skip()
-            if not session.busy or session.question:
-                return
-            continue
-        for entry in entries:
-            for chunk in chunks.of(entry.item):
-                if text := _text(chunk):
-                    yield text
-            if isinstance(entry.item, TurnEnded | Question):
-                if text := _last_words(entry.item):
-                    yield text
-                return
+    def _take(self, item: LogItem) -> str:
+        """Return the last words of a reply; note its end, its failure and its usage."""
+        match item:
+            case Question(request=request):
+                self._over = True
+                return f"{request.caution} {_QUESTION}" if request.caution else _QUESTION
+            case RunReported(_, InputRequested(prompt)):
+                self._over = True
+                return f"\n{input_notice(prompt)}"
+            case UsageReported(prompt, completion):
+                before = self.usage or {"prompt_tokens": 0, "completion_tokens": 0}
+                read, written = before["prompt_tokens"] + prompt, before["completion_tokens"] + completion
+                self.usage = {
+                    "prompt_tokens": read,
+                    "completion_tokens": written,
+                    "total_tokens": read + written,
+                }
+            case TurnEnded("failed", reason, setting):
+                self._over = True
+                self.failure = f"{reason or 'The turn failed.'}{f' (setting {setting})' if setting else ''}"
+            case TurnEnded("interrupted") if self.superseded:
+                self._over = True
+                self.failure, self.status = _SUPERSEDED, 409
+            case TurnEnded(outcome, reason):
+                self._over = True
+                return (reason or "") if outcome == "paused" else ""
+        return ""
 
 
 def _text(chunk: Mapping[str, Any]) -> str:
@@ -134,41 +239,44 @@ def _text(chunk: Mapping[str, Any]) -> str:
     return ""
 
 
-def _last_words(item: LogItem) -> str:
-    if isinstance(item, Question):
-        caution = item.request.caution
-        return f"{caution} {_QUESTION}" if caution else _QUESTION
-    if isinstance(item, TurnEnded) and item.outcome in ("failed", "paused"):
-        return item.reason or ""
-    return ""
+async def _join(texts: AsyncGenerator[str, None]) -> str:
+    async with aclosing(texts):
+        return "".join([text async for text in texts])
 
 
-async def _stream(body: Mapping[str, Any], texts: AsyncIterator[str]) -> AsyncIterator[bytes]:
-    name, created = f"chatcmpl-{secrets.token_hex(12)}", int(time.time())
+async def _stream(
+    wanted: CompletionRequest, reply: _Reply, texts: AsyncGenerator[str, None]
+) -> AsyncIterator[bytes]:
+    head = _head(wanted, "chat.completion.chunk")
 
     def line(delta: dict[str, Any], reason: str | None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        chunk = {"id": name, "object": "chat.completion.chunk", "created": created}
-        record = {**chunk, "model": body.get("model", MODEL), "choices": [choice]}
-        return f"data: {json.dumps(record)}\n\n".encode()
+        return _line({**head, "choices": [choice]})
 
-    yield line({"role": "assistant", "content": ""}, None)
-    try:
+    async with aclosing(texts):
+        yield line({"role": "assistant", "content": ""}, None)
         async for text in texts:
             yield line({"content": text}, None)
-    except ConflictError as problem:
-        yield f"data: {json.dumps({'error': {'message': str(problem)}})}\n\n".encode()
-    yield line({}, "stop")
-    yield b"data: [DONE]\n\n"
+        if reply.failure:
+            yield _line(error_body(reply.status, reply.failure))
+        else:
+            yield line({}, "stop")
+            if wanted.usage_in_stream:
+                yield _line({**head, "choices": [], "usage": reply.usage})
+        yield b"data: [DONE]\n\n"
 
 
-def _whole(body: Mapping[str, Any], content: str, reason: str) -> dict[str, Any]:
+def _line(record: Mapping[str, Any]) -> bytes:
+    return f"data: {json.dumps(record)}\n\n".encode()
+
+
+def _head(wanted: CompletionRequest, kind: str) -> dict[str, Any]:
+    name = f"chatcmpl-{secrets.token_hex(12)}"
+    return {"id": name, "object": kind, "created": int(time.time()), "model": wanted.model}
+
+
+def _whole(wanted: CompletionRequest, content: str, usage: Mapping[str, int] | None) -> dict[str, Any]:
     message = {"role": "assistant", "content": content}
-    return {
-        "id": f"chatcmpl-{secrets.token_hex(12)}",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": body.get("model", MODEL),
-        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-        "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
-    }
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    head = {**_head(wanted, "chat.completion"), "choices": [choice]}
+    return {**head, "usage": dict(usage)} if usage else head

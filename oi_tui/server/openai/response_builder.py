@@ -5,10 +5,18 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from oi_tui.engine.events import MessageGrew, MessageRecorded, MessageStarted, TurnEnded, UsageReported
+from oi_tui.engine.events import (
+    MessageGrew,
+    MessageRecorded,
+    MessageStarted,
+    RunReported,
+    TurnEnded,
+    UsageReported,
+)
 from oi_tui.engine.output.plain import plain
-from oi_tui.messages import Message
+from oi_tui.messages import InputRequested, Message
 from oi_tui.server.event_log import LogItem, Question
+from oi_tui.server.openai.content import input_notice
 from oi_tui.server.openai.response_request import LABEL, Item, ResponseRequest
 
 _FINAL = ("finished", "failed", "interrupted", "lost", "rejected", "skipped", "unfinished")
@@ -28,6 +36,8 @@ class ResponseBuilder:
         self._known = known
         self._items: dict[str, tuple[int, Event]] = {}
         self._outputs: dict[str, Event] = {}
+        #: Output whose call has no item here yet.
+        self._late: list[Event] = []
         self._over = False
         self.response: Event = {
             "id": id,
@@ -97,6 +107,12 @@ class ResponseBuilder:
                 if parent in self._items:
                     logs = self._outputs[message.id] = {"type": "logs", "logs": ""}
                     self._items[parent][1]["outputs"].append(logs)
+            case MessageRecorded(Message(type="console", parent=str(parent)) as message):
+                if message.id not in self._outputs:
+                    # The run began in an earlier response, which ended when its program waited for input.
+                    logs = {"type": "logs", "logs": plain(message.content)[:_MOST_LOGS]}
+                    late = self._items[parent][1]["outputs"] if parent in self._items else self._late
+                    late.append(logs)
             case MessageGrew(id, text):
                 yield from self._grow(id, text)
             case MessageRecorded(Message(role="assistant", type="message") as message):
@@ -112,6 +128,11 @@ class ResponseBuilder:
                 self._count(item)
             case Question():
                 yield from self._ask(item)
+            case RunReported(code, InputRequested(prompt)):
+                asked = f"{code}_input_{self._number}"
+                notice = Message(role="assistant", type="message", content=input_notice(prompt), id=asked)
+                yield from self._finish_text(notice)
+                self._over = True
             case TurnEnded(outcome, reason):
                 self._over = True
                 if outcome in ("failed", "paused"):
@@ -167,6 +188,8 @@ class ResponseBuilder:
         if message.id not in self._items:
             # Clients keep one item for each id, and the response that asked had this code as well.
             yield from self._begin_call(message, f"{message.id}_run")
+            self._items[message.id][1]["outputs"].extend(self._late)
+            self._late.clear()
         item = self._items[message.id][1]
         if not item["code"] and message.content:
             yield self._of(message.id, "code_interpreter_call_code.delta", delta=message.content)

@@ -9,7 +9,7 @@ from typing import Any
 
 from oi_tui.messages import Message
 from oi_tui.server.guard import RefusedError
-from oi_tui.server.openai.content import MODEL, content_messages
+from oi_tui.server.openai.content import MODEL, content_messages, read_switch
 
 #: The server of MCP that OpenAI's clients think they approve calls of.
 LABEL = "oi-tui"
@@ -52,7 +52,7 @@ def read_request(body: Mapping[str, Any]) -> ResponseRequest:
     for name, value in (("instructions", instructions), ("previous_response_id", previous)):
         if value is not None and not isinstance(value, str):
             raise RefusedError(400, f"{name} must be text.", param=name)
-    background, store = _switch(body, "background"), _switch(body, "store", default=True)
+    background, store = read_switch(body, "background"), read_switch(body, "store", default=True)
     if background and not store:
         raise RefusedError(400, "background needs store: a response that is not kept cannot be fetched.")
     _check_format(body.get("text"))
@@ -63,17 +63,10 @@ def read_request(body: Mapping[str, Any]) -> ResponseRequest:
         previous=previous,
         tools=_tools(body.get("tools")),
         metadata=_metadata(body.get("metadata")),
-        stream=_switch(body, "stream"),
+        stream=read_switch(body, "stream"),
         background=background,
         store=store,
     )
-
-
-def _switch(body: Mapping[str, Any], name: str, *, default: bool = False) -> bool:
-    value = body.get(name)
-    if value is not None and not isinstance(value, bool):
-        raise RefusedError(400, f"{name} must be true or false.", param=name)
-    return default if value is None else value
 
 
 def _check_format(text: object) -> None:

@@ -4,7 +4,6 @@ Code that needs approval ends the response with an `mcp_approval_request`; the c
 `mcp_approval_response`.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +11,7 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from oi_tui.server.context import ServerContext, context_of, read_object
+from oi_tui.server.context import ServerContext, context_of, read_object, while_client_waits
 from oi_tui.server.guard import RefusedError
 from oi_tui.server.openai.content import content_messages
 from oi_tui.server.openai.response_request import Item, ResponseRequest, messages_of, read_request
@@ -107,7 +106,9 @@ async def _begin(context: ServerContext, wanted: ResponseRequest) -> StoredRespo
     new = wanted.instructions if wanted.instructions and wanted.instructions != told else None
     messages = [*(content_messages(new) if new else ()), *messages_of((*history, *items))]
     stored = StoredResponse(replace(wanted, items=items), session, earlier)
-    await stored.begin(lambda: session.say(messages), messages)
+    typed = "\n".join(message.content for message in messages if message.type == "message")
+    waits = session.waits_for and typed
+    await stored.begin(lambda: session.send_input(typed) if waits else session.say(messages), messages)
     context.responses.put(stored)
     return stored
 
@@ -160,16 +161,8 @@ def _streamed(stored: StoredResponse, after: int, *, stops: bool) -> Response:
 
 async def _wait_while_connected(request: Request, stored: StoredResponse) -> None:
     """Wait for the end; a client that leaves before it stops the response."""
-    end, leaving = asyncio.create_task(stored.wait()), asyncio.create_task(_wait_for_leaving(request))
     try:
-        await asyncio.wait([end, leaving], return_when=asyncio.FIRST_COMPLETED)
+        await while_client_waits(request, stored.wait())
     finally:
-        end.cancel()
-        leaving.cancel()
         if not stored.over:
             stored.session.stop()
-
-
-async def _wait_for_leaving(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -1,0 +1,79 @@
+"""Finds the session that has the conversation which a client of chat completions sends again."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from oi_tui.server.hosted_session import HostedSession
+from oi_tui.server.openai.completion_request import Spoken
+
+#: So much is remembered of each session: messages, and characters of each.
+_MOST_MESSAGES = 1_000
+_MOST_CHARACTERS = 20_000
+
+
+@dataclass(slots=True)
+class SpokenBefore:
+    """What a session and its clients said to each other, as the clients know it."""
+
+    items: list[tuple[str, str]] = field(default_factory=list)
+    #: The instructions that the session got last.
+    instructions: str = ""
+    #: Tells the client that follows the turn now that another one stops it.
+    supersede: Callable[[], None] = lambda: None
+
+    def add(self, role: str, text: str) -> None:
+        """Remember a message, or more of the last one where the assistant goes on."""
+        if role == "assistant" and self.items and self.items[-1][0] == "assistant":
+            text = self.items.pop()[1] + text
+        self.items.append((role, text[: _MOST_CHARACTERS * 2]))
+        del self.items[:-_MOST_MESSAGES]
+
+    def count(self, spoken: Sequence[Spoken]) -> int:
+        """Count the messages at the start of a client's list with which the conversation here ends."""
+        for count in range(min(len(spoken) - 1, len(self.items)), 0, -1):
+            if all(map(_is_same, spoken[:count], self.items[-count:])):
+                return count
+        return 0
+
+
+class CompletionHistory:
+    """Remembers what was said in each session, as long as there is the session."""
+
+    def __init__(self) -> None:
+        self._sessions: WeakKeyDictionary[HostedSession, SpokenBefore] = WeakKeyDictionary()
+
+    def of(self, session: HostedSession) -> SpokenBefore:
+        """What was said in this session."""
+        return self._sessions.setdefault(session, SpokenBefore())
+
+    def find(self, spoken: Sequence[Spoken]) -> tuple[HostedSession, int] | None:
+        """Find the session that a client's list continues, and how many of its messages it has."""
+        found = [
+            (count, session.used, session)
+            for session, before in list(self._sessions.items())
+            if not session.closed and (count := before.count(spoken))
+        ]
+        found = [item for item in found if _is_answered(spoken[: item[0]])]
+        if not found:
+            return None
+        count, _, session = max(found, key=lambda item: item[:2])
+        return session, count
+
+
+def _is_answered(spoken: Sequence[Spoken]) -> bool:
+    return any(item.role == "assistant" for item in spoken)
+
+
+def _is_same(spoken: Spoken, known: tuple[str, str]) -> bool:
+    """Whether a client's message is one that is known; of a reply it may have got only the start."""
+    role, text = known
+    theirs, ours = _essence(spoken.text), _essence(text)
+    if spoken.role != role:
+        return False
+    return theirs == ours or (role == "assistant" and bool(theirs) and ours.startswith(theirs))
+
+
+def _essence(text: str) -> str:
+    """Text without what clients change: space and line ends."""
+    return "".join(text[: _MOST_CHARACTERS * 2].split())[:_MOST_CHARACTERS]

@@ -1,0 +1,101 @@
+"""What a client asks of chat completions: the fields of the request, checked, and its messages."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oi_tui.messages import Message
+from oi_tui.server.guard import RefusedError
+from oi_tui.server.openai.content import MODEL, content_messages, read_switch
+
+#: Fields that would change the reply and cannot be honoured: values that ask for nothing, and advice.
+_UNSUPPORTED: Mapping[str, tuple[tuple[object, ...], str]] = {
+    "tools": (([],), "code is run here; add tools to the profile as mcp_servers"),
+    "functions": (([],), "code is run here; add tools to the profile as mcp_servers"),
+    "response_format": (({"type": "text"},), "replies are text"),
+    "n": ((1,), "there is one reply"),
+    "logprobs": ((False,), "leave it out"),
+    "stop": (([], ""), "leave it out"),
+    "audio": ((), "replies are text"),
+    "modalities": ((["text"],), "replies are text"),
+}
+_ROLES = ("system", "developer", "user", "assistant")
+_MOST_MESSAGES = 10_000
+_LAST = 'messages must end with a message of the role "user".'
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A message of the user or the assistant in the client's list."""
+
+    role: str
+    messages: Sequence[Message]
+
+    @property
+    def text(self) -> str:
+        """Its text; images are left out."""
+        return "\n".join(item.content for item in self.messages if item.type == "message")
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRequest:
+    """The body of a request, as far as it is used."""
+
+    model: str
+    stream: bool
+    usage_in_stream: bool
+    instructions: str
+    spoken: Sequence[Spoken]
+
+    @property
+    def words(self) -> str:
+        """The last message, where it is nothing but text."""
+        last = self.spoken[-1].messages
+        return last[0].content.strip() if len(last) == 1 and last[0].type == "message" else ""
+
+
+def read_completion(body: Mapping[str, Any]) -> CompletionRequest:
+    """Check the fields of a request. Raises RefusedError."""
+    for name, (same, advice) in _UNSUPPORTED.items():
+        if body.get(name) is not None and body[name] not in same:
+            raise RefusedError(400, f"{name} is not supported: {advice}.", param=name)
+    model, options = body.get("model"), body.get("stream_options")
+    if model is not None and not isinstance(model, str):
+        raise RefusedError(400, "model must be text.", param="model")
+    if options is not None and not isinstance(options, dict):
+        raise RefusedError(400, "stream_options must be an object.", param="stream_options")
+    instructions, spoken = _read_messages(body.get("messages"))
+    return CompletionRequest(
+        model=model or MODEL,
+        stream=read_switch(body, "stream"),
+        usage_in_stream=read_switch(options or {}, "include_usage"),
+        instructions=instructions,
+        spoken=spoken,
+    )
+
+
+def _read_messages(given: object) -> tuple[str, Sequence[Spoken]]:
+    """The instructions of a list of messages, and all that was said. Raises RefusedError."""
+    if not isinstance(given, list) or not given:
+        raise RefusedError(400, _LAST, param="messages")
+    if len(given) > _MOST_MESSAGES:
+        raise RefusedError(400, f"messages may have {_MOST_MESSAGES:,} items.", param="messages")
+    instructions, spoken = [], []
+    for number, item in enumerate(given):
+        role = item.get("role") if isinstance(item, dict) else None
+        if role not in _ROLES:
+            names = ", ".join(_ROLES)
+            raise RefusedError(400, f"messages[{number}].role must be one of {names}.", param="messages")
+        assert isinstance(item, dict)
+        if role == "assistant" and not item.get("content"):
+            continue
+        said = Spoken(role, content_messages(item.get("content")))
+        if role in ("user", "assistant"):
+            spoken.append(said)
+        else:
+            instructions.append(said.text)
+    if not spoken or given[-1].get("role") != "user":
+        raise RefusedError(400, _LAST, param="messages")
+    if not any(item.content.strip() for item in spoken[-1].messages):
+        raise RefusedError(400, "The last message is empty.", param="messages")
+    return "\n\n".join(instructions), spoken

@@ -1,0 +1,227 @@
+"""OpenAI's chat completions, with OpenAI's own library."""
+
+import threading
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette (extra server) is not installed here")
+pytest.importorskip("uvicorn", reason="uvicorn (extra server) is not installed here")
+
+import openai
+
+from oi_tui.engine.llm.base import ErrorInfo, Text, Usage
+from oi_tui.server.hosted_session import HostedSession
+from tests.fakes import call
+from tests.unit.server.conftest import Serve
+from tests.unit.server.running import PATIENCE, Running
+
+MODEL = "open-interpreter"
+
+
+def client_of(running: Running) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{running.address}/v1", api_key=running.options.token)
+
+
+def user(words: str) -> dict[str, Any]:
+    return {"role": "user", "content": words}
+
+
+def ask(client: openai.OpenAI, *messages: dict[str, Any], **options: Any) -> Any:
+    return client.chat.completions.create(model=MODEL, messages=list(messages), **options)  # type: ignore[call-overload]
+
+
+def words_of(client: openai.OpenAI, *messages: dict[str, Any], **options: Any) -> str:
+    return str(ask(client, *messages, **options).choices[0].message.content)
+
+
+def sessions_of(running: Running) -> list[HostedSession]:
+    return running.app.state.context.sessions.all  # type: ignore[no-any-return]
+
+
+def sent(running: Running) -> list[tuple[str, str]]:
+    """What the model was asked last, without the system message."""
+    return [(m["role"], m["content"]) for m in running.llm.requests[-1].messages[1:]]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_turn_that_fails_is_an_error_and_is_not_tried_again(serve: Serve, streamed: bool) -> None:
+    running = serve([ErrorInfo("key", "The key is wrong.", "llm.api_key")], [Text("Better.")])
+    with client_of(running) as client:
+        kind = openai.APIError if streamed else openai.InternalServerError
+        with pytest.raises(kind, match=r"The key is wrong. \(setting llm.api_key\)"):
+            list(ask(client, user("Hi"), stream=streamed))
+        assert len(running.llm.requests) == 1
+        assert words_of(client, user("Hi")) == "Better."
+
+
+def test_usage_is_that_of_all_requests_or_is_left_out(serve: Serve) -> None:
+    replies = [[call("print(1)"), Usage(10, 5)], [Text("Done."), Usage(20, 2)]]
+    running = serve(*replies, *replies, [Text("No count.")], auto_run=True)
+    with client_of(running) as client:
+        assert ask(client, user("Print")).usage.total_tokens == 37
+        chunks = list(ask(client, user("Print"), stream=True, stream_options={"include_usage": True}))
+        assert [chunk.usage.prompt_tokens for chunk in chunks if chunk.usage] == [30]
+        assert chunks[-1].choices == []
+        assert ask(client, user("Print")).usage is None
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_client_that_leaves_stops_the_turn(serve: Serve, streamed: bool) -> None:
+    running = serve([Text("Begin."), call("hang")], auto_run=True)
+    with client_of(running) as client:
+        if streamed:
+            stream = ask(client, user("Go"), stream=True)
+            next(chunk for chunk in stream if "hang" in (chunk.choices[0].delta.content or ""))
+            assert running.computer.running.wait(PATIENCE)
+            stream.close()
+        else:
+            with pytest.raises(openai.APITimeoutError):
+                ask(client.with_options(timeout=0.5, max_retries=0), user("Go"))
+        assert sessions_of(running)[0].wait(PATIENCE)
+
+
+def test_a_question_is_kept_when_its_client_leaves(serve: Serve) -> None:
+    running = serve([call("print(1)")], [Text("Done.")])
+    with client_of(running) as client:
+        assert "Do you want to run this code?" in words_of(client, user("Go"))
+    with client_of(running) as client:
+        assert words_of(client, user("Yes!")).endswith("Done.")
+    assert running.computer.ran == [("python", "print(1)")]
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]}, "tools"),
+        ({"response_format": {"type": "json_object"}}, "response_format"),
+        ({"n": 2}, "n"),
+        ({"logprobs": True}, "logprobs"),
+        ({"stop": ["END"]}, "stop"),
+        ({"extra_body": {"stream": "true"}}, "stream"),
+        ({"extra_body": {"model": 5}}, "model"),
+        ({"extra_body": {"messages": "Hi"}}, "messages"),
+        ({"extra_body": {"messages": [{"role": "tool", "content": "x"}]}}, "messages"),
+        ({"extra_body": {"messages": [user("Hi"), {"role": "assistant", "content": "Hi"}]}}, "messages"),
+        ({"extra_body": {"messages": [user(" ")]}}, "messages"),
+    ],
+)
+def test_what_cannot_be_honoured_is_refused_by_name(serve: Serve, given: dict[str, Any], names: str) -> None:
+    running = serve()
+    with client_of(running) as client, pytest.raises(openai.BadRequestError) as refused:
+        ask(client, user("Hi"), **given)
+    assert refused.value.param == names
+    assert names in refused.value.message
+    assert running.llm.requests == []
+
+
+def test_fields_that_ask_for_nothing_are_taken(serve: Serve) -> None:
+    running = serve([Text("Fine.")])
+    given: dict[str, Any] = {"tools": [], "n": 1, "stop": None, "temperature": 0.5, "max_tokens": 5}
+    with client_of(running) as client:
+        assert words_of(client, user("Hi"), response_format={"type": "text"}, **given) == "Fine."
+
+
+def test_conversations_of_clients_that_send_all_of_it_are_kept_apart(serve: Serve) -> None:
+    running = serve(*([Text(f"Reply {number}.")] for number in range(1, 6)))
+    with client_of(running) as client:
+        one = [
+            user("My name is Anna."),
+            {"role": "assistant", "content": words_of(client, user("My name is Anna."))},
+        ]
+        # One that began elsewhere, then the first one again; a client may change space and cut a reply.
+        two = [user("I am Bob."), {"role": "assistant", "content": "Hello Bob."}]
+        assert words_of(client, *two, user("Who am I?")) == "Reply 2."
+        assert sent(running) == [("user", "I am Bob."), ("assistant", "Hello Bob."), ("user", "Who am I?")]
+        one[1]["content"] = " Reply\n1"
+        assert words_of(client, *one, user("Who am I?")) == "Reply 3."
+        assert sent(running)[:2] == [("user", "My name is Anna."), ("assistant", "Reply 1.")]
+        assert len(sent(running)) == 3
+        two += [user("Who am I?"), {"role": "assistant", "content": "Reply 2."}]
+        assert words_of(client, *two, user("Sure?")) == "Reply 4."
+        assert [words for _, words in sent(running)][-3:] == ["Who am I?", "Reply 2.", "Sure?"]
+    assert len(sessions_of(running)) == 2
+
+
+def test_code_is_approved_in_the_conversation_that_has_it(serve: Serve) -> None:
+    running = serve([call("print(1)")], [Text("Ran.")], [Text("Ran nothing.")])
+    with client_of(running) as client:
+        asked = words_of(client, user("Print"))
+        other = [user("Delete all"), {"role": "assistant", "content": asked}]
+        assert words_of(client, *other, user("yes")) == "Ran."
+        assert running.computer.ran == []
+        mine = [user("Print"), {"role": "assistant", "content": asked}]
+        assert "Ran nothing." in words_of(client, *mine, user("yes"))
+    assert running.computer.ran == [("python", "print(1)")]
+
+
+def test_instructions_are_told_once_and_again_when_they_change(serve: Serve) -> None:
+    running = serve()
+    brief, long = ({"role": "system", "content": f"Be {how}."} for how in ("brief", "long"))
+    with client_of(running) as client:
+        for instructions in (brief, brief, long):
+            ask(client, instructions, user("Hi"))
+    said = "\n".join(words for role, words in sent(running) if role == "user")
+    assert (said.count("Be brief."), said.count("Be long.")) == (1, 1)
+
+
+def test_a_program_that_waits_for_input_gets_the_next_message(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = serve([call("ask")], [Text("Hello Anna.")], auto_run=True)
+    typed: list[str] = []
+
+    def take(text: str) -> None:
+        typed.append(text)
+        running.computer.interrupted.set()
+
+    with client_of(running) as client:
+        asked = words_of(client, user("Ask"))
+        assert asked.endswith("The program waits for input: What is your name?")
+        monkeypatch.setattr(sessions_of(running)[0].backend, "send_input", take)
+        assert words_of(client, user("Anna")) == "Hello Anna."
+    assert typed == ["Anna"]
+
+
+def test_a_request_that_another_one_stopped_says_so(serve: Serve) -> None:
+    running = serve([call("hang")], [Text("Second.")], auto_run=True)
+    problems: list[str] = []
+
+    def first() -> None:
+        with pytest.raises(openai.ConflictError) as stopped:
+            ask(client, user("One"))
+        problems.append(stopped.value.message)
+
+    with client_of(running) as client:
+        thread = threading.Thread(target=first)
+        thread.start()
+        assert running.computer.running.wait(PATIENCE)
+        threading.Timer(0.1, running.computer.interrupted.set).start()
+        assert words_of(client, user("Two")) == "Second."
+        thread.join(PATIENCE)
+    assert "X-Session: new" in problems[0]
+    assert len(running.llm.requests) == 2
+
+
+def test_each_conversation_can_have_its_own_session(serve: Serve) -> None:
+    running = serve([Text("One.")], [Text("Two.")], [Text("Three.")])
+    with client_of(running).with_options(default_headers={"X-Session": "new"}) as client:
+        one = words_of(client, user("A"))
+        assert words_of(client, user("B")) == "Two."
+        assert sent(running) == [("user", "B")]
+        assert words_of(client, user("A"), {"role": "assistant", "content": one}, user("C")) == "Three."
+        assert [words for _, words in sent(running)] == ["A", "One.", "C"]
+    assert len(sessions_of(running)) == 2
+
+
+def test_half_a_character_and_compressed_bodies_are_refused(serve: Serve) -> None:
+    running = serve()
+    head = {"Content-Type": "application/json"}
+    with running.http() as client:
+        for body, named in (
+            (b'{"model": "\\ud800", "messages": []}', "half of a pair"),
+            (b"\x1f\x8b\x08\x00", "without compression"),
+        ):
+            answer = client.post("/v1/chat/completions", content=body, headers=head)
+            assert answer.status_code == 400
+            assert named in answer.json()["error"]["message"]
