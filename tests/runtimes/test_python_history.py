@@ -15,7 +15,7 @@ from tests.runtimes.playing import Played
 def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
     """A computer with the Python of the tests, which may have IPython."""
     computer = Computer(cwd=tmp_path_factory.mktemp("history"), python=sys.executable)
-    assert run(computer, "None", 1).state == "finished"
+    assert run(computer, "before = (_, __, ___)", 1).state == "finished"
     yield computer
     computer.close()
 
@@ -44,6 +44,11 @@ def test_names_of_the_program_come_first_and_nothing_is_added_to_its_variables(p
     )
     assert run(python, "Out = 'mine'\nOut", 21).text == "'mine'\n"
     assert run(python, "del Out\nOut[21]", 22).text == "'mine'\n"
+
+
+def test_the_names_of_results_are_empty_texts_before_the_first(python: Computer) -> None:
+    assert run(python, "before", 5).text == "('', '', '')\n"
+    assert run(python, "6 * 7\n_", 6).text == "('', '', '')\n"
 
 
 def test_a_failed_cell_and_a_number_that_is_used_again(python: Computer) -> None:

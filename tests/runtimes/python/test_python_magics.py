@@ -45,6 +45,11 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("%env OI_ONE=1\n%env OI_ONE", "env: OI_ONE=1\n'1'\n"),
         ("%mkdir -p inner\n%cd inner\n%cd -q -\n!basename inner", r".*/inner\ninner\n"),
         ("%pwd", r"'/.*'\n"),
+        ("pwd", r"'/.*'\n"),
+        ("who_ls\n", r"\[.*\]\n"),
+        ("ls -ad", r"\.\n"),
+        ("pwd = 'mine'\npwd", "'mine'\n"),
+        ("!echo kept > oi_cat\ncat oi_cat", "kept\n"),
         ("!!echo listed", r"\['listed'\]\n"),
         ("!echo a \\\n   b", r"a b\n"),
         ("# a comment\n\n%%bash\necho below", "below\n"),
@@ -93,6 +98,10 @@ def test_what_notebooks_understand_is_understood(shared: Computer, code: str, te
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
+        ("rm -rf", "NameError: name 'rm' is not defined"),
+        ("ls -l;rm -rf", "NameError: name 'ls' is not defined"),
+        ("ls -l\npwd", "NameError: name 'ls' is not defined"),
+        ("cat(ls)", "NameError: name 'cat' is not defined"),
         ("%nonsense 1", "NameError: %nonsense is not known here; %lsmagic lists what is"),
         ("%%nonsense\n1", "NameError: %%nonsense is not known here; %lsmagic lists what is"),
         ("%%bash\nexit 3", "CalledProcessError: Command 'bash' returned non-zero exit status 3."),
@@ -108,6 +117,13 @@ def test_what_goes_wrong_in_them_is_reported(shared: Computer, code: str, reason
     played = play(shared, "python", code)
     assert played.reason.startswith(reason)
     assert "/drivers/" not in played.text
+
+
+def test_a_variable_comes_before_a_magic_of_its_name(computer: Computer) -> None:
+    play(computer, "python", "ll, l = 5, 3")
+    assert run(computer, "ll -l") == "2\n"
+    play(computer, "python", "del ll")
+    assert run(computer, "ll -ad").endswith(" .\n")
 
 
 def test_a_mistake_below_such_a_line_is_shown_where_it_is(shared: Computer) -> None:

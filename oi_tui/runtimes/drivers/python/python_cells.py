@@ -20,12 +20,31 @@ _FUTURES = 0
 for _name in __future__.all_feature_names:
     _FUTURES |= getattr(__future__, _name).compiler_flag
 
+#: Magics that may be the only word of a cell without their `%`, which only show something. Some list files.
+_COMMANDS = frozenset("pwd ls ll lf who whos who_ls hist history lsmagic magic quickref dhist dirs".split())
+_LISTINGS = ("ls ", "ll ", "lf ")
+
 #: The text of each cell by its file name, for whoever asks `linecache`, be it imported by then or later.
 _sources = {}
 #: The cells that were run, by file name and text.
 ran = []
 #: The code that was given each file name.
 _named = {}
+
+
+def is_command(source, names):
+    """Whether a cell is nothing but such a magic: `pwd`, `ls -l`. A variable of the name comes first."""
+    if len(source) > 80:
+        return False
+    words = source.split()
+    if not words or words[0] not in _COMMANDS or words[0] in names or words[0] in vars(builtins):
+        return False
+    options = words[1:]
+    return not options or (
+        source.lstrip().startswith(_LISTINGS)
+        and "\n" not in source.strip()
+        and all(word[0] == "-" and word[1:].isalnum() for word in options)
+    )
 
 
 def name_of(number, source):

@@ -81,6 +81,7 @@ class Driver:
         builtins.exit = builtins.quit = _Exit()
         builtins.display = self.shows.display
         builtins.get_ipython = self._get_ipython
+        builtins._ = builtins.__ = builtins.___ = ""
         sys.displayhook = self._display_result
         self._shows_results = sys.displayhook
         self._saved.update(
@@ -353,6 +354,8 @@ class Driver:
         return self._parse(source, name)[0]
 
     def _parse(self, source, name, remember=True):
+        if python_cells.is_command(source, self.module.__dict__):
+            return self._parse("%" + source.lstrip(), name, remember)[0], source
         try:
             return python_cells.parse(source, name, self.futures), source
         except SyntaxError as error:
@@ -379,8 +382,7 @@ class Driver:
     def _display_result(self, value):
         if value is None:
             return
-        earlier = [getattr(builtins, name, None) for name in ("_", "__")]
-        builtins._ = None
+        earlier = [getattr(builtins, name, "") for name in ("_", "__")]
         self.shows.result(value, "result")
         builtins._, builtins.__, builtins.___ = value, *earlier
         self.history.keep(self._number, value)

@@ -299,7 +299,7 @@ class InteractiveShell:
         self.events.trigger("post_execute")
         result = types.SimpleNamespace(
             info=_info(source),
-            result=getattr(builtins, "_", None),
+            result=self._driver.history.outputs.get(self.execution_count),
             error_before_exec=None,
             error_in_exec=error,
             success=error is None,
