@@ -286,6 +286,7 @@ function main(folder, typed) {
   // do after the write, such as the next one, is not to be done any more. What no terminal took meanwhile, which may be
   // much, is not printed either.
   const mend = async (stream) => {
+    if (discarding.delete(stream)) for (const name of ['_write', '_writev']) delete stream[name];
     const state = stream._writableState;
     if (state.writecb) state.writecb = () => {};
     const unsent = (state.buffered || []).slice(state.bufferedIndex);
@@ -299,6 +300,17 @@ function main(folder, typed) {
     Object.assign(state, { writing: false, bufferProcessing: false, sync: true, needDrain: false });
     Object.assign(state, { corked: 0, length: 0, writelen: 0, writecb: null, pendingcb: 0 });
     Object.assign(state, { buffered: [], bufferedIndex: 0 });
+  };
+
+  // What code that is about to be ended still has in store may be much, and would be written as a whole once it has ended:
+  // no terminal gets it any more. A program's own way of writing is left alone.
+  const discarding = new Set();
+  const discard = () => {
+    for (const stream of streams()) {
+      if (discarding.has(stream) || Object.hasOwn(stream, '_write') || Object.hasOwn(stream, '_writev')) continue;
+      discarding.add(stream);
+      stream._write = stream._writev = () => {};
+    }
   };
 
   // Says so when a cell has put something in the place of the output, since later cells would be silent. What only
@@ -373,6 +385,7 @@ function main(folder, typed) {
   async function evaluate(run) {
     let where = '';
     nonce = run.nonce;
+    for (const stream of [...discarding]) await mend(stream);
     abandon();
     prepare();
     const { waiting } = run;
@@ -449,6 +462,7 @@ function main(folder, typed) {
     if (nonce && !(current && current.nonce === nonce)) return;
     hold();
     endTimers();
+    discard();
   };
   worker.on('message', (message) => {
     if (message.ask) {
@@ -494,7 +508,7 @@ function main(folder, typed) {
     let outcome;
     try {
       outcome = await evaluate(run);
-      for (const stream of streams()) await settled(stream);
+      for (const stream of streams()) await (discarding.has(stream) ? mend(stream) : settled(stream));
     } catch (error) {
       outcome = outcome || ['failed', explain(error)];
     }

@@ -112,6 +112,22 @@ def test_what_writes_again_whenever_it_has_written_is_stopped(node: Computer, co
 
 
 @pytest.mark.parametrize(
+    "code",
+    [
+        "await new Promise((done) => setTimeout(done, 10))\nfor (;;) console.log('tick')",
+        "await null\nfor (;;) process.stdout.write('tick\\n'.repeat(20000))",
+        "for await (const _ of (async function* () { for (;;) yield 1 })()) console.log('tick')",
+    ],
+)
+def test_output_without_end_after_an_await_is_stopped_with_one_interrupt(node: Computer, code: str) -> None:
+    play(node, "javascript", "const memory = 41")
+    played = play(node, "javascript", code, stop_at="tick\r\n")
+    assert (played.state, played.steps) == ("interrupted", ["interrupt"])
+    # What was on its way when the interrupt came may still arrive.
+    until(lambda: play(node, "javascript", "console.log(String(memory + 1))").text == "42\n")
+
+
+@pytest.mark.parametrize(
     ("code", "text"),
     [
         ("const again = () => { Promise.resolve().then(again) }", "Ended what an earlier run left running\n"),
