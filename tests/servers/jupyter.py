@@ -58,6 +58,14 @@ class Jupyter:
                 stderr=log,
                 env=environment,
             )
+        try:
+            self._wait()
+        except BaseException:
+            # Nobody would have it yet who could close it.
+            self.close()
+            raise
+
+    def _wait(self) -> None:
         until = time.monotonic() + 60
         while self.ask("GET", "/api") is None:
             assert self.process.poll() is None, self._log.read_text()

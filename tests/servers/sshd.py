@@ -53,11 +53,7 @@ class Sshd:
         self.config.write_text(_CLIENT.format(**about))
         public = (folder / "host_key.pub").read_text()
         (folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {public}")
-        self.bin = folder / "bin"
-        self.bin.mkdir()
-        ssh = self.bin / "ssh"
-        ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.config} "$@"\n')
-        ssh.chmod(0o755)
+        self.bin = write_ssh(folder, self.config)
         if os.getuid() == 0:
             # Where its service makes it otherwise; without it the server refuses to be root's.
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
@@ -85,10 +81,29 @@ class Sshd:
                 return
         raise AssertionError("sshd does not answer")
 
+    def through(self, port: int, folder: Path) -> Path:
+        """A folder with an `ssh` that reaches the server through another port of this machine."""
+        name = f"Port {port}\n    HostKeyAlias [127.0.0.1]:{self.port}"
+        config = folder / "client"
+        text = self.config.read_text().replace(f"Port {self.port}", name)
+        # As most people have it: with the reasons for which a connection ends.
+        config.write_text(text.replace("LogLevel ERROR", "LogLevel INFO"))
+        return write_ssh(folder, config)
+
     def close(self) -> None:
         self.process.terminate()
         self.process.wait(10)
         self._log.close()
+
+
+def write_ssh(folder: Path, config: Path) -> Path:
+    """Write an `ssh` with that configuration; the folder for PATH."""
+    found = folder / "bin"
+    found.mkdir()
+    ssh = found / "ssh"
+    ssh.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
+    ssh.chmod(0o755)
+    return found
 
 
 def _free_port() -> int:

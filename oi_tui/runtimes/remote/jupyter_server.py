@@ -6,16 +6,21 @@ import json
 import os
 import re
 import ssl
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import quote
 
 from oi_tui.runtimes.remote.askpass import Ask
 from oi_tui.runtimes.remote.server_address import ServerAddress
 from oi_tui.runtimes.remote.target import TargetError
 
+if TYPE_CHECKING:
+    from oi_tui.runtimes.remote.link import Stopped
+
+T = TypeVar("T")
 #: Finds a kept token by its name; None where there is none.
 FindToken = Callable[[str], "str | None"]
 
@@ -31,13 +36,25 @@ _SHORTEST_ID = 4
 _ID = re.compile(r"[0-9a-f-]{36}")
 _REFUSED = (401, 403)
 _NOT_FOUND = 404
+#: How often it is looked whether connecting was stopped, in seconds.
+_GLANCE = 0.05
 
 
 class JupyterServer:
-    """A server that accepted a token. Raises TargetError where it is not reached or accepts none."""
+    """A server that accepted a token. Raises TargetError where it is not reached or accepts none.
 
-    def __init__(self, address: ServerAddress, find_token: FindToken | None, ask: Ask | None) -> None:
+    Until `settle` is called, its requests are given up when `stopped` is set.
+    """
+
+    def __init__(
+        self,
+        address: ServerAddress,
+        find_token: FindToken | None,
+        ask: Ask | None,
+        stopped: "Stopped | None" = None,
+    ) -> None:
         self.address = address
+        self._stopped = stopped
         handlers: list[Any] = [_NoRedirects()]
         if address.is_loopback:
             handlers.append(urllib.request.ProxyHandler({}))
@@ -78,6 +95,25 @@ class JupyterServer:
 
     # -- requests
 
+    def unless_stopped(self, work: Callable[[], T], undo: Callable[[T], object] | None = None) -> T:
+        """Do what may take long, and give it up when connecting is stopped.
+
+        Given up, it goes on in the background, and `undo` gets what comes of it. Raises TargetError.
+        """
+        stopped = self._stopped
+        if stopped is None:
+            return work()
+        request = _Request(work)
+        while not request.done.wait(_GLANCE):
+            if stopped.is_set():
+                request.give_up(undo)
+                raise TargetError("Connecting was stopped.")
+        return request.result()
+
+    def settle(self) -> None:
+        """Connecting is over: what is asked from now on belongs to runs, which see to their stops."""
+        self._stopped = None
+
     def kernels(self) -> list[dict[str, Any]]:
         """The kernels that run; none where the server keeps its list to itself, as gateways do."""
         try:
@@ -94,11 +130,17 @@ class JupyterServer:
         return str(found.get("default", "")), sorted(map(str, found["kernelspecs"]))
 
     def start(self, name: str) -> str:
-        """Start a kernel of that kernelspec; its id."""
-        found = self._ask("POST", "api/kernels", {"name": name})
+        """Start a kernel of that kernelspec; its id. One that comes too late is ended."""
+        found = self.unless_stopped(
+            lambda: self._request("POST", "api/kernels", {"name": name}), self._end_late
+        )
         if not isinstance(found, dict) or not isinstance(found.get("id"), str):
             raise TargetError(f"{self.address.host} gave an answer that is not understood.")
         return str(found["id"])
+
+    def _end_late(self, found: object) -> None:
+        if isinstance(found, dict) and isinstance(found.get("id"), str):
+            self.end(found["id"])
 
     def interrupt(self, kernel: str) -> None:
         """Interrupt a kernel."""
@@ -110,7 +152,7 @@ class JupyterServer:
 
     def end(self, kernel: str) -> None:
         """End a kernel."""
-        self._ask("DELETE", f"api/kernels/{quote(kernel, safe='')}", seconds=10.0)
+        self._request("DELETE", f"api/kernels/{quote(kernel, safe='')}", seconds=10.0)
 
     def is_running(self, kernel: str) -> bool:
         """Whether there is still such a kernel. Raises TargetError where that cannot be known."""
@@ -124,7 +166,10 @@ class JupyterServer:
             return None
         return found if isinstance(found, dict) else None
 
-    def _ask(self, method: str, path: str, body: object = None, seconds: float = _PATIENCE) -> Any:
+    def _ask(self, method: str, path: str) -> Any:
+        return self.unless_stopped(lambda: self._request(method, path))
+
+    def _request(self, method: str, path: str, body: object = None, seconds: float = _PATIENCE) -> Any:
         host = self.address.host
         data = None if method != "POST" else json.dumps(body if body is not None else {}).encode()
         headers = {**self.headers, "Content-Type": "application/json", "Accept": "application/json"}
@@ -184,6 +229,48 @@ class JupyterServer:
             f"Kernelspecs: {', '.join(specs[:_MOST]) or 'none'}. "
             f"Write kernel:{self.address.base}#NAME with one of them."
         )
+
+
+class _Request(Generic[T]):
+    """Something that takes its time, in a thread of its own."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        self.done = threading.Event()
+        self._undo: Callable[[T], object] | None = None
+        self._lock = threading.Lock()
+        self._found: list[T] = []
+        self._error: BaseException | None = None
+        threading.Thread(target=self._do, args=(work,), name="jupyter", daemon=True).start()
+
+    def _do(self, work: Callable[[], T]) -> None:
+        try:
+            self._found.append(work())
+        except BaseException as error:  # noqa: BLE001 -- it belongs to whoever waits
+            self._error = error
+        with self._lock:
+            self.done.set()
+            undo = self._undo
+        self._carry_out(undo)
+
+    def result(self) -> T:
+        """What came of it. Raises what it raised."""
+        if self._error is not None:
+            raise self._error
+        return self._found[0]
+
+    def give_up(self, undo: Callable[[T], object] | None) -> None:
+        """Nobody waits any more: have what comes of it undone."""
+        with self._lock:
+            self._undo = undo
+            late = self.done.is_set()
+        if late:
+            threading.Thread(target=self._carry_out, args=(undo,), daemon=True).start()
+
+    def _carry_out(self, undo: Callable[[T], object] | None) -> None:
+        # There is nobody to whom a failure could be reported, and the server ends what nobody uses.
+        with contextlib.suppress(Exception):
+            if undo and self._found:
+                undo(self._found[0])
 
 
 class _ForbiddenError(TargetError):

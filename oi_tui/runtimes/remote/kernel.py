@@ -78,7 +78,7 @@ class KernelPlace:
         #: A kernel runs code; its protocol knows no files.
         self.files: PlaceFiles | None = None
         self._on_loss = on_loss
-        self.client = _connect(target, find_token, ask)
+        self.client = _connect(target, find_token, ask, stopped)
         self.title = self.client.title
         self._info = kernel_info(self.client, stopped)
         self.language = self._language()
@@ -334,13 +334,15 @@ class KernelRuntime:
         self.interrupt()
 
 
-def _connect(target: Target, find_token: "FindToken | None", ask: "Ask | None") -> KernelClient:
+def _connect(
+    target: Target, find_token: "FindToken | None", ask: "Ask | None", stopped: "Stopped | None"
+) -> KernelClient:
     """The kernel that the target names, by an address or a file. Raises TargetError."""
     if not target.is_address:
         return FileClient(target.place)
     from oi_tui.runtimes.remote.kernel_gateway import GatewayClient
 
-    return GatewayClient(target.place, find_token=find_token, ask=ask)
+    return GatewayClient(target.place, find_token=find_token, ask=ask, stopped=stopped)
 
 
 def _report_output(message: Message) -> Iterator[Report]:

@@ -21,6 +21,8 @@ from oi_tui.runtimes.remote.target import TargetError
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
 
+    from oi_tui.runtimes.remote.link import Stopped
+
 _MISSING = 'Addresses of Jupyter servers need another package: pip install "oi-tui[kernel]"'
 #: How often the server is asked whether it is there, and how long it may take to answer, in seconds.
 _BEAT, _SILENCE = 2.0, 8.0
@@ -28,6 +30,10 @@ _BEAT, _SILENCE = 2.0, 8.0
 _OPENING = 10.0
 #: How long a kernel may take to be started anew, in seconds.
 _RESTARTING = 30.0
+#: How long it is waited for the end of a kernel, in seconds; once it is asked for, its server ends it.
+_ENDING = 3.0
+#: The same when connecting was stopped.
+_ENDING_WHEN_STOPPED = 0.5
 #: How long it is waited between two attempts to connect again, in seconds.
 _PAUSE = 0.5
 _VERSION = "5.3"
@@ -35,19 +41,26 @@ _ENDED = ("restarting", "dead", "autorestarting")
 
 
 class GatewayClient:
-    """A kernel of a server. Made, it is connected. Raises TargetError.
+    """A kernel of a server. Made, it is connected, unless `stopped` is set before. Raises TargetError.
 
     A connection that is cut is made again for `wire.SILENCE` seconds. The server keeps what the kernel says
     meanwhile, and what was on its way at that moment may be lost.
     """
 
-    def __init__(self, place: str, *, find_token: FindToken | None = None, ask: Ask | None = None) -> None:
+    def __init__(
+        self,
+        place: str,
+        *,
+        find_token: FindToken | None = None,
+        ask: Ask | None = None,
+        stopped: "Stopped | None" = None,
+    ) -> None:
         try:
             import websockets.sync.client  # noqa: F401 -- before a kernel is started in vain
         except ModuleNotFoundError:
             raise TargetError(_MISSING) from None
         address = parse_address(place)
-        self._server = JupyterServer(address, find_token, ask)
+        self._server = JupyterServer(address, find_token, ask, stopped)
         self._kernel, spec, self.owned = self._server.choose()
         self.program = f"{address.base}#{self._kernel}"
         short = self._kernel[:8]
@@ -73,10 +86,14 @@ class GatewayClient:
         #: A question is answered by its own request.
         self._question: Message = {}
         try:
-            self._socket = self._open()
+            self._socket = self._server.unless_stopped(self._open, lambda late: late.close())
         except (TargetError, OSError) as error:
-            self._end_kernel()
+            was_stopped = stopped is not None and stopped.is_set()
+            self._end_kernel(_ENDING_WHEN_STOPPED if was_stopped else _ENDING)
+            if was_stopped:
+                raise TargetError("Connecting was stopped.") from None
             raise TargetError(f"No connection to the kernel on {address.host}: {error}") from None
+        self._server.settle()
         threading.Thread(target=self._read, name="kernel", daemon=True).start()
         threading.Thread(target=self._write, name="kernel", daemon=True).start()
 
@@ -306,10 +323,10 @@ class GatewayClient:
             self._socket.close()
         self._end_kernel()
 
-    def _end_kernel(self) -> None:
+    def _end_kernel(self, patience: float = _ENDING) -> None:
+        """Ask for the end of a kernel that is ours; a server that does not answer is not waited for."""
         if self.owned:
-            with contextlib.suppress(Exception):
-                self._server.end(self._kernel)
+            self._in_thread(self._server.end).join(patience)
 
 
 def _decode(data: str | bytes) -> dict[str, Any]:

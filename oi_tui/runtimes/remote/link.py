@@ -39,8 +39,10 @@ _GREETING = 64 * 1024
 #: How much of the standard error of the connecting program is kept, in bytes.
 _ERRORS = 8 * 1024
 _GLANCE = 0.1
-#: How long the far end may take to end everything, in seconds.
+#: How long the far end may take to end everything, in seconds; while it is silent, nobody waits for it.
 _ENDING = 10.0
+#: How long the connecting program is given to say why it ended, in seconds.
+_LAST_WORDS = 0.5
 _NO_PYTHON = (
     "There is no python3 there. Install Python 3.8 or later on that machine, or choose another target."
 )
@@ -212,7 +214,7 @@ class Link:
                 came = came[-_GREETING:]
         if stopped.is_set():
             raise TargetError("Connecting was stopped.")
-        raise TargetError(f"{self._target.title} did not answer within {self._patience:.0f} seconds.")
+        raise TargetError(self._no_answer())
 
     def _check(self, words: list[str]) -> None:
         match words:
@@ -232,29 +234,31 @@ class Link:
         """Say why the connection ended before it began, in the words of the program that made it."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(2)
-        for _ in range(20):
-            if self._errors:
-                break
-            time.sleep(0.01)
+        self._threads[0].join(_LAST_WORDS)
         printed = (self._errors or came).decode("utf-8", "replace")
         if _CHANGED_KEY in printed:
             return _explain_changed_key(self._target.title, printed)
-        lines = [line.strip() for line in printed.splitlines() if line.strip()]
-        words = "; ".join(lines[-3:])[:400] or f"exit status {self._process.returncode}"
+        unknown = f"the program that connects gave no reason (exit status {self._process.returncode})"
+        words = "; ".join(_reasons(printed)[-3:])[:400] or unknown
         return f"No connection to {self._target.title}: {words}"
+
+    def _no_answer(self) -> str:
+        """Say that the far end does not begin, and what may be in its way."""
+        words = f"{self._target.title} did not answer within {self._patience:.0f} seconds."
+        if self._target.kind == "ssh":
+            # A shared connection outlives its network, and ssh waits in it without a limit of its own.
+            words += " If ssh shares its connections (ControlMaster), end the shared one with ssh -O exit."
+        return words
 
     def _wait_for_begin(self, stopped: Stopped) -> None:
         until = time.monotonic() + self._patience
         while not self._begun.wait(_GLANCE):
             if stopped.is_set() or time.monotonic() > until:
                 self.close()
-                raise TargetError(
-                    "Connecting was stopped."
-                    if stopped.is_set()
-                    else f"{self._target.title} did not answer within {self._patience:.0f} seconds."
-                )
+                raise TargetError("Connecting was stopped." if stopped.is_set() else self._no_answer())
         if not self.here:
-            reason = self._refused or self.lost or "it ended"
+            lost = f"the connection ended ({self.lost})" if self.lost else ""
+            reason = self._refused or lost or "it ended"
             self.close()
             raise TargetError(f"{self._target.title}: {reason}")
 
@@ -371,6 +375,8 @@ class Link:
                 self.described[str(message["language"])] = str(message["words"])[:200]
             case "here":
                 self.here = _checked(message)
+                # What was printed while it began, such as a greeting, says nothing of the end.
+                self._errors = b""
                 self._begun.set()
             case "refused":
                 self._refused = str(message["reason"])[:400]
@@ -420,8 +426,10 @@ class Link:
 
     def _lose(self, reason: str) -> None:
         if not reason:
-            lines = self._errors.decode("utf-8", "replace").strip().splitlines()
-            reason = lines[-1].strip()[:200] if lines else "it was closed there"
+            # The end of its output is seen before its last words.
+            self._threads[0].join(_LAST_WORDS)
+            lines = _reasons(self._errors.decode("utf-8", "replace"))
+            reason = lines[-1][:200].rstrip(".") if lines else "it was closed there"
         if self._release(reason):
             self._kill()
             self._on_end(reason)
@@ -449,13 +457,24 @@ class Link:
         self._release("it was closed")
         # A terminal in between does not pass the end of the stream on.
         self.send(do="end")
-        self._kill(_ENDING)
+        self._wait_for_end()
+        self._kill()
         for thread in self._threads:
             thread.join(1)
 
-    def _kill(self, patience: float = 0.0) -> None:
-        """Close the stream, which ends everything there, and then its process."""
+    def _wait_for_end(self) -> None:
+        """Close the stream, and wait while the far end is heard: it ends everything there."""
         self._sending.put(None)
+        until = time.monotonic() + _ENDING
+        while time.monotonic() < until and self.silent_for < wire.QUIET:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GLANCE)
+                return
+
+    def _kill(self) -> None:
+        """Close the stream, which ends everything there, and end its process."""
+        self._sending.put(None)
+        patience = 0.0
         process = self._process
         for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -466,6 +485,12 @@ class Link:
                 os.killpg(process.pid, number)
             patience = 1.0
         process.wait()
+
+
+def _reasons(printed: str) -> list[str]:
+    """The lines that a connecting program printed, without the warnings of ssh about old algorithms."""
+    lines = (line.strip() for line in printed.splitlines())
+    return [line for line in lines if line and not line.startswith("** ")]
 
 
 def _explain_changed_key(title: str, printed: str) -> str:
