@@ -27,7 +27,11 @@ _LIBRARIES = ("pexpect", "ptyprocess")
 _NOT_SENT = (
     "__pycache__",
     "custom",
+    "cell_runner.py",
     "computer.py",
+    "inspector.py",
+    "language_catalog.py",
+    "targets.py",
     "files.py",
     "confinement.py",
     "askpass.py",

@@ -126,7 +126,13 @@ def test_a_task_that_keeps_a_cell_from_beginning_can_be_stopped(computer: Comput
     thread.start()
 
     # Stopped before its code was handed over, the run would end at once.
-    until(lambda: computer._running and computer._running._run and computer._running._run._line._read)
+    until(
+        lambda: (
+            computer._targets.running
+            and computer._targets.running._run
+            and computer._targets.running._run._line._read
+        )
+    )
     computer.interrupt()
     until(lambda: any(isinstance(report, Stopping) for report in reports))
     thread.join()

@@ -201,8 +201,8 @@ def test_a_lost_connection_of_a_cell_is_made_again_and_its_variables_are_lost(ma
     computer.connect(THERE)
     with computer.at(THERE):
         play(computer, "python", "x = 1")
-        assert computer._place
-        computer._place.link.drop("for a test")  # type: ignore[attr-defined]
+        assert computer.place
+        computer.place.link.drop("for a test")  # type: ignore[attr-defined]
     assert [loss.language for loss in computer.take_losses()] == ["python"]
     with computer.at(THERE):
         assert "NameError" in play(computer, "python", "x").text

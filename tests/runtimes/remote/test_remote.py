@@ -50,8 +50,8 @@ def through(make: Make, relay: Path) -> Callable[..., Computer]:
 
 def far_pid(computer: Computer) -> int:
     """The far end's own process, which is on this machine after all."""
-    assert computer._place
-    return int(computer._place._here["pid"])
+    assert computer.place
+    return int(computer.place._here["pid"])
 
 
 def far_folder(pid: int) -> Path:
@@ -91,9 +91,9 @@ def test_a_killed_end_leaves_nothing(make: Make, who: str, when: str) -> None:
     folder, below = far_folder(pid), everything_below(pid)
     assert folder.is_dir()
     until(lambda: len(marked(seconds)) == 2)
-    assert computer._place
-    assert computer._place.link
-    victim = {"far end": pid, "connection": computer._place.link._process.pid}[who]
+    assert computer.place
+    assert computer.place.link
+    victim = {"far end": pid, "connection": computer.place.link._process.pid}[who]
 
     def strike(report: Report, so_far: str) -> None:
         if "go" in so_far and alive(victim):
@@ -120,7 +120,7 @@ def test_a_killed_application_leaves_nothing(tmp_path: Path) -> None:
         "from oi_tui.runtimes import Computer\n"
         f"computer = Computer(cwd=Path({str(tmp_path)!r}), target='command:env')\n"
         f"list(computer.run('shell', 'setsid sleep {seconds} & echo'))\n"
-        "print(computer._place._here['pid'], flush=True)\n"
+        "print(computer.place._here['pid'], flush=True)\n"
         f"list(computer.run('python', 'import os; os.system(\"sleep {seconds}\")'))\n"
     )
     application = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
@@ -279,9 +279,9 @@ def test_code_runs_in_a_container_with_nothing_but_python(
     assert (
         "hello Ada" in play(computer, "shell", "read -p 'name? ' n; echo hello $n", answers=("Ada\n",)).text
     )
-    assert computer._place
-    assert computer._place.link
-    below = everything_below(computer._place.link._process.pid)
+    assert computer.place
+    assert computer.place.link
+    below = everything_below(computer.place.link._process.pid)
     computer.close()
     until(lambda: not any(map(alive, below)))
 
@@ -411,9 +411,9 @@ def test_a_host_behind_a_jump_host_is_reached(make: Make, sshd: Path, tmp_path: 
     config.write_text(f"{server}\n{behind}")
     computer = make(target=f"command:ssh -F {config} -o BatchMode=yes behind")
     assert play(computer, "python", "print(6 * 7)").text == "42\n"
-    assert computer._place
-    assert computer._place.link
-    below = everything_below(computer._place.link._process.pid)
+    assert computer.place
+    assert computer.place.link
+    below = everything_below(computer.place.link._process.pid)
     # The ssh that leads through the jump host is another process.
     assert len(below) > 1
     computer.close()
@@ -598,8 +598,8 @@ BAD_REQUESTS: list[dict[str, Any]] = [
 def test_a_bad_request_gets_an_error_and_ends_nothing(make: Make) -> None:
     computer = make(target="command:env")
     play(computer, "python", "memory = 41")
-    assert computer._place
-    link = computer._place.link
+    assert computer.place
+    link = computer.place.link
     assert link
     for number, request in enumerate(BAD_REQUESTS, start=900_000):
         answers: queue.Queue[object] = queue.Queue()
@@ -607,13 +607,13 @@ def test_a_bad_request_gets_an_error_and_ends_nothing(make: Make) -> None:
         link._send_bytes(wire.frame({**request, "id": number}))
         assert answers.get(timeout=10) is None, request
     assert play(computer, "python", "print(memory + 1)").text == "42\n"
-    assert computer._place.link is link
+    assert computer.place.link is link
 
 
 def test_a_run_that_cannot_begin_there_ends_with_the_reason(make: Make) -> None:
     computer = make(target="command:env")
-    assert computer._place
-    link = computer._place.link
+    assert computer.place
+    link = computer.place.link
     assert link
     (ended,) = link.run("klingon", "x").next(10) or ()
     assert ended == RunEnded("failed", 0.0, "env: ValueError: unknown language 'klingon'")
@@ -655,7 +655,7 @@ def test_a_connection_that_breaks_anywhere_in_a_frame_loses_the_run_and_never_re
         if played.state == "lost":
             assert "Python and its variables there are lost" in played.reason
         assert (tmp_path / "runs").read_text() == "run\n" * (cut + 1)
-        place = computer._place
+        place = computer.place
         until(lambda place=place: place.link is None)
 
 

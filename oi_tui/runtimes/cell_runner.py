@@ -1,0 +1,162 @@
+"""Runs cells: starts the language, runs its startup code, and then the code of the cell."""
+
+import contextlib
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from itertools import chain
+
+from oi_tui.messages import InputRequested, Printed, Report, RunEnded, Starting
+from oi_tui.runtimes.guest_runtime import GuestRuntime
+from oi_tui.runtimes.language import Language, Runtime
+from oi_tui.runtimes.language_catalog import LanguageCatalog
+from oi_tui.runtimes.pty_runtime import PtyRuntime
+from oi_tui.runtimes.sandbox.confinement import Confinement
+from oi_tui.runtimes.targets import RuntimeOptions, Targets
+
+#: So much of the output of startup code is shown if it fails, in characters.
+_STARTUP_OUTPUT = 2000
+#: The number of startup code in error messages; the cells that a person sees are counted from 1.
+_STARTUP_CELL = 0
+_END_OF_INPUT = "\x04"
+
+
+class CellRunner:
+    """Runs one cell at a time on the current target.
+
+    `startup` is code, with its language, that runs when the language starts.
+    """
+
+    def __init__(
+        self,
+        startup: Sequence[tuple[str, str]],
+        options: RuntimeOptions,
+        targets: Targets,
+        catalog: LanguageCatalog,
+        confinement: Confinement,
+    ) -> None:
+        self._startup = tuple(startup)
+        self._options = options
+        self._targets = targets
+        self._catalog = catalog
+        self._confinement = confinement
+        #: Set by an interrupt, so that one which comes before the run has begun is not lost.
+        self._stopped = threading.Event()
+
+    def run(self, name: str, code: str, number: int | None) -> Generator[Report, None, None]:
+        """Run code and report, `RunEnded` last. Closed early, the run is interrupted and drained first."""
+        self._stopped.clear()
+        language = self._catalog.find(name)
+        program = self._catalog.program(language) if language else None
+        if language is None or program is None:
+            reason = self._catalog.describe(language.name if language else name)
+            yield RunEnded("failed", 0.0, reason)
+            return
+        if self._confinement.enabled and (language.outside or self._targets.place):
+            yield RunEnded("failed", 0.0, self._catalog.refusal(language))
+            return
+        with self._targets.lock:
+            runtime = None if self._targets.closed else self._get_runtime(language, program)
+            self._targets.running = runtime
+        if runtime is None:
+            yield RunEnded("failed", 0.0, "The computer was closed.")
+            return
+        owner = language.host or language.name
+        try:
+            host = self._targets.current.runtimes.get(language.host, runtime)
+            yield from self._prepare(owner, host)
+            with contextlib.closing(runtime.run(code, self._stopped, number)) as reports:
+                watched = self._confinement.watch_run(reports, self.interrupt)
+                if language.translate is not None and self._targets.place is None:
+                    watched = chain.from_iterable(map(language.translate, watched))
+                for report in watched:
+                    if isinstance(report, RunEnded) and report.state == "lost":
+                        self._targets.current.prepared.discard(owner)
+                    yield report
+        finally:
+            self._targets.running = None
+
+    def use_startup(self, startup: Sequence[tuple[str, str]]) -> None:
+        """Run this code when languages start; once more in those that are at work."""
+        if self._startup != tuple(startup):
+            self._startup = tuple(startup)
+            self._targets.current.prepared.clear()
+
+    def _prepare(self, name: str, runtime: Runtime) -> Iterator[Report]:
+        """Run the startup code of a language that was just started. Its output is shown if it fails."""
+        codes = [code for language, code in self._startup if self._catalog.resolve(language) == name]
+        prepared = self._targets.current.prepared
+        if not codes or name in prepared:
+            return
+        prepared.add(name)
+        for code in codes:
+            output = ""
+            for report in runtime.run(code, self._stopped, _STARTUP_CELL):
+                match report:
+                    case Starting():
+                        yield report
+                    case Printed(text):
+                        output = (output + text)[-_STARTUP_OUTPUT:]
+                    case InputRequested():
+                        runtime.send_input(_END_OF_INPUT)
+                    case RunEnded(state, _, reason) if state != "finished":
+                        why = f" ({reason})" if reason else ""
+                        yield Printed(f"oi-tui: the startup code of the profile failed{why}:\r\n{output}")
+
+    def _get_runtime(self, language: Language, program: str) -> Runtime:
+        """The language at work on the current target, made if there is none."""
+        state = self._targets.current
+        runtime = state.runtimes.get(language.name)
+        if language.runtime is not None and runtime and runtime.language is not language:
+            # The name belongs to another custom language now.
+            runtime.close()
+            runtime = None
+        if state.place and not self._catalog.is_unlisted(language):
+            runtime = runtime or state.place.runtime(language)
+        elif language.host:
+            host = self._get_host(language, program)
+            if not isinstance(runtime, GuestRuntime) or runtime.host is not host:
+                runtime = GuestRuntime(language, host)
+        elif language.runtime is not None:
+            runtime = runtime or language.runtime(language)
+        else:
+            runtime = runtime or self._make_pty_runtime(language, program)
+        state.runtimes[language.name] = runtime
+        return runtime
+
+    def _get_host(self, language: Language, program: str) -> PtyRuntime:
+        """The runtime in whose process a guest runs. The catalog has checked that it is a built-in one."""
+        declared = self._catalog.host(language)
+        assert declared is not None
+        host = self._get_runtime(declared, program)
+        assert isinstance(host, PtyRuntime)
+        return host
+
+    def _make_pty_runtime(self, language: Language, program: str) -> PtyRuntime:
+        options = self._options
+        return PtyRuntime(
+            language,
+            program,
+            cwd=options.cwd,
+            hidden=options.hidden,
+            active_line=options.active_line,
+            size=self._targets.size,
+            sandbox=self._catalog.sandbox(),
+            on_loss=self._targets.note_loss,
+        )
+
+    def send_input(self, text: str) -> None:
+        """Type text on the terminal of the running program."""
+        if runtime := self._targets.running:
+            runtime.send_input(text)
+
+    def interrupt(self) -> None:
+        """Interrupt the run; a second call, half a second later or more, ends the language."""
+        self._stopped.set()
+        if runtime := self._targets.running:
+            runtime.interrupt()
+
+    def is_running(self, pid: int) -> bool:
+        """Whether that process is the language whose code runs now, and not one that code started."""
+        runtime = self._targets.running
+        runtime = runtime.host if isinstance(runtime, GuestRuntime) else runtime
+        return isinstance(runtime, PtyRuntime) and runtime.runs_in(pid)

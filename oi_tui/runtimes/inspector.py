@@ -1,0 +1,82 @@
+"""Reads what languages remember: variables, tables, and completions of code."""
+
+from oi_tui.runtimes.completions import (
+    Completions,
+    code_to_complete,
+    names_that_complete,
+    read_completions,
+)
+from oi_tui.runtimes.guest_runtime import GuestRuntime
+from oi_tui.runtimes.language import Runtime
+from oi_tui.runtimes.language_catalog import LanguageCatalog
+from oi_tui.runtimes.pty_runtime import PtyRuntime
+from oi_tui.runtimes.tables import LiveTable, TableError
+from oi_tui.runtimes.targets import Targets
+from oi_tui.runtimes.variables import Detail, Memory, Variable
+
+
+class Inspector:
+    """Reads from the languages at work on the current target. It starts no language and runs no code."""
+
+    def __init__(self, targets: Targets, catalog: LanguageCatalog) -> None:
+        self._targets = targets
+        self._catalog = catalog
+
+    def variables(self, name: str) -> tuple[Variable, ...]:
+        """The variables of a language, in the order of definition; empty where it does not report them."""
+        runtime = self._find_runtime(name)
+        return runtime.memory().variables if runtime else ()
+
+    def memories(self) -> tuple[Memory, ...]:
+        """The variables of each language that can run here, or why there are none."""
+        memories = []
+        for language in self._catalog.offered:
+            with self._targets.lock:
+                runtime = self._targets.current.runtimes.get(language.name)
+            if runtime:
+                memories.append(runtime.memory())
+            elif self._catalog.program(language):
+                memories.append(
+                    Memory(language.name, "unstarted" if language.variables_request else "silent")
+                )
+        return tuple(memories)
+
+    def look_at(self, name: str, variable: str) -> Detail | None:
+        """Describe a variable's value; None where it is not reported."""
+        runtime = self._find_runtime(name)
+        return runtime.look_at(variable) if runtime else None
+
+    def table(self, name: str, variable: str) -> LiveTable:
+        """A table in a variable. Raises TableError where the language cannot be asked."""
+        runtime = self._find_runtime(name)
+        if isinstance(runtime, GuestRuntime):
+            runtime = runtime.host
+        if not isinstance(runtime, PtyRuntime) or not runtime.language.table_request:
+            shown = runtime.language.title if runtime else name
+            raise TableError(
+                f"Tables of {shown} cannot be opened; %table opens those of Python on this machine."
+            )
+        return LiveTable(variable, runtime.language.title, runtime.ask_table)
+
+    def completes(self, name: str) -> bool:
+        """Whether the language is at work and offers completions; does not wait."""
+        return self._find_idle_runtime(name) is not None
+
+    def complete(self, name: str, before: str) -> Completions | None:
+        """What completes the code before the caret; None where that is not known, as during a run."""
+        runtime = self._find_idle_runtime(name)
+        if isinstance(runtime, PtyRuntime) and runtime.language.completion_request:
+            answer = runtime.ask_completions(code_to_complete(before))
+            return read_completions(answer, runtime.hidden_inputs) if answer else None
+        return names_that_complete(runtime.memory(), before) if runtime else None
+
+    def _find_runtime(self, name: str) -> Runtime | None:
+        with self._targets.lock:
+            return self._targets.current.runtimes.get(self._catalog.resolve(name) or name)
+
+    def _find_idle_runtime(self, name: str) -> Runtime | None:
+        """The language at work if it lists variables and does not run code now."""
+        runtime = self._find_runtime(name)
+        if runtime is None or not runtime.language.variables_request:
+            return None
+        return runtime if runtime is not self._targets.running else None

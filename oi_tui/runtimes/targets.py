@@ -1,0 +1,240 @@
+"""The targets on which code can run, and the languages at work on each."""
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oi_tui.messages import Loss
+from oi_tui.runtimes.language import Choices, Runtime
+from oi_tui.runtimes.remote.target import LOCAL, Target, TargetError, parse
+
+if TYPE_CHECKING:
+    from oi_tui.runtimes.place import Place
+    from oi_tui.runtimes.remote.askpass import Ask
+    from oi_tui.runtimes.remote.files import PlaceFiles
+    from oi_tui.runtimes.remote.jupyter_server import FindToken
+    from oi_tui.runtimes.remote.link import Stopped
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeOptions:
+    """What languages start with on every target. The fields are arguments of `Computer`."""
+
+    cwd: Path
+    choices: Choices
+    hidden: Collection[str]
+    passed: Sequence[str]
+    active_line: bool
+    share_keys: bool
+    find_token: "FindToken | None"
+
+
+@dataclass(slots=True)
+class TargetState:
+    """What belongs to one target, and stays while code runs on another one."""
+
+    #: None for this machine.
+    place: "Place | None" = None
+    runtimes: dict[str, Runtime] = field(default_factory=dict)
+    #: The languages whose startup code ran since they started.
+    prepared: set[str] = field(default_factory=set)
+    #: The programs on this machine that were found since code began to run on this target.
+    programs: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The target as a person types it."""
+        return self.place.spelling if self.place else LOCAL
+
+
+class Targets:
+    """The connected targets, of which one is current. Every method may be called from any thread."""
+
+    def __init__(self, options: RuntimeOptions) -> None:
+        self._options = options
+        #: Held while the state of a target or `running` changes.
+        self.lock = threading.Lock()
+        #: The target on which code runs now.
+        self.current = TargetState()
+        #: The other connected targets. Their languages go on.
+        self._others: dict[str, TargetState] = {}
+        #: The target of cells that name none.
+        self.home = LOCAL
+        #: The language whose code runs now.
+        self.running: Runtime | None = None
+        self.closed = False
+        #: The size of a terminal, in columns and rows.
+        self.size = 80, 24
+        self._losses: deque[Loss] = deque(maxlen=100)
+        #: Held while a connection is made, which `_closing` ends.
+        self._connecting = threading.Lock()
+        self._closing = threading.Event()
+
+    @property
+    def place(self) -> "Place | None":
+        """Where code runs now; None for this machine."""
+        return self.current.place
+
+    @property
+    def where(self) -> str:
+        """Where code runs now, in words, such as `on gpu1 as ana, /scratch/ana`; "" for this machine."""
+        return self.place.where if self.place else ""
+
+    @property
+    def local(self) -> TargetState:
+        """The state of this machine."""
+        return self._others.get(LOCAL, self.current)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The targets that cells can name, that of cells that name none first."""
+        with self.lock:
+            connected = (self.current.key, *self._others)
+        return tuple(dict.fromkeys((self.home, *connected)))
+
+    def find(self, name: str) -> str | None:
+        """The connected target that is meant by its spelling, or by its title if only one has it."""
+        if name in self.names:
+            return name
+        titled = [place.spelling for place in self.places() if place.title == name]
+        return titled[0] if len(titled) == 1 else None
+
+    def files(self, name: str) -> "PlaceFiles | None":
+        """The files of a connected target; None for this machine."""
+        key = self.find(name)
+        return next((place.files for place in self.places() if place.spelling == key), None)
+
+    @contextlib.contextmanager
+    def visit(self, name: str) -> Iterator[None]:
+        """Run code on that target until the end of the block, if it is connected."""
+        before, key = self.current.key, self.find(name)
+        if key is None or key == before:
+            yield
+            return
+        self._switch(key)
+        try:
+            yield
+        finally:
+            self._switch(before)
+
+    def use(self, spelling: str, stopped: "Stopped | None", ask: "Ask | None", *, sandbox: bool) -> None:
+        """Connect a target and run code there from now on. Arguments and errors are those of `connect`."""
+        self.connect(spelling, stopped, ask, sandbox=sandbox)
+        target = parse(spelling)
+        key = target.spelling if target else LOCAL
+        if key == self.home:
+            return
+        self._refuse_while_running()
+        self._switch(key)
+        self.home = key
+
+    def connect(self, spelling: str, stopped: "Stopped | None", ask: "Ask | None", *, sandbox: bool) -> None:
+        """Connect a target, unless it is connected. Blocks.
+
+        Raises TargetError where that fails, while code runs, and while the sandbox is on.
+        """
+        target = parse(spelling)
+        if target is None or target.spelling == self.home:
+            return
+        if sandbox:
+            raise TargetError(
+                f"The sandbox works on this machine only: turn it off to use {target.spelling}."
+            )
+        self._refuse_while_running()
+        with self._connecting:
+            if target.spelling in self._others:
+                return
+            place = self._make_place(target, stopped, ask)
+            with self.lock:
+                self._others[target.spelling] = TargetState(place)
+
+    def _refuse_while_running(self) -> None:
+        if self.running or self.current.key != self.home:
+            raise TargetError("Code is running: wait for its end, or stop it.")
+
+    def _make_place(self, target: Target, stopped: "Stopped | None", ask: "Ask | None") -> "Place":
+        from oi_tui.runtimes.remote.place import EitherStopped, RemotePlace
+
+        options = self._options
+        stopped = EitherStopped(stopped, self._closing) if stopped else self._closing
+        if target.kind == "kernel":
+            from oi_tui.runtimes.remote.kernel import KernelPlace
+
+            return KernelPlace(
+                target, on_loss=self.note_loss, find_token=options.find_token, ask=ask, stopped=stopped
+            )
+        return RemotePlace(
+            target,
+            choices=options.choices,
+            cwd=options.cwd,
+            hidden=options.hidden,
+            passed=options.passed,
+            share_keys=options.share_keys,
+            active_line=options.active_line,
+            size=self.size,
+            on_loss=self.note_loss,
+            ask=ask,
+            stopped=stopped,
+        )
+
+    def _switch(self, key: str) -> None:
+        with self.lock:
+            self._others[self.current.key] = self.current
+            self.current = self._others.pop(key)
+            self.current.programs.clear()
+
+    def places(self) -> "list[Place]":
+        """Every connected place beside this machine."""
+        with self.lock:
+            return [state.place for state in self._states() if state.place]
+
+    def runtimes(self) -> list[Runtime]:
+        """The languages at work on every target."""
+        with self.lock:
+            return [runtime for state in self._states() for runtime in state.runtimes.values()]
+
+    def _states(self) -> tuple[TargetState, ...]:
+        return (self.current, *self._others.values())
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Set the size of the terminal of every program."""
+        self.size = columns, rows
+        for runtime in self.runtimes():
+            runtime.resize(columns, rows)
+        for place in self.places():
+            place.resize(columns, rows)
+
+    def note_loss(self, loss: Loss) -> None:
+        """Record that a language ended between runs."""
+        self.current.prepared.discard(loss.language)
+        self._losses.append(loss)
+
+    def take_losses(self) -> tuple[Loss, ...]:
+        """The languages that ended between runs since the last call."""
+        losses = []
+        with contextlib.suppress(IndexError):
+            while True:
+                losses.append(self._losses.popleft())
+        return tuple(losses)
+
+    def reset(self) -> None:
+        """Restart every language at its next run. A run in progress is lost."""
+        for runtime in self.runtimes():
+            runtime.reset()
+        self._losses.clear()
+        for state in self._states():
+            state.prepared.clear()
+
+    def close(self) -> None:
+        """End every process and connection for good."""
+        self._closing.set()
+        with self._connecting, self.lock:
+            self.closed = True
+        for runtime in self.runtimes():
+            runtime.close()
+        for place in self.places():
+            place.close()
