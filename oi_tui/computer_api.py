@@ -1,4 +1,4 @@
-"""The computer object of Python cells: how the language gets it, and who answers its questions."""
+"""Gives Python cells the computer object, and answers its requests."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The languages of a person's own that a profile names: classes in files, run once they are trusted."""
+"""Loads the custom languages that a profile names: classes in files, run once they are trusted."""
 
 import ast
 import subprocess

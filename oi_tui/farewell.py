@@ -1,4 +1,4 @@
-"""The line that stays in the terminal when the program ends."""
+"""Prints the line that stays in the terminal when the program ends."""
 
 from typing import TYPE_CHECKING
 

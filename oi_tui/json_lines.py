@@ -1,4 +1,4 @@
-"""Standard input and output for a protocol of JSON in lines, which nothing else may use from then on."""
+"""Reserves standard input and output for a protocol of JSON lines."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The log: a file for its owner that does not grow, and its newest lines at hand."""
+"""The log: a private file of limited size, and its newest lines in memory."""
 
 import contextlib
 import logging

@@ -1,4 +1,4 @@
-"""The vocabulary: what user, model and computer say to each other.
+"""The message types: what user, model and computer send to each other.
 
 Messages are those of Open Interpreter 0.4.3 (its "LMC" messages: language model, computer), with a few
 fields of our own that say what became of a piece of code. Reports are what a running program says of itself.

@@ -1,4 +1,4 @@
-"""The very beginning: what works even where the rest of the installation does not."""
+"""The entry point, which works even where the rest of the installation does not."""
 
 import contextlib
 import gc

@@ -1,4 +1,4 @@
-"""Foreign text made safe to show: nothing that a model, program or file says can control the terminal."""
+"""Makes foreign text safe to show: it cannot control the terminal."""
 
 import re
 import unicodedata

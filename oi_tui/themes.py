@@ -1,4 +1,4 @@
-"""The application's own two themes, and the arithmetic of contrast."""
+"""The application's two themes, and computation of contrast."""
 
 from textual.color import Color
 from textual.theme import Theme

@@ -1,4 +1,4 @@
-"""One turn at work in a thread, its events handed over in batches."""
+"""Runs one turn in a thread, and posts its events in batches."""
 
 import logging
 import threading

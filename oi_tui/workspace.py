@@ -1,4 +1,4 @@
-"""A running application without its screen: puts the services together, and gives them their settings."""
+"""A running application without its screen: builds the services, and gives them their settings."""
 
 import contextlib
 import threading

@@ -1,4 +1,4 @@
-"""What an editor sends with a prompt, as messages of a conversation."""
+"""Converts the prompt of an editor into messages of a conversation."""
 
 import base64
 from collections.abc import Iterator, Sequence

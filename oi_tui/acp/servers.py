@@ -1,4 +1,4 @@
-"""The MCP servers that an editor names for a session, as lines of the profile."""
+"""Converts the MCP servers that an editor names for a session into lines of the profile."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The events of a session as updates of the Agent Client Protocol."""
+"""Converts the events of a session into updates of the Agent Client Protocol."""
 
 import re
 import time

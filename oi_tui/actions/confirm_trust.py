@@ -1,4 +1,4 @@
-"""The question, on a plain terminal, whether something from elsewhere is to be trusted."""
+"""Asks, on a plain terminal, whether something from elsewhere is trusted."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Lists what the languages remember, and shows tables, in words."""
+"""Lists variables and shows tables as text."""
 
 from oi_tui.actions.interface import UserInterface
 from oi_tui.actions.tables import find_table, first_rows

@@ -1,4 +1,4 @@
-"""Connections to databases for SQL cells: how they are opened, and where their passwords come from."""
+"""Opens databases for SQL cells, and finds their passwords."""
 
 import re
 from collections.abc import Iterator

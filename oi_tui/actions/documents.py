@@ -1,4 +1,4 @@
-"""Writes the conversation as a document, and begins one with the messages of a file."""
+"""Exports the conversation, and starts a conversation from a file of messages."""
 
 import itertools
 import os

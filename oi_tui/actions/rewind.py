@@ -1,4 +1,4 @@
-"""Going back in a conversation: what was taken back, what is done again, and what cannot be undone."""
+"""Undoes and redoes turns of the conversation, and lists what cannot be undone."""
 
 from collections.abc import Sequence
 

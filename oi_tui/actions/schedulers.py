@@ -1,4 +1,4 @@
-"""The schedulers of Dask, Ray and Spark that the environment names, and whether they can be reached."""
+"""Lists the Dask, Ray and Spark schedulers that the environment names, and checks whether they answer."""
 
 import os
 import socket

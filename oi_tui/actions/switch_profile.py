@@ -1,4 +1,4 @@
-"""Going on with another profile; one that is a program, or comes from the network, is shown whole first."""
+"""Switches to another profile. A Python profile or one from the network is shown in full first."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""Finds the table that a person names, and tells its first rows where there is no screen."""
+"""Finds the table that a person names, and prints its first rows where there is no screen."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Where code runs: how a target is described, and how to change to it."""
+"""Describes the target where code runs, and changes it."""
 
 import threading
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The settings that a project's folder brings along, shown whole before they count."""
+"""Shows a project's own settings in full, and trusts them."""
 
 from oi_tui import profiles
 from oi_tui.actions.confirm_trust import numbered

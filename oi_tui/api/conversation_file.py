@@ -1,4 +1,4 @@
-"""Saves the conversation of an interpreter where the application finds it."""
+"""Saves the conversation of an interpreter among those of the application."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The events of a turn as Open Interpreter's chunks."""
+"""Converts the events of a turn into Open Interpreter's chunks."""
 
 from collections.abc import Iterator
 

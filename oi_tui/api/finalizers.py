@@ -1,4 +1,4 @@
-"""Clean-up for objects that nobody uses any more.
+"""Cleans up after objects that are no longer used.
 
 The garbage collector may call a finalizer amid any other code of any thread, also while that thread holds the
 lock that the clean-up needs. So a finalizer only leaves the work to a thread of this module.

@@ -1,4 +1,4 @@
-"""An interactive session that a script starts: the full screen on a terminal, else plain lines."""
+"""Starts an interactive session from a script: the full screen on a terminal, else plain lines."""
 
 import contextlib
 import signal

@@ -1,4 +1,4 @@
-"""The Python API: Open Interpreter's own, on the engine that drives the screen."""
+"""The Python API: Open Interpreter's attributes and methods, on the engine of the application."""
 
 import warnings
 from collections.abc import AsyncIterator, Generator, Iterable, Sequence

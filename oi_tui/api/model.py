@@ -1,4 +1,4 @@
-"""The model of an interpreter: a function, one that was brought along, or LiteLLM in a shared process."""
+"""The model of an interpreter: a function, a model object, or LiteLLM in a shared process."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Shows chunks to a person: in a Jupyter notebook with images and pages, elsewhere as lines."""
+"""Shows chunks: in a Jupyter notebook with images and pages, elsewhere as lines."""
 
 import sys
 from typing import Any

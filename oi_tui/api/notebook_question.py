@@ -1,4 +1,4 @@
-"""The question whether code may run, as two buttons under a cell of a notebook."""
+"""Asks whether code may run, with two buttons under a cell of a notebook."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""The settings of the Python API: an attribute acts, or it is refused with a reason."""
+"""The settings of the Python API. One that has no effect here is refused with a reason."""
 
 import difflib
 import warnings

@@ -1,4 +1,4 @@
-"""Questions of the Python API to whoever sits at the terminal, if anybody does."""
+"""Asks the questions of the Python API on the terminal, if there is one."""
 
 import sys
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Turns in threads: for asyncio, and for scripts that go on meanwhile."""
+"""Runs turns in threads: for asyncio, and for scripts that continue meanwhile."""
 
 import asyncio
 import threading

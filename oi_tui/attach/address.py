@@ -1,4 +1,4 @@
-"""Where a server is: a web address or a Unix socket, and its token."""
+"""Parses the address of a server, a URL or a Unix socket, and its token."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A session of a server in plain lines: shows it live and answers; leaving does not end the session."""
+"""Shows a session of a server in plain lines, and answers its questions. Quitting does not end it."""
 
 import time
 from collections import deque

@@ -1,4 +1,4 @@
-"""Images of a session, fetched from its server and kept as files here."""
+"""Fetches the images of a session from its server, and saves them as files."""
 
 import base64
 import logging

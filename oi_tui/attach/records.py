@@ -1,4 +1,4 @@
-"""Turns the records of a server into the events of a turn, so that they are shown in the same way."""
+"""Converts the records of a server into the events of a turn."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields

@@ -1,4 +1,4 @@
-"""The flags of Open Interpreter that are no settings: what they mean here, or why they have nothing to do."""
+"""Translates the flags of Open Interpreter that are no settings, or explains why they have no effect."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""The page that --help shows: every flag under its heading, and nothing wider than the terminal."""
+"""Formats the page of --help: every flag under its heading, no wider than the terminal."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""`oi-tui wtf`: have the last error in the shell explained and repaired."""
+"""`oi-tui wtf`: asks the model to explain and fix the last error of the shell."""
 
 import os
 import shutil

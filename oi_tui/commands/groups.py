@@ -1,4 +1,4 @@
-"""The commands by subject, the most used first; the palette and the help list them so."""
+"""Groups the commands by subject, for the palette and the help."""
 
 from collections.abc import Iterable
 

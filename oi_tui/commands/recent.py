@@ -1,4 +1,4 @@
-"""The commands that were chosen last in the palette, kept for the next start."""
+"""Saves which commands were chosen last in the palette."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""AppleScript, for the programs of macOS. Written by its documentation; it was not tried on a Mac."""
+"""Runs AppleScript, for the programs of macOS. Written from its documentation, not tested on a Mac."""
 
 from __future__ import annotations
 

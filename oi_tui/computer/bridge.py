@@ -1,4 +1,4 @@
-"""Questions to the model of the conversation, through the socket of the oi-tui that started this language."""
+"""Sends questions to the conversation's model, through the socket of the oi-tui that runs this language."""
 
 from __future__ import annotations
 

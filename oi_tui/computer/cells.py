@@ -1,4 +1,4 @@
-"""What the driver of the language says about the cells that use this package."""
+"""What the language's driver reports about the cells that use this package."""
 
 from __future__ import annotations
 

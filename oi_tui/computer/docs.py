@@ -1,4 +1,4 @@
-"""`computer.docs`: what modules and files say about themselves."""
+"""`computer.docs`: searches the documentation of modules and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the model reads about the computer object, made of its docstrings."""
+"""Writes the description of the computer object for the model, from its docstrings."""
 
 from __future__ import annotations
 

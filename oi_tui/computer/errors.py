@@ -1,4 +1,4 @@
-"""What the computer object raises."""
+"""The errors that the computer object raises."""
 
 
 class ComputerError(Exception):

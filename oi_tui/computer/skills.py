@@ -1,4 +1,4 @@
-"""`computer.skills`: Python functions that are kept for later conversations."""
+"""`computer.skills`: Python functions that are saved for later conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`computer.terminal`: code in other languages, each time in a process of its own."""
+"""`computer.terminal`: code in other languages, each run in a new process."""
 
 from __future__ import annotations
 

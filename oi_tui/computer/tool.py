@@ -1,4 +1,4 @@
-"""The tools of the computer object: their names, and what they have in common."""
+"""The base of the computer object's tools, and their names."""
 
 from __future__ import annotations
 

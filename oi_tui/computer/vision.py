@@ -1,4 +1,4 @@
-"""`computer.vision`: what is in a picture."""
+"""`computer.vision`: describes pictures."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A scripted model, so that the first minute needs neither a key nor a network. It is not an AI."""
+"""A scripted model for a first try without key and network. It is not an AI."""

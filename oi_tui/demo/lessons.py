@@ -1,4 +1,4 @@
-"""Scripts that show what the application does: ask, fail, repair, count, go on."""
+"""Scripts that show the main features: approval, errors, fixes, variables, follow-up questions."""
 
 import re
 

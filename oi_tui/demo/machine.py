@@ -1,4 +1,4 @@
-"""Scripts in other languages than Python, about the machine they run on."""
+"""Scripts about this machine, in languages other than Python."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Scripts that draw: with matplotlib where it is installed, else point by point into a PNG."""
+"""Scripts that draw: with matplotlib where it is installed, else pixel by pixel into a PNG."""
 
 import re
 

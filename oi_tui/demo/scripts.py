@@ -1,4 +1,4 @@
-"""Chooses the script that answers a request, and holds what all scripts share."""
+"""Chooses the script that answers a request."""
 
 from oi_tui.demo.files import FILES
 from oi_tui.demo.lessons import LESSONS

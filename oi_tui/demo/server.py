@@ -1,4 +1,4 @@
-"""The demo model behind a chat-completions endpoint on this machine, streaming as a real one does."""
+"""Serves the demo model as a streaming chat-completions endpoint on this machine."""
 
 import hmac
 import json

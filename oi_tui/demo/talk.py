@@ -1,4 +1,4 @@
-"""A conversation as the scripts see it: what was asked, and what became of the code that was offered."""
+"""The state of a conversation for the scripts: what was asked, and what happened to the code."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The whole examination: all checks at once, within a time that nobody minds to wait."""
+"""Runs all checks at once, within a time limit."""
 
 import contextlib
 import importlib

@@ -1,4 +1,4 @@
-"""The folders: whether they can be written to, who else could, and how much room there is."""
+"""Checks the folders: writable, private, and with enough free space."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The settings that hold: those of this very start, or of the conversation at work."""
+"""The settings to check: those of this start, or of the conversation in progress."""
 
 from dataclasses import dataclass
 from pathlib import Path

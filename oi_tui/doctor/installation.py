@@ -1,4 +1,4 @@
-"""The installation: Python, the packages that are needed, our own files."""
+"""Checks the installation: Python, required packages, and the program's own files."""
 
 import importlib.util
 import re

@@ -1,4 +1,4 @@
-"""The target: whether the place where code runs can be reached, and what is there."""
+"""Checks whether the target can be reached, and which languages it has."""
 
 import time
 from collections.abc import Iterator

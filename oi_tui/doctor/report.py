@@ -1,4 +1,4 @@
-"""The examination in words, for a person or for a report of a fault."""
+"""Formats the results of the checks, for the screen or for a bug report."""
 
 import getpass
 import os

@@ -1,4 +1,4 @@
-"""The model server that the profile names: whether anything answers there."""
+"""Checks whether the model server of the profile answers."""
 
 import socket
 import ssl

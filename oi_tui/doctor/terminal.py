@@ -1,4 +1,4 @@
-"""The terminal: what it says it can do, and what it answers when it is asked."""
+"""Checks the terminal: what it claims to support, and what it answers to queries."""
 
 import codecs
 import locale

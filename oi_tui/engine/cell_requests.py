@@ -1,4 +1,4 @@
-"""What the code of one run may ask the model, and how much of that it did."""
+"""Limits and counts the requests that the code of one run sends to the model."""
 
 import threading
 from collections.abc import Callable

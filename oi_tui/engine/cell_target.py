@@ -1,4 +1,4 @@
-"""The first line of a cell that says where it runs: `%%on ssh:gpu1`."""
+"""Parses the first line of a cell that names its target: `%%on ssh:gpu1`."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Runs that no model asks for: the person's own code, that of other programs, and earlier code again."""
+"""Runs code that no model wrote: the person's own, that of other programs, and earlier code again."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A request to the model and its reply, tried again where that may help."""
+"""Sends a request to the model and reads the reply, with retries."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence

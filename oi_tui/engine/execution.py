@@ -1,4 +1,4 @@
-"""Runs a piece of code, after a question unless the person has allowed it before."""
+"""Runs a piece of code, after a question unless a permission covers it."""
 
 import contextlib
 import threading

@@ -1,4 +1,4 @@
-"""The messages of a conversation at work, each saved before anybody sees it."""
+"""The messages of a conversation in progress, each saved before it is shown."""
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence

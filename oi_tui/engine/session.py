@@ -1,4 +1,4 @@
-"""The loop between a person, a model and a computer, as a generator of events."""
+"""The loop of person, model and computer, as a generator of events."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence

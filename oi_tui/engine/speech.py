@@ -1,4 +1,4 @@
-"""Words read aloud by the voice of the system."""
+"""Reads text aloud with the voice of the system."""
 
 import contextlib
 import re

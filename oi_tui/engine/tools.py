@@ -1,4 +1,4 @@
-"""Tools of other programs that a model can call, beside running code.
+"""Tools of other programs that a model can call besides running code.
 
 A call is handled like code: each tool counts as a language of its own, and the arguments, as JSON, are the
 code. So it is asked for, edited, granted, refused and saved like any other piece.

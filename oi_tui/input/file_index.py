@@ -1,4 +1,4 @@
-"""The files under a folder, listed in the background and found by a few letters of their names."""
+"""Lists the files of a folder in the background, and finds them by a few letters of their names."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Messages of several lines, which three quotation marks or a code fence begin and end."""
+"""Reads messages of several lines, which begin and end with three quotation marks or a code fence."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Tables in files, read in pages from a temporary database, so that a large file needs no memory."""
+"""Reads tables in files page by page through a temporary database, so that large files need little memory."""
 
 import contextlib
 import csv

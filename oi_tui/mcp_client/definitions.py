@@ -1,4 +1,4 @@
-"""What servers say of their tools: made safe to show and to send, and pinned by its hash.
+"""The servers' definitions of their tools: made safe to show and to send, and pinned by a hash.
 
 The definitions of a server are kept when it is first used. What is other later is not used until a person
 was shown the difference.

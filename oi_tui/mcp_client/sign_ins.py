@@ -1,4 +1,4 @@
-"""Keeps what servers gave when a person signed in, where keys are kept."""
+"""Stores the tokens of signed-in servers where keys are stored."""
 
 import json
 from collections.abc import Mapping

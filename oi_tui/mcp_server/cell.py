@@ -1,4 +1,4 @@
-"""Code of a host at work: asked about, run, and reported when it is over."""
+"""Runs a cell of a host: asks, runs, and reports the end."""
 
 import asyncio
 import secrets

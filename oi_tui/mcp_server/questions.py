@@ -1,4 +1,4 @@
-"""What a person at the host is asked, and what counts as an answer."""
+"""Asks the person at the host, and reads the answer."""
 
 from collections.abc import Mapping
 from typing import Any

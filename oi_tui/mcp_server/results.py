@@ -1,4 +1,4 @@
-"""What a host gets of code and variables."""
+"""Writes the results of code, and variables, for a host."""
 
 from collections.abc import Mapping
 from typing import Any

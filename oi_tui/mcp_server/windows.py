@@ -1,4 +1,4 @@
-"""The person's open window, where the code of a host runs as long as it is there."""
+"""Runs the code of a host in the person's open window, while there is one."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""A conversation in plain lines: says what happens, asks, and takes answers."""
+"""Runs a conversation in plain lines: prints events, asks, and reads answers."""
 
 import shutil
 import threading

@@ -1,4 +1,4 @@
-"""The keyboard of a plain session: whole lines, and what was typed too early kept apart."""
+"""Reads the keyboard in plain mode: whole lines, and what was typed too early separately."""
 
 import codecs
 import os

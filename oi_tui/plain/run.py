@@ -1,4 +1,4 @@
-"""The two ways without a screen: a conversation in lines, and a single request from standard input."""
+"""Starts plain mode: a conversation in lines, or a single request from standard input."""
 
 import contextlib
 import os

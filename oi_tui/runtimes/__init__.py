@@ -1,4 +1,4 @@
-"""Programming languages that run on pseudo-terminals and remember."""
+"""Programming languages that run on pseudo-terminals and keep their variables."""
 
 from oi_tui.runtimes.computer import Computer
 

@@ -1,4 +1,4 @@
-"""Lists which languages are available on this machine."""
+"""Describes which languages are available on this machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

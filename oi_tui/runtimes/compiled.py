@@ -1,4 +1,4 @@
-"""Languages with a program a cell, which is compiled or read anew, and runs on the terminal."""
+"""Declares languages whose cells are whole programs, compiled or interpreted anew, on the terminal."""
 
 import re
 import sys

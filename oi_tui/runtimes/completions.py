@@ -1,4 +1,4 @@
-"""Completions of code, as a language that is at work offers them."""
+"""Completions of code, as a running language offers them."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""A language that runs in the process of another one, and shares what that remembers."""
+"""A language that runs in the process of another one and shares its variables."""
 
 import threading
 from collections.abc import Generator

@@ -1,4 +1,4 @@
-"""Tells how to install a missing language on this machine."""
+"""Explains how to install a missing language on this machine."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Pages: which browser takes pictures of them, and how the person's own browser opens them."""
+"""Finds a browser that takes pictures of pages, and opens pages in the person's own browser."""
 
 import shutil
 import sys

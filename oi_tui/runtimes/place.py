@@ -1,4 +1,4 @@
-"""The interface of a place that is not this machine's own terminal: a far end, or a Jupyter kernel."""
+"""The interface of a place where code runs other than this machine: a far end, or a Jupyter kernel."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol

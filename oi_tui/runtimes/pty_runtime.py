@@ -1,4 +1,4 @@
-"""One language on a terminal of its own: runs code, reports, and stops."""
+"""A language on its own terminal: runs code, reports, and stops."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Tables that are read in pages: what a source of rows answers, and the tables that a language remembers."""
+"""Tables that are read page by page: the interface of their source, and those in a language's variables."""
 
 import typing
 from collections.abc import Mapping

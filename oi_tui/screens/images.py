@@ -1,4 +1,4 @@
-"""A full screen to look at the pictures of a conversation."""
+"""A full screen that shows the images of a conversation."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every key that a person may change, what they changed, and what is wrong with it."""
+"""The screen of key bindings: all keys, the changed ones, and errors in them."""
 
 import difflib
 import importlib

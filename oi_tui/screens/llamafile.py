@@ -1,4 +1,4 @@
-"""A llamafile on its way: downloaded where need be, started, and ready."""
+"""Starts a llamafile: downloads it if needed, and waits until it is ready."""
 
 import threading
 from dataclasses import dataclass

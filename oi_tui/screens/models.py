@@ -1,4 +1,4 @@
-"""The choice of a model: what was found here, and a way in that needs nothing."""
+"""Chooses a model: one found on this machine, one of a provider by its API key, or the demo."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The command palette's entries, made from the commands' declarations."""
+"""The command palette's entries, made from the declared commands."""
 
 from dataclasses import dataclass
 from functools import partial

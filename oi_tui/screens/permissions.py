@@ -1,4 +1,4 @@
-"""The screen of auto-approvals, each to be revoked."""
+"""The screen of auto-approvals, where each can be revoked."""
 
 from typing import TYPE_CHECKING, ClassVar
 

@@ -1,4 +1,4 @@
-"""A question of another program, such as ssh asking for a password, and the field for its answer."""
+"""Shows a question of another program, such as a password prompt of ssh, with a field for the answer."""
 
 import queue
 from typing import TYPE_CHECKING, ClassVar

@@ -1,4 +1,4 @@
-"""A full screen for a table: a data frame that a language remembers, or a file."""
+"""A full screen for a table: a data frame in a variable, or a file."""
 
 import csv
 import io

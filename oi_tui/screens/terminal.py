@@ -1,4 +1,4 @@
-"""The screen of a running program: all of the terminal, and one line that says the way back."""
+"""The full screen of a running program, with one line that says how to return."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The choice of colours, shown on the screen itself while the choice goes on."""
+"""The theme picker, with a live preview on the screen itself."""
 
 from typing import ClassVar
 

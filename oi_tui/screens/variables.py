@@ -1,4 +1,4 @@
-"""The screen of what the languages remember."""
+"""The screen of variables."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

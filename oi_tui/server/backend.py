@@ -1,4 +1,4 @@
-"""What a session of the server works with: a conversation, its model and its languages."""
+"""The conversation, model and languages of a session of the server."""
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The events of a session as Open Interpreter's server sends them."""
+"""Converts the events of a session into the chunks of Open Interpreter's server."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The OpenAPI and AsyncAPI documents, made from the routes and the events themselves."""
+"""Writes the OpenAPI and AsyncAPI documents from the routes and the events."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""The newest events of a session, numbered, for any number of readers at their own speed."""
+"""The newest events of a session, numbered, for readers of any speed."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""The one gate in front of everything: who may ask at all, and how much they may send."""
+"""Guards every route: who may connect, and how much they may send."""
 
 import asyncio
 import hashlib

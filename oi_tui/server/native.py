@@ -1,4 +1,4 @@
-"""Today's protocol: sessions and their events as JSON, over WebSocket and server-sent events."""
+"""The current protocol: sessions and their events as JSON, over WebSocket and server-sent events."""
 
 import asyncio
 import json

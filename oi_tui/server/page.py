@@ -1,4 +1,4 @@
-"""The web page: a few files without a secret in them."""
+"""Serves the web page: a few files that contain no secrets."""
 
 import mimetypes
 from functools import cache

@@ -1,4 +1,4 @@
-"""The events of a session as JSON: today's protocol."""
+"""Converts the events of a session into JSON, for the current protocol."""
 
 from collections.abc import Mapping
 from dataclasses import fields

@@ -1,1 +1,1 @@
-"""The services that a workspace is made of, each with its settings."""
+"""The services of a workspace, each with its settings."""

@@ -1,4 +1,4 @@
-"""The conversation at work: its session, its file, and how another one takes its place."""
+"""The conversation in progress: its session and file, and the change to another one."""
 
 import tempfile
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The languages of a workspace: what runs code, what Python gets beside it, and the settings of both."""
+"""The languages of a workspace: the computer, what Python cells get besides it, and the settings of both."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""The MCP servers of a workspace: started when something asks for them, and their tools and resources."""
+"""The MCP servers of a workspace, started when they are needed, with their tools and resources."""
 
 import threading
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The model of a workspace: the process that reaches it, what is known of it, and its key."""
+"""The model of a workspace: its process, the facts known of it, and its key."""
 
 import os
 import threading

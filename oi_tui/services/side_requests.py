@@ -1,4 +1,4 @@
-"""Requests to the model beside the turns of a conversation: titles, questions of running code, tests."""
+"""Requests to the model outside of the turns: titles, questions of running code, tests."""
 
 import contextlib
 from collections.abc import Iterator, Sequence

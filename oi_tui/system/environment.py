@@ -1,4 +1,4 @@
-"""The environment of run code, without keys and passwords."""
+"""The environment variables that code gets, without keys and passwords."""
 
 import functools
 import os

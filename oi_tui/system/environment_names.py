@@ -1,4 +1,4 @@
-"""The environment variables of oi-tui itself: the one list of their names.
+"""The names of oi-tui's own environment variables.
 
 Settings declare theirs in the field `variable` (`oi_tui/engine/settings/`).
 """

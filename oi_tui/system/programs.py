@@ -1,4 +1,4 @@
-"""Finding a program on PATH, without the placeholders of macOS that ask to install something."""
+"""Finds programs on PATH, except the placeholders of macOS that only offer to install something."""
 
 import functools
 import shutil

@@ -1,4 +1,4 @@
-"""Themes on a terminal of sixteen colours: each takes the place of the hue that it is nearest to.
+"""Maps the colours of a theme to the nearest ones of a 16-colour terminal.
 
 The nearest colour by distance would be grey for nearly all that a calm theme has: errors, keywords and
 strings would look alike, and in a light theme a selection like what is around it.

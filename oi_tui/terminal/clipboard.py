@@ -1,4 +1,4 @@
-"""Copying to the clipboard, by the best way that there is, which is then named."""
+"""Copies to the clipboard by the best available method, and names it."""
 
 import base64
 import os

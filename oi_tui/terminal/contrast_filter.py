@@ -1,4 +1,4 @@
-"""Keeps text legible: colours too close to their background are moved away from it, in every theme."""
+"""Keeps text legible: changes colours that are too close to their background, in every theme."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""The terminal as Textual drives it, with what it answers kept apart from what is typed."""
+"""Textual's driver of the terminal, which separates the terminal's replies from typed input."""
 
 import codecs
 import logging

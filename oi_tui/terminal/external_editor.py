@@ -1,4 +1,4 @@
-"""Editing text in the person's own editor, outside of the application."""
+"""Edits text in the person's own editor, outside of the application."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""Finds out how the terminal can show images."""
+"""Detects how the terminal can show images."""
 
 import os
 import subprocess

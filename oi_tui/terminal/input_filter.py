@@ -1,4 +1,4 @@
-"""Splits terminal input into keys, pastes and replies, so that no input can be taken for another kind.
+"""Splits terminal input into keys, pastes and replies, so that none is mistaken for another.
 
 `XTermParser` of Textual 8.2.8 raises on key reports with sub-parameters (`ESC[121;1:3u`, a released key) or
 numbers that are no characters, types replies to terminal queries into the prompt, and takes pasted text after

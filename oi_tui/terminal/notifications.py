@@ -1,4 +1,4 @@
-"""Calling a person back who looks elsewhere: by the terminal's bell, the desktop, and the window's title."""
+"""Notifies a person who looks elsewhere: by the terminal's bell, the desktop, and the window's title."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Queries about the terminal's features, and their answers."""
+"""Queries about the terminal's features, and their replies."""
 
 import random
 import re

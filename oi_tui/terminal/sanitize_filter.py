@@ -1,4 +1,4 @@
-"""The last guard: what reaches the terminal holds no character that could control it."""
+"""The last filter before the terminal: removes characters that could control it."""
 
 from functools import lru_cache
 

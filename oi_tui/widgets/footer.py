@@ -1,4 +1,4 @@
-"""The last line of a screen: what there is to say, and the keys that act."""
+"""The last line of a screen: a message, and the keys that work now."""
 
 from textual.content import Content
 from textual.widgets import Static

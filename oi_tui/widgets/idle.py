@@ -1,4 +1,4 @@
-"""When keys and mouse buttons were pressed, and what keys do at once."""
+"""Tracks when keys and mouse buttons were pressed last."""
 
 import time
 from collections.abc import Mapping

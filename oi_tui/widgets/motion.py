@@ -1,4 +1,4 @@
-"""Whether anything moves on the screen."""
+"""Whether animation is on."""
 
 from textual import constants
 from textual.app import App

@@ -1,4 +1,4 @@
-"""Whether the terminal tells of the mouse."""
+"""Whether the terminal reports the mouse."""
 
 from textual.app import App
 

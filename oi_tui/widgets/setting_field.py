@@ -1,4 +1,4 @@
-"""One setting to read about and to change: name, value, help, and what is wrong with it."""
+"""The editor of one setting: name, value, help, and error."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Lines that say how things stand and never overflow: what matters least is left out first."""
+"""Status lines that never overflow: the least important part is left out first."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Doing something a little later, for certain."""
+"""A timer that always fires."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Text made to fit a number of cells, with a mark where something was left out."""
+"""Truncates text to a number of cells, with a mark where something is left out."""
 
 from rich.cells import cell_len, set_cell_size
 

@@ -1,4 +1,4 @@
-"""Where open windows listen: a socket and a small file for each, in a folder that only their owner enters."""
+"""Where open windows listen: a socket and a small file for each, in a folder private to the user."""
 
 import hashlib
 import json

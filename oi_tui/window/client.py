@@ -1,4 +1,4 @@
-"""The other program's end: finds an open window and calls it."""
+"""The client: finds an open window and calls it."""
 
 import asyncio
 import itertools

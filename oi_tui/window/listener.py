@@ -1,4 +1,4 @@
-"""The window's end: takes calls of other programs, one JSON object in each line.
+"""The listener of a window: accepts calls of other programs, one JSON object on each line.
 
 A program sends `{"token": …, "host": …}`, and then calls: `{"id": 1, "call": "run", "arguments": {…}}`. Each
 is answered by `{"id": 1, "result": {…}}` or `{"id": 1, "error": "…"}`. `{"cancel": 1}` gives a call up.

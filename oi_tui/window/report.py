@@ -1,4 +1,4 @@
-"""What another program is told of code that it had run, and of variables and files."""
+"""Reports run code, variables and files to other programs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""What a cell did with mouse and keyboard: lines for the person and the model, with small pictures."""
+"""Logs what a cell did with mouse and keyboard, with small pictures, for the person and the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The actions that models were trained on, carried out by mouse and keyboard.
+"""Carries out the computer-use actions of models with mouse and keyboard.
 
 Anthropic's tools `computer_20250124` and `computer_20251124` have one action at a time, OpenAI's tool
 `computer` a list of them.

@@ -1,4 +1,4 @@
-"""A small process beside the one that uses mouse and keyboard.
+"""A process that releases keys and buttons, and interrupts the one that uses mouse and keyboard.
 
 It lets go of every key and button when that process ends, however it ends, and interrupts it when the person
 presses escape twice or moves the mouse. It is started as a script, with the number of that process.

@@ -1,4 +1,4 @@
-"""What the running code is confined to, where it was let through by a grant for a window."""
+"""Limits code that a grant let run to the window of that grant."""
 
 from __future__ import annotations
 

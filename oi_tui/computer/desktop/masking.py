@@ -1,4 +1,4 @@
-"""Pictures of the screen in which fields for passwords are black."""
+"""Blackens password fields in pictures of the screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text in pictures, read by the program tesseract."""
+"""Reads text in pictures, with the program tesseract."""
 
 from __future__ import annotations
 

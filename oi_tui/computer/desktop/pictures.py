@@ -1,4 +1,4 @@
-"""Pictures of the screen: raw pixels that can be cut, made smaller, compared and written as PNG."""
+"""Pictures of the screen: raw pixels, cropped, scaled, compared and written as PNG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The desktop at work: which driver there is, what is held down, and who has the mouse."""
+"""The desktop in use: its driver, the keys and buttons held down, and who controls the mouse."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""API keys: where they are kept, and what keeps them out of sight."""
+"""API keys: storage, redaction, and trust."""

@@ -1,4 +1,4 @@
-"""A small JSON file for its owner only, read with care and changed under a lock."""
+"""A small JSON file that only its owner can read, changed under a lock."""
 
 import contextlib
 import fcntl

@@ -1,4 +1,4 @@
-"""Keys taken out of text before it is shown, logged or exported."""
+"""Removes keys from text before it is shown, logged or exported."""
 
 import base64
 import functools

@@ -1,4 +1,4 @@
-"""A conversation as a document: Markdown, a notebook, HTML, scripts, or the JSON of Open Interpreter."""
+"""Exports a conversation: Markdown, a notebook, HTML, scripts, or the JSON of Open Interpreter."""
 
 import errno
 import json

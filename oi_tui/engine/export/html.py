@@ -1,4 +1,4 @@
-"""A conversation as one HTML page that needs nothing else, and in which nothing runs."""
+"""Exports a conversation as one HTML page without scripts or external files."""
 
 import base64
 import binascii

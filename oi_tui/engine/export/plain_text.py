@@ -1,4 +1,4 @@
-"""A conversation as plain words, for a terminal that keeps them.
+"""Exports a conversation as plain text, for the scrollback of a terminal.
 
 Marks in the first column are the program's own: "> " the person, "[" code, "| " output. What the model says
 is indented, so that it cannot look like any of them.

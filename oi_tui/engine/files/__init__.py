@@ -1,1 +1,1 @@
-"""Changes that code makes to files: watched, shown, restored."""
+"""Changes that code makes to files: detected, shown, restored."""

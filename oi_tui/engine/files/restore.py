@@ -1,4 +1,4 @@
-"""Puts files back to what they were before a step, in a way that can be taken back itself."""
+"""Restores files to their state before a step, and can undo that."""
 
 import contextlib
 import os

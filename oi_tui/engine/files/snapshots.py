@@ -1,4 +1,4 @@
-"""Copies of files from before and after code ran, kept privately and for a while."""
+"""Keeps private copies of files from before and after code ran, for a limited time."""
 
 import contextlib
 import hashlib

@@ -1,4 +1,4 @@
-"""Watches a working directory: which files changed while a piece of code ran."""
+"""Detects which files of the working directory changed while code ran."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""The border to language models: a request goes out, pieces of a reply come back."""
+"""The interface of language models: a request goes out, pieces of a reply come back."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Older history in the model's own summary: what it covers, and how the model is asked for it."""
+"""Replaces older history with the model's own summary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

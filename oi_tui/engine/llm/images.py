@@ -1,4 +1,4 @@
-"""Images on their way to a model: as data where it sees, in words where it does not."""
+"""Prepares images for a model: as data if it accepts images, else as a description."""
 
 import base64
 import binascii

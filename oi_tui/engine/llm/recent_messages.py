@@ -1,4 +1,4 @@
-"""The newest part of a conversation: what a request can hold at all, found without writing the rest."""
+"""Finds the newest messages that can fit into a request, without writing out the rest."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The one way to a model: every request is checked here, and sent from here alone.
+"""The gate that every request to a model passes: checks it, and sends it.
 
 A request leaves for a provider, costs money and carries what a person wrote. So what a profile forbids is
 decided in one place, for a message as for a title, a summary or a test of a model.

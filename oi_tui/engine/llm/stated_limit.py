@@ -1,4 +1,4 @@
-"""The limit that a server names when it refuses a conversation as too long."""
+"""Reads the context limit that a server names when it refuses a conversation as too long."""
 
 import re
 from dataclasses import dataclass

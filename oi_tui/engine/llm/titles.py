@@ -1,4 +1,4 @@
-"""Titles that the model gives to conversations, in a short request of its own."""
+"""Asks the model for a title of the conversation, in a short request."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The addresses of model servers: which can be called, and how one is shown."""
+"""The URLs of model servers: which can be called, and how one is shown."""
 
 import ipaddress
 import re

@@ -1,4 +1,4 @@
-"""Usage and cost of a session's requests, as the providers counted them."""
+"""Counts tokens and cost of a session's requests, as the providers report them."""
 
 from dataclasses import dataclass
 

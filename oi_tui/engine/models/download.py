@@ -1,4 +1,4 @@
-"""A large file from the network: shown on its way, resumed after a break, checked at the end."""
+"""Downloads a large file: shows progress, resumes after an interruption, verifies the result."""
 
 import hashlib
 import http.client

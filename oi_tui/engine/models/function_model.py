@@ -1,4 +1,4 @@
-"""A model that is a Python function, as Open Interpreter's `llm.completions`."""
+"""A model that is a Python function, like Open Interpreter's `llm.completions`."""
 
 import asyncio
 import inspect

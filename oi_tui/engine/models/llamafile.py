@@ -1,4 +1,4 @@
-"""A llamafile: a model and its server in one file, started and stopped by us."""
+"""Starts and stops a llamafile: a model and its server in one file."""
 
 import http.client
 import os

@@ -1,4 +1,4 @@
-"""Model servers on this machine: which ones answer, and what they serve."""
+"""Finds model servers on this machine, and the models that they serve."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""A short test of a profile's model: what works, and what does not, in words."""
+"""Tests a profile's model with a short request, and explains the result."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Facts about models before any request: from their own server, else from LiteLLM's table."""
+"""Finds facts about a model before any request: from its server, else from LiteLLM's table."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Whose model a name means, where it does not say so."""
+"""Finds the provider of a model whose name does not say it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Messages and their pieces as Open Interpreter 0.4.3 shapes them."""
+"""Converts messages and their pieces into the chunks of Open Interpreter 0.4.3."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence

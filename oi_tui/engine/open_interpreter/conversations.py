@@ -1,4 +1,4 @@
-"""Conversations that Open Interpreter 0.4.3 left on this machine, brought into our store.
+"""Imports the conversations of Open Interpreter 0.4.3 from this machine.
 
 They are JSON lists of messages in `conversations` below its configuration folder. Its files are only read.
 """

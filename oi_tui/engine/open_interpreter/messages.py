@@ -1,4 +1,4 @@
-"""The entries of other programs' conversations, as messages of ours.
+"""Converts the entries of other programs' conversations into messages.
 
 Open Interpreter stored its own messages in three ways: since 0.2 as role, type, format and content; in 0.1 as
 one entry with `message`, `code`, `language`, `output` or `image`; before that as OpenAI's interface has them,

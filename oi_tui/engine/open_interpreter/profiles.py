@@ -1,4 +1,4 @@
-"""Profiles that Open Interpreter (0.1 to 0.4.3) left on this machine, copied into our folder of profiles."""
+"""Imports the profiles of Open Interpreter (0.1 to 0.4.3) from this machine."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

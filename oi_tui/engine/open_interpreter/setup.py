@@ -1,4 +1,4 @@
-"""Everything that Open Interpreter left on this machine, and how to bring it in at once.
+"""Finds everything of Open Interpreter on this machine, and imports it.
 
 The old folders are only read.
 """

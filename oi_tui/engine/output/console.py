@@ -1,4 +1,4 @@
-"""Program output within bounds: both ends in memory, all of it in a file."""
+"""Keeps program output within bounds: both ends in memory, all of it in a file."""
 
 import re
 from pathlib import Path

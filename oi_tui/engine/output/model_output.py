@@ -1,4 +1,4 @@
-"""What the model gets of the output of a run."""
+"""Writes the output of a run for the model."""
 
 from collections.abc import Callable, Iterable, Sequence
 

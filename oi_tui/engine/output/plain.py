@@ -1,4 +1,4 @@
-"""Program output as the text that a reader sees."""
+"""Converts program output to the text that a reader sees."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The lines that a program leaves on the screen when it moves the cursor."""
+"""Works out which lines remain on the screen when a program moves the cursor."""
 
 import re
 

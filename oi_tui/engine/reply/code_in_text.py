@@ -1,4 +1,4 @@
-"""Code blocks in the text of a reply that were read as text, because the model calls tools."""
+"""Finds code blocks in the text of a model that calls tools."""
 
 from collections.abc import Callable, Sequence
 

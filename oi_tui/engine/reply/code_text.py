@@ -1,4 +1,4 @@
-"""The code within a call, without what models put around it."""
+"""Removes what models put around the code in a tool call."""
 
 import re
 

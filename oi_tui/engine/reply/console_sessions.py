@@ -1,4 +1,4 @@
-"""The commands of a session as models write it down: behind prompts, with what they print between them."""
+"""Takes the commands out of a console session that a model wrote: prompts, commands and output."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Fenced blocks of Markdown: what opens one, what closes it, and what only looks like it."""
+"""Recognises fenced code blocks of Markdown: opening and closing lines, and what only looks like one."""
 
 import re
 from dataclasses import dataclass

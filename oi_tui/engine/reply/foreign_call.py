@@ -1,4 +1,4 @@
-"""Reads the arguments of a call of a tool that is not ours: they are its code, as JSON."""
+"""Reads a call of a tool that is not the tool for code: its arguments are the code, as JSON."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The marks in the text of a reply that are not for people: tags of thoughts, tokens of chat templates."""
+"""Removes marks that are not for people: tags of reasoning, tokens of chat templates."""
 
 import re
 

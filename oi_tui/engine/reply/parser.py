@@ -1,4 +1,4 @@
-"""Reads a model's reply while it arrives: words, thoughts, and code to run.
+"""Parses a model's reply while it arrives: text, reasoning, and code to run.
 
 The rules, the same however the reply is cut into pieces:
 

@@ -1,4 +1,4 @@
-"""Reads JSON while it arrives, also JSON that is not quite right.
+"""Parses JSON while it arrives, also if it is not quite valid.
 
 Models write quotes without escaping them, break lines within strings, forget quotes around keys. Whatever is
 valid JSON is read as such; only where it is not, the reader takes the likelier meaning.

@@ -1,4 +1,4 @@
-"""The line of prose that is being read: what decides how a fence or a backtick on it is meant."""
+"""The state of the current line of prose, which decides what a fence or a backtick on it means."""
 
 from oi_tui.engine.reply.fences import begins_line, is_item
 

@@ -1,4 +1,4 @@
-"""Finds thoughts and code in the text of a reply, while it arrives."""
+"""Finds reasoning and code in the text of a reply, while it arrives."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The forms in which templates of chats write a call as text: what opens each, and what closes it.
+"""The formats in which chat templates write a tool call as text: their opening and closing marks.
 
 A server that does not know the template of its model passes the model's calls on as text. The forms are those
 of the templates that are published with the models.

@@ -1,4 +1,4 @@
-"""Reads the calls of the tool out of JSON: the arguments of a native call, or a call printed as text."""
+"""Parses tool calls: the JSON arguments of a native call, or a call printed as text."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A call that arrives as text in one of the forms of templates, from its opening mark to its closing one."""
+"""Parses a tool call that arrives as text, from its opening mark to its closing one."""
 
 import re
 from collections.abc import Callable

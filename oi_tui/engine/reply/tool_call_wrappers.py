@@ -1,4 +1,4 @@
-"""Reads what stands between the marks of a form in which a model writes its calls."""
+"""Parses what is between the marks of a tool call that is written as text."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the names of Python code stand for, as far as it is known."""
+"""Tracks what the names in Python code refer to, as far as that is known."""
 
 import ast
 import builtins

@@ -1,4 +1,4 @@
-"""Looking through code for what a person should see before it runs."""
+"""Scans code for what a person should see before it runs."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Which code only clicks, types and lists elements, so that a grant for one window can cover it."""
+"""Recognises code that only clicks, types and lists elements, so that a grant for one window can cover it."""
 
 from __future__ import annotations
 

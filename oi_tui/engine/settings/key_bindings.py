@@ -1,4 +1,4 @@
-"""The keys that a person chose, as they stand in the profile: one `name: key, key` a line."""
+"""Parses the key bindings of a profile: one `name: key, key` on each line."""
 
 from collections.abc import Mapping
 

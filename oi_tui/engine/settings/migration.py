@@ -1,4 +1,4 @@
-"""Profiles in the manner of older versions of Open Interpreter, brought up to date."""
+"""Updates profiles in the formats of older versions of Open Interpreter."""
 
 import hashlib
 import itertools

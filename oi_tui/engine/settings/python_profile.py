@@ -1,4 +1,4 @@
-"""A profile that is a Python program, run in a process of its own once a person trusts its exact text."""
+"""Runs a profile that is a Python program, in its own process, once a person trusts its exact text."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The text of a new profile, made from the declarations of the settings."""
+"""Writes the text of a new profile from the declarations of the settings."""
 
 import textwrap
 

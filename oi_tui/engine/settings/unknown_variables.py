@@ -1,4 +1,4 @@
-"""What to say of an environment variable that looks like one of oi-tui's and is none."""
+"""Explains environment variables that look like those of oi-tui but are unknown."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The YAML text of a profile: read with care, changed without touching the rest."""
+"""Reads the YAML text of a profile, and changes it without touching the rest."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""Files that are only added to: how they are opened, claimed and named, and why they cannot be written."""
+"""Opens, locks and names files that are only appended to, and explains why one cannot be written."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""One conversation that is being written: an append-only file, on disk before anybody says so.
+"""Writes one conversation to an append-only file. Each record is on disk before it is shown.
 
 Each record goes to the system in one `write`, so that two writers never tear each other's lines, and a line
 that was cut off by a crash or a full disk is taken back or closed with a newline before the next one.

@@ -1,4 +1,4 @@
-"""The saved conversations as a person goes through them: names them, throws them away, brings them back."""
+"""Renames, deletes and restores saved conversations."""
 
 import errno
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The saved conversations as a list of many: a few bytes for each, a whole summary only of what is seen."""
+"""The list of saved conversations: a few bytes for each, the whole summary only for visible ones."""
 
 from array import array
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""Many short texts in one piece of memory: an object for each would take several times as much."""
+"""Many short texts in one block of memory; an object for each would take several times as much."""
 
 from array import array
 from bisect import bisect_left

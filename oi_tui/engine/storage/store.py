@@ -1,4 +1,4 @@
-"""All conversations on disk: one journal for each, and a catalogue of the names that people gave them."""
+"""All conversations on disk: a journal for each, and an index of the names that people gave them."""
 
 import contextlib
 import errno

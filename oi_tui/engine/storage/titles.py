@@ -1,4 +1,4 @@
-"""The titles and pins that conversations were given; the last word on each counts."""
+"""The titles and pins of conversations; the newest entry counts."""
 
 import contextlib
 import errno

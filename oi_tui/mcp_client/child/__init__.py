@@ -1,1 +1,1 @@
-"""The process that talks to MCP servers; nothing of it is imported by the application."""
+"""The process that talks to MCP servers; the application imports nothing of it."""

@@ -1,4 +1,4 @@
-"""A limit for the answers of HTTP servers, so that none can fill the memory."""
+"""Limits the size of HTTP servers' answers, to protect memory."""
 
 from collections.abc import AsyncIterator
 from typing import Any

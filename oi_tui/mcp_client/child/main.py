@@ -1,4 +1,4 @@
-"""The process that talks to MCP servers: takes orders as lines of JSON, and answers by number."""
+"""The process that talks to MCP servers: reads requests as lines of JSON, and answers by number."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""One server and the task that owns its connection; nobody else opens or closes it."""
+"""The task that owns the connection to one server; only it opens and closes it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

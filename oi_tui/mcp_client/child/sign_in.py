@@ -1,4 +1,4 @@
-"""Signing in to a server over HTTP by OAuth: a browser comes back to a port of this machine."""
+"""Signs in to a server over HTTP by OAuth: the browser returns to a port of this machine."""
 
 import asyncio
 import html

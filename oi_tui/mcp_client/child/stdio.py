@@ -1,4 +1,4 @@
-"""A server that is a program: its messages, one in each line of its standard input and output.
+"""Connects to a server that is a program: one message on each line of its standard input and output.
 
 The package's own transport takes lines of any length, and joins them in quadratic time.
 """

@@ -1,4 +1,4 @@
-"""The chunks that a language yields which somebody wrote for Open Interpreter, as reports."""
+"""Converts the chunks of a language written for Open Interpreter into reports."""
 
 import base64
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""A language that somebody wrote as a class, run in threads of its own, so that it can hold nobody up."""
+"""Runs a language that is a custom class, in its own threads so that it cannot block."""
 
 import contextlib
 import ctypes

@@ -1,4 +1,4 @@
-"""Tells what of a C or C++ cell stands outside of `main` from the statements that become it.
+"""Separates what belongs outside of `main` in a C or C++ cell from the statements that go into it.
 
 Outside stay lines of the preprocessor, functions, types, namespaces, templates and `using`; all else is a
 statement. Both halves keep the cell's lines, so that a compiler counts them as they were written.

@@ -1,4 +1,4 @@
-"""The driver of a language that is a class of somebody's: runs cells in it, in the person's own Python.
+"""The driver of a custom language: runs cells in its class, in the person's own Python.
 
 What it prints and what it yields as text goes to the terminal; lines, pictures and rich results are events.
 """

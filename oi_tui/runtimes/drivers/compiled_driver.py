@@ -1,4 +1,4 @@
-"""The driver of languages that are compiled: builds a program of each cell and runs it on the terminal.
+"""The driver of compiled languages: builds a program from each cell and runs it on the terminal.
 
 The files are in a build folder of this process alone, which goes when the process does. A cell that was built
 before is not built again, unless its compiler or a file that it includes has changed.

@@ -1,4 +1,4 @@
-"""How the compilers and interpreters are called that take a program a cell, and what a cell becomes for them.
+"""How each compiler or interpreter is called, and how a cell becomes a program for it.
 
 It runs on Python 3.8 and later and needs nothing but the standard library.
 """

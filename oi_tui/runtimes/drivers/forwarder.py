@@ -1,4 +1,4 @@
-"""The proxy's end inside of the sandbox: carries what comes to a port here to a socket in the file system.
+"""The proxy's end inside the sandbox: forwards a local port to a socket in the file system.
 
 The sandbox has a network of its own, in which this is the only way to others.
 """

@@ -1,4 +1,4 @@
-"""The guard: starts one language process, outlives it, and leaves nothing of it behind.
+"""The guard: starts one language process, outlives it, and ends everything that it started.
 
 Imported, so that it is compiled once, with the arguments `TERMINAL FOLDER WRAPPED PROGRAM ARGUMENT...` where
 TERMINAL is the number of an inherited descriptor of a pseudo-terminal. It starts the program as the leader

@@ -1,4 +1,4 @@
-"""The first program in the sandbox: takes the terminal, reports itself, and becomes the language.
+"""The first program in the sandbox: takes the terminal, reports its process id, and becomes the language.
 
 Imported, with the arguments `REPORT LIMITS GATEWAY PROGRAM ARGUMENT...`. REPORT is the number of a socket:
 the kernel tells whoever reads there which number the process has outside. LIMITS are those of the

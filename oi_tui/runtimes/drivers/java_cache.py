@@ -1,4 +1,4 @@
-"""Make what lets Java start quickly: the driver, compiled, and an archive of the classes that it needs.
+"""Builds what lets Java start quickly: the compiled driver, and an archive of the classes that it needs.
 
 `java_cache.py FOLDER JAVA OPTION...`, run by the driver of Java after its first cell. A folder that cannot
 be made or written is no trouble: Java only starts as slowly as before.

@@ -1,4 +1,4 @@
-"""The driver of pages: keeps each as a file, and takes a picture of it where there is a browser for that."""
+"""The driver of pages: saves each as a file, and takes a picture of it if there is a browser."""
 
 # mypy: ignore-errors
 

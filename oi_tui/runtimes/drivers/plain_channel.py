@@ -1,4 +1,4 @@
-"""The channel of those drivers in Python whose cells are not Python: requests in, events and their marks out.
+"""The channel of Python drivers whose cells are not Python: requests in, events and marks out.
 
 It runs on Python 3.8 and later and needs nothing but the standard library.
 """

@@ -1,4 +1,4 @@
-"""A component of React as a page that shows it."""
+"""Builds a page that shows a component of React."""
 
 # mypy: ignore-errors
 

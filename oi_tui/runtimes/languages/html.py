@@ -1,4 +1,4 @@
-"""HTML: a page that is kept as a file, opened where there is a display, and pictured where a browser can."""
+"""HTML: a page that is saved as a file, opened on a desktop, and pictured if there is a browser."""
 
 from functools import partial
 

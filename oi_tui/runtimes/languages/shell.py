@@ -1,4 +1,4 @@
-"""The shell: bash, or what the person prefers among bash, zsh and sh."""
+"""The shell: bash, or the person's choice among bash, zsh and sh."""
 
 import shutil
 from pathlib import Path

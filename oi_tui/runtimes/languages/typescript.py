@@ -1,4 +1,4 @@
-"""TypeScript in Node.js, which takes the types away."""
+"""TypeScript in Node.js, which strips the types."""
 
 import os
 import shutil

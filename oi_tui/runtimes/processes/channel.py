@@ -1,4 +1,4 @@
-"""The way on which a language process is given code and tells what becomes of it, apart from its terminal."""
+"""Sends code to a language process and receives its events, apart from its terminal."""
 
 import contextlib
 import errno

@@ -1,4 +1,4 @@
-"""A pseudo-terminal with a language process on it, and the guard that leaves nothing of it behind."""
+"""A pseudo-terminal with a language process, and the guard that ends everything the process started."""
 
 import contextlib
 import fcntl

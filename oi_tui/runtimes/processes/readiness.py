@@ -1,4 +1,4 @@
-"""Waiting for several descriptors at once, on every system."""
+"""Waits for several descriptors at once, on every system."""
 
 import select
 import sys

@@ -1,4 +1,4 @@
-"""Brings the questions of ssh and sudo (passwords, host keys, one-time codes) to the person."""
+"""Forwards the questions of ssh and sudo (passwords, host keys, one-time codes) to the person."""
 
 import contextlib
 import getpass

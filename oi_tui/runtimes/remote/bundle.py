@@ -1,4 +1,4 @@
-"""What is sent to the far end: its modules, the drivers of the languages, and two libraries."""
+"""Packs what is sent to the far end: modules, the drivers of the languages, and two libraries."""
 
 import base64
 import importlib.util

@@ -1,4 +1,4 @@
-"""The far end: runs languages where it was started, for an application that is elsewhere.
+"""The far end: runs languages on its machine for an application on another one.
 
 It speaks frames (`wire`) on what were its standard input and output. When the application is gone, or has not
 been heard for `SILENCE` seconds, it ends everything that it started; when it is itself killed, the guards of

@@ -1,4 +1,4 @@
-"""What is said to a Jupyter kernel and heard from it, and the way to one by its connection file."""
+"""Exchanges messages with a Jupyter kernel, and connects to one by its connection file."""
 
 import contextlib
 import json

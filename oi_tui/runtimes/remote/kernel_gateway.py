@@ -1,4 +1,4 @@
-"""A kernel behind a Jupyter server or kernel gateway, by its WebSocket."""
+"""Exchanges messages with a kernel of a Jupyter server or kernel gateway, over its WebSocket."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""The connection to a far end: its process, what goes there and what comes from there."""
+"""The connection to a far end: its process, and the frames in both directions."""
 
 import contextlib
 import os

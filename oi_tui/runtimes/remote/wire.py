@@ -1,4 +1,4 @@
-"""What the two ends of a connection say to each other: frames of JSON, and reports as JSON values.
+"""The protocol between both ends: frames of JSON, and reports as JSON values.
 
 It runs at both ends. This end trusts nothing that comes: code that runs there can say anything.
 """

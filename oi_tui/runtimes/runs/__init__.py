@@ -1,1 +1,1 @@
-"""One run on a language: its output, the line at work, input it waits for, and its stop."""
+"""One run of a language: its output, the active line, input it waits for, and its stop."""

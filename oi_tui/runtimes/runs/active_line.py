@@ -1,4 +1,4 @@
-"""The line of a cell that runs at the moment."""
+"""Tracks the line of a cell that runs now."""
 
 import contextlib
 import time

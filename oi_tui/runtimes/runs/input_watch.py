@@ -1,4 +1,4 @@
-"""Whether a running program waits for input from the keyboard."""
+"""Detects whether a running program waits for input from the keyboard."""
 
 import time
 from collections.abc import Callable

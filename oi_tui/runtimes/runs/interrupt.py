@@ -1,4 +1,4 @@
-"""An interrupt of one run, which follows what takes the keyboard after it was sent."""
+"""Interrupts one run, and whatever takes the keyboard after that was sent."""
 
 import contextlib
 import signal

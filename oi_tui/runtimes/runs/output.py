@@ -1,4 +1,4 @@
-"""What a run prints, gathered so that it is reported once for each frame."""
+"""Collects the output of a run, and reports it once for each frame."""
 
 import codecs
 import re

@@ -1,4 +1,4 @@
-"""The line that Python executes, read from its memory.
+"""Reads the line that Python executes from its memory.
 
 A thread of Python's own sees the others only where they let it have the interpreter, which a loop does at its
 end: its last line would be shown all the time. From outside every moment is as likely as any other, and the

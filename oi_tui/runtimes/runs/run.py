@@ -1,4 +1,4 @@
-"""One run on a language process, from its request to its end."""
+"""One run of code in a language process, from its request to its end."""
 
 import secrets
 import threading

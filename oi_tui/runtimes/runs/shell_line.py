@@ -1,4 +1,4 @@
-"""The line that a shell executes, read from its own variable in its memory, at no cost to the shell."""
+"""Reads the line that a shell executes from its memory, without slowing it down."""
 
 import re
 import struct

@@ -1,4 +1,4 @@
-"""The steps that end a run which shall not go on."""
+"""The steps that stop a run."""
 
 import signal
 import time

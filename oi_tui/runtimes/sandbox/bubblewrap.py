@@ -1,4 +1,4 @@
-"""The sandbox of Linux: bubblewrap, which gives a program namespaces of its own, with a filter of calls."""
+"""The sandbox of Linux: bubblewrap, with namespaces and a filter of system calls."""
 
 import contextlib
 import os

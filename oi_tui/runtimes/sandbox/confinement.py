@@ -1,4 +1,4 @@
-"""The settings of the sandbox as they change, and what the sandbox prevented in a run."""
+"""The sandbox settings of a computer, and what the sandbox blocked in a run."""
 
 import contextlib
 import threading

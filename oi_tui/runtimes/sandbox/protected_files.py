@@ -1,4 +1,4 @@
-"""Files of the working directory through which code in the sandbox could act outside of it later.
+"""Protects files of the working directory through which code could act outside the sandbox later.
 
 A git hook, a shell's start file or an editor's settings are run by programs outside, without anybody asking.
 Those that are there are read-only in the sandbox. Files that people make every day (Makefile, conftest.py)

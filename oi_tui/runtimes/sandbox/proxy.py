@@ -1,4 +1,4 @@
-"""The way out of the sandbox: a proxy that connects to the hosts that a person allowed, and to no other.
+"""The network proxy of the sandbox: connects only to hosts that the person allowed.
 
 A program inside has a network of its own, with nobody else in it. What it asks of the proxy there comes here
 over a socket in the file system. The list of hosts may grow while programs run. Names are resolved here, so

@@ -1,4 +1,4 @@
-"""The sandbox: what a language process can reach, and whether this machine can hold it there.
+"""The sandbox: what a language process can reach, and whether it works on this machine.
 
 In it a program reaches the working directory, and nothing else of the person's: no other file, no network,
 no other process, and nothing of ours, there or not yet there. It can read the programs and libraries that

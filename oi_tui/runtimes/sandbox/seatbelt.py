@@ -1,4 +1,4 @@
-"""The sandbox of macOS: Seatbelt, by `sandbox-exec` and a profile that says all that is allowed.
+"""The sandbox of macOS: Seatbelt, through `sandbox-exec` and a profile of what is allowed.
 
 Written after Apple's own profiles, and not yet tried on a Mac; what a trial inside cannot confirm is refused.
 """

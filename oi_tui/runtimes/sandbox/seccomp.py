@@ -1,4 +1,4 @@
-"""The system calls that a program in the sandbox cannot make, as a filter for the Linux kernel.
+"""The system calls that programs in the sandbox cannot make, as a filter for the Linux kernel.
 
 Namespaces hold back what has a name: files, processes, network devices. Some ways out have none, and are
 closed here: typing on a terminal for somebody else (TIOCSTI), sockets of families that no network namespace

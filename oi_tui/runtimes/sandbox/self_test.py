@@ -1,4 +1,4 @@
-"""Trying a sandbox once: a program inside that tries to get out."""
+"""Tests a sandbox once: a program inside tries to get out."""
 
 import os
 import secrets

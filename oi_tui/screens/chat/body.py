@@ -1,4 +1,4 @@
-"""What comes into the chat screen after its first frame: the home screen and the conversation.
+"""Mounts what the chat screen has after its first frame: the home screen and the conversation.
 
 The screen itself imports neither, so that the prompt is there at once. What their parts want comes here, and
 goes on to the screen.

@@ -1,4 +1,4 @@
-"""Completes mentions, which are variables of the languages and files, code, and targets."""
+"""Completes mentions (variables and files), code, and targets."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

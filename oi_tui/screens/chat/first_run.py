@@ -1,4 +1,4 @@
-"""The first minute: which model, what approval means, which colours; each can be skipped."""
+"""The first start: choose a model, learn how approval works, choose a theme. Each step can be skipped."""
 
 import os
 import time

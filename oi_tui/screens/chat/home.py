@@ -1,4 +1,4 @@
-"""The empty conversation: requests that make sense here, the last conversations, the model and the mode."""
+"""The home screen of an empty conversation: suggested requests, recent conversations, model and mode."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The chat screen: the prompt and two lines at once, the rest as soon as they are on the screen."""
+"""The chat screen: prompt and two lines in the first frame, the rest right after it."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The texts of the first and last line, and of an empty conversation."""
+"""The texts of the status lines, and of an empty conversation."""
 
 from math import ceil
 from typing import TYPE_CHECKING

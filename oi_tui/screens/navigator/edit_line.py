@@ -1,4 +1,4 @@
-"""A line that is edited on top of the selected conversation: its title, or the place of an export."""
+"""The edit field over the selected conversation: for its title, or the path of an export."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The profile editor, as the parts that act on it see it."""
+"""The interface of the profile editor for its parts."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The profile as it stands in its file, to be edited as text."""
+"""Edits the profile as YAML text."""
 
 from pathlib import Path
 from typing import ClassVar

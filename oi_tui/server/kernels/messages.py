@@ -1,4 +1,4 @@
-"""Jupyter's messages as frames of a WebSocket: JSON in text, or the parts in one binary frame (version 1)."""
+"""Converts Jupyter's messages from and to WebSocket frames: JSON text, or one binary frame (version 1)."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What OpenAI's clients send as the content of a message: text, images, and files of text."""
+"""Parses the content of messages from OpenAI's clients: text, images, and text files."""
 
 import base64
 from collections.abc import Mapping

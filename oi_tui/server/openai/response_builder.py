@@ -1,4 +1,4 @@
-"""Puts a response of OpenAI's Responses API together from the events of a session."""
+"""Builds a response of OpenAI's Responses API from the events of a session."""
 
 import json
 import time

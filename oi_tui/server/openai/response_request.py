@@ -1,4 +1,4 @@
-"""What a client asks of the Responses API: the fields of the request, checked, and its items as messages."""
+"""Checks the fields of a request to the Responses API, and converts its items into messages."""
 
 import hashlib
 import json

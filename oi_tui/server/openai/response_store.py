@@ -1,4 +1,4 @@
-"""The responses of the server: each works in a task of its own, and is kept for clients that come back."""
+"""The responses of the server: each has its own task, and is kept for clients that come back."""
 
 import asyncio
 import json

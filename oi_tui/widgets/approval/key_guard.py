@@ -1,4 +1,4 @@
-"""When a key or a click may answer a question: once it was seen for a moment, and nobody types or clicks."""
+"""Decides when a key or click may answer a question: after a moment, and not while typing."""
 
 import time
 from typing import Any

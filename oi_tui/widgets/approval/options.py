@@ -1,4 +1,4 @@
-"""Answers that are shown with their keys, for the mouse as well."""
+"""The possible answers with their keys, also for the mouse."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The question whether code may run, which only a deliberate key can answer."""
+"""Asks whether code may run. Only a deliberate key answers."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""The question that the panel shows, and how far its answer has come."""
+"""The question in the panel, and the state of its answer."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""The texts of the approval panel: title, and facts that are never broken in the middle."""
+"""The texts of the approval panel: its title, and facts that wrap only between each other."""
 
 from collections.abc import Sequence
 

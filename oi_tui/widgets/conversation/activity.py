@@ -1,4 +1,4 @@
-"""The line that says what is being waited for, in the place where the answer will appear."""
+"""Shows what the application waits for, in the place where the answer will appear."""
 
 from dataclasses import dataclass
 from math import ceil

@@ -1,4 +1,4 @@
-"""The keys of the conversation, and how the block that has the cursor shows its own."""
+"""The key bindings of the conversation, and of the focused block."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Blocks drawn on one surface that is scrolled, and that holds still what is read."""
+"""A scrolled view of blocks, which keeps what is being read in place."""
 
 import time
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Blocks: the parts of a conversation that are drawn, each from plain data."""
+"""The blocks of a conversation: plain data that is drawn when visible."""
 
 from abc import ABC, abstractmethod
 from typing import Literal

@@ -1,4 +1,4 @@
-"""A cell: a piece of code, what became of it, and what it printed."""
+"""A cell: code, its state, and its output."""
 
 import time
 

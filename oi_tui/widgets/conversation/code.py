@@ -1,4 +1,4 @@
-"""Code in colours, line by line, with everything invisible spelled out."""
+"""Renders code line by line, highlighted, with invisible characters made visible."""
 
 import re
 import unicodedata

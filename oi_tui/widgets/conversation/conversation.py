@@ -1,4 +1,4 @@
-"""The conversation on the screen; one of its cells at a time can be edited where it stands."""
+"""The conversation widget; one of its cells at a time can be edited in place."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Events become blocks: what a session tells is put, piece by piece, on a transcript."""
+"""Turns the events of a session into blocks of a transcript."""
 
 import time
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""The field in which a person looks for words in the conversation."""
+"""The search field of the conversation."""
 
 import time
 from asyncio import TimerHandle

@@ -1,4 +1,4 @@
-"""The heights of many blocks, one above the other, with sums that stay cheap however many there are."""
+"""The heights of stacked blocks, with fast sums."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The positions of blocks, one below the other; only visible ones are drawn."""
+"""The positions of stacked blocks; only visible ones are drawn."""
 
 from collections import OrderedDict
 from collections.abc import Iterable

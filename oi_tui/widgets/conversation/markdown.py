@@ -1,4 +1,4 @@
-"""Markdown as rows: markdown-it reads it, this lays it out."""
+"""Lays out Markdown as rows; markdown-it parses it."""
 
 from functools import lru_cache
 

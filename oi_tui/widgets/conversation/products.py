@@ -1,4 +1,4 @@
-"""What the code of a cell made, in a few words: files, tables and figures."""
+"""Summarises what the code of a cell made: files, tables and figures."""
 
 from collections.abc import Sequence
 

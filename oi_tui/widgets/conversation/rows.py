@@ -1,4 +1,4 @@
-"""Rows: the lines that blocks are drawn as, with the text that each gives when it is copied."""
+"""Rows: the lines of a block, with the text that each gives when it is copied."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Looking for words in a conversation: where they are in its blocks, and in the rows that show them."""
+"""Searches a conversation: matches in its blocks, and in the rows that show them."""
 
 import re
 from collections.abc import Sequence

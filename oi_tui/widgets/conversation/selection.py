@@ -1,4 +1,4 @@
-"""The selected part of drawn rows: how it looks, and what a copy of it gives."""
+"""The selected part of rows: how it is drawn, and what is copied."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Markdown that is drawn as it streams in: what is settled is never read again."""
+"""Markdown that streams in: finished parts are not parsed again."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""The styles in which the conversation is drawn, derived from a theme."""
+"""The styles of the conversation, derived from a theme."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

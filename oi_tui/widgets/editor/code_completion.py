@@ -1,4 +1,4 @@
-"""Completions in the code editor: tab asks for them and takes one, escape closes the list."""
+"""Completions in the code editor: tab shows and accepts them, escape closes the list."""
 
 import re
 from collections.abc import Callable, Sequence

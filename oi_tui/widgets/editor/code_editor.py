@@ -1,4 +1,4 @@
-"""An editor for code: coloured by Pygments line by line, only where it is seen."""
+"""A code editor, highlighted by Pygments only in its visible lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Finding text to replace: where it is, and what would stand in its place."""
+"""Finds text to replace, and computes its replacement."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The line in which a person finds and replaces text in the code that is being edited."""
+"""The bar for finding and replacing text in the code editor."""
 
 from typing import TYPE_CHECKING, ClassVar
 

@@ -1,4 +1,4 @@
-"""A text area that bears to be scrolled while lines of it are taken back."""
+"""A text area that can be scrolled while lines of it are removed."""
 
 import contextlib
 

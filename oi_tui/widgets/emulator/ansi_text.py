@@ -1,4 +1,4 @@
-"""Program output within bounds, parsed into coloured lines only when painted."""
+"""Bounded program output, parsed into coloured lines only when painted."""
 
 import re
 from collections import deque

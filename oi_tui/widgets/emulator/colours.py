@@ -1,4 +1,4 @@
-"""The colours that programs ask terminals for."""
+"""The colours that programs request from terminals."""
 
 import re
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""The cells of an emulated terminal, and everything that can be done to them."""
+"""The cells of an emulated terminal, and the operations on them."""
 
 from collections.abc import Callable
 from copy import copy

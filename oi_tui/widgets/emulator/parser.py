@@ -1,4 +1,4 @@
-"""Parses a program's output as a terminal does: every sequence, however it was cut."""
+"""Parses a program's output as a terminal does, also where a sequence arrives in pieces."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A terminal for a running program: shows what it draws, sends it the keys."""
+"""A terminal widget for a running program: shows its screen, sends it keys."""
 
 import time
 from collections.abc import Callable

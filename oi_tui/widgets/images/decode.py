@@ -1,4 +1,4 @@
-"""The pixels of a picture that anybody may have made, read with care."""
+"""Decodes images from untrusted sources."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""Pictures as half blocks: two pixels to a cell."""
+"""Images as half blocks: two pixels in each cell."""
 
 from typing import TYPE_CHECKING
 

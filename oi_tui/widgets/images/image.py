@@ -1,4 +1,4 @@
-"""A picture in the conversation: its place is known at once, what it shows comes when it is seen."""
+"""An image in the conversation: its size is known at once, its pixels are loaded when it is seen."""
 
 import contextlib
 from collections.abc import Callable

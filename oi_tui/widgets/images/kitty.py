@@ -1,4 +1,4 @@
-"""Pictures by Kitty's protocol: sent once, and shown wherever characters of their own stand.
+"""Images by the Kitty protocol: sent once, and shown at placeholder characters.
 
 Source: https://sw.kovidgoyal.net/kitty/graphics-protocol/, "Unicode placeholders". Because the characters are
 text, what scrolls, clips and covers text does the same to pictures.

@@ -1,4 +1,4 @@
-"""By which means pictures are shown on this terminal."""
+"""Detects which image protocol the terminal supports: Kitty, sixel or half blocks."""
 
 import asyncio
 import fcntl

@@ -1,4 +1,4 @@
-"""Draws pictures beside the event loop, so that keys never wait for one."""
+"""Renders images in a thread, so that keys do not wait."""
 
 import asyncio
 import contextvars

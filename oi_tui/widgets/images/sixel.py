@@ -1,4 +1,4 @@
-"""Pictures as sixels: bands of six lines of pixels, colour by colour."""
+"""Images as sixels: bands of six pixel rows, one colour at a time."""
 
 import re
 from functools import lru_cache

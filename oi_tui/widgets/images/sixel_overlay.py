@@ -1,4 +1,4 @@
-"""Pictures that the terminal draws over text, as sixels, where and while they stand still."""
+"""Sixel images over text, drawn where and while they do not move."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A list to choose from, whose chosen row is marked by a sign as well as by its colour."""
+"""A list whose selected row is marked by a sign as well as by its colour."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self

@@ -1,4 +1,4 @@
-"""A list of conversations, grouped by time, that draws only the rows one sees."""
+"""A list of conversations, grouped by time, that draws only visible rows."""
 
 import time
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""A saved conversation in short, as it is shown beside the list."""
+"""A preview of a saved conversation, beside the list."""
 
 from rich.style import Style
 from rich.text import Text

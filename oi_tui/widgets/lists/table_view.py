@@ -1,4 +1,4 @@
-"""A table of any length: header and row labels stay while the rest scrolls; rows are fetched when seen."""
+"""A table of any length: header and row labels stay in place; rows are fetched when visible."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A text of any length, of which only the lines that are wanted are read."""
+"""A text of any length, of which only requested lines are read."""
 
 import io
 import os

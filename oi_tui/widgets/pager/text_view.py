@@ -1,4 +1,4 @@
-"""A long text on the screen, of which only the lines in view are read and drawn."""
+"""A long text on the screen, of which only visible lines are read and drawn."""
 
 import re
 from typing import TYPE_CHECKING, ClassVar

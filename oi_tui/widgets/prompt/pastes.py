@@ -1,4 +1,4 @@
-"""Long pastes, each of which stands in the prompt as a few words in brackets."""
+"""Long pastes, shown in the prompt as a few words in brackets."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The line, or lines, in which a person says what they want."""
+"""The prompt: one or more lines in which a person types."""
 
 from asyncio import TimerHandle
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Messages that wait for their turn."""
+"""Messages that wait for the end of the turn."""
 
 from textual.content import Content
 from textual.widget import Widget

@@ -1,4 +1,4 @@
-"""The field in which a running program is answered."""
+"""The field for input to a running program."""
 
 from dataclasses import dataclass
 

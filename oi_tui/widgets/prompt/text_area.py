@@ -1,4 +1,4 @@
-"""A text area in which long pastes are folded to a few words, and mentions stand out."""
+"""A text area that folds long pastes to a few words, and highlights mentions."""
 
 from typing import ClassVar
 

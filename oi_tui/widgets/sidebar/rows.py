@@ -1,4 +1,4 @@
-"""The rows of the sidebar, made of what is known."""
+"""The rows of the sidebar."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

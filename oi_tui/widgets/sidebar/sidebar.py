@@ -1,4 +1,4 @@
-"""The sidebar, which draws its own rows and only when they changed."""
+"""The sidebar, which redraws only when its rows changed."""
 
 from dataclasses import dataclass
 from typing import ClassVar

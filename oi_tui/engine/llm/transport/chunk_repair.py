@@ -1,4 +1,4 @@
-"""Makes odd values in a chunk of a streamed reply what clients expect, in the format of OpenAI."""
+"""Repairs unusual values in a chunk of a streamed reply, to match the format of OpenAI."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""One request to a model by LiteLLM, and its reply, piece by piece."""
+"""Sends one request through LiteLLM, and yields its reply piece by piece."""
 
 import asyncio
 import re

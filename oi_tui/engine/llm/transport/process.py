@@ -1,4 +1,4 @@
-"""The program that talks to language models, in a process of its own: LiteLLM lives there and nowhere else.
+"""The model process: the only program that imports LiteLLM.
 
 It reads JSON lines from its standard input and writes JSON lines to its standard output:
 

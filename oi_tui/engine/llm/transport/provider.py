@@ -1,4 +1,4 @@
-"""LiteLLM, imported and made quiet: what it knows of models, and how to address them.
+"""Imports LiteLLM without its messages: what it knows of models, and how to address them.
 
 LiteLLM is imported here and nowhere else, in a process of its own.
 """

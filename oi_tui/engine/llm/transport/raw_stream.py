@@ -1,4 +1,4 @@
-"""The bytes of a reply before a library reads them: made valid, and their beginning kept.
+"""Repairs the bytes of a reply before a library reads them, and keeps their beginning for errors.
 
 Clients skip whatever is no event: a web page, an error in a body with status 200, or a reply that was not
 streamed looks to them like a reply with nothing in it.

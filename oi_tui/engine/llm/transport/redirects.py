@@ -1,4 +1,4 @@
-"""A request for a model goes to the server that the profile names, and to no other that this one points at.
+"""Stops a redirect from sending a request to another server than the one the profile names.
 
 HTTP clients follow a redirect with all that the request holds: the conversation, and, as they know only the
 header Authorization for a secret, the keys that some providers want in headers of their own.

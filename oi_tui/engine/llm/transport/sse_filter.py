@@ -1,4 +1,4 @@
-"""The lines of a streamed reply, without those that no client could read."""
+"""Removes the lines of a streamed reply that no client can parse."""
 
 import json
 from typing import Any

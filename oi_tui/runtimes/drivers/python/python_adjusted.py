@@ -1,4 +1,4 @@
-"""Modules of Python's own that act otherwise in a cell: help, the debugger, and what an interrupt does."""
+"""Adapts Python's own modules to cells: help, the debugger, and interrupts."""
 
 # mypy: ignore-errors
 from __future__ import annotations

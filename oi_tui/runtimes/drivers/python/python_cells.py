@@ -1,4 +1,4 @@
-"""How a cell becomes statements that run one after the other and know their lines."""
+"""Splits a cell into statements that run one after the other and know their lines."""
 
 # mypy: ignore-errors
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The way to the application: pipes on high descriptors, and some bytes that say which line runs."""
+"""The channel to the application: pipes on high descriptors, and a few bytes with the active line."""
 
 # mypy: ignore-errors
 from __future__ import annotations

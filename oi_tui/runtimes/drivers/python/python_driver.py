@@ -1,4 +1,4 @@
-"""The driver inside the person's own Python: takes cells from one pipe and tells of their fate on another.
+"""The driver in the person's own Python: reads cells from one pipe and reports on another.
 
 It runs on Python 3.8 and later and needs nothing but the standard library. The terminal (descriptors 0 to 2)
 is the program's own. Requests come as lines `run NONCE PATH`, where the path ends

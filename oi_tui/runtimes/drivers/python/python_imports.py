@@ -1,4 +1,4 @@
-"""What is done to a module when the program first imports it."""
+"""Patches modules when the program first imports them."""
 
 # mypy: ignore-errors
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the output of the program goes, where that is not its terminal."""
+"""Redirects the output of the program where it does not go to its terminal."""
 
 # mypy: ignore-errors
 from __future__ import annotations

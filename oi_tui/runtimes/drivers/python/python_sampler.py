@@ -1,4 +1,4 @@
-"""A look, now and then, at the line of the cell that the main thread is in."""
+"""Samples the line of the cell that the main thread executes."""
 
 # mypy: ignore-errors
 from __future__ import annotations

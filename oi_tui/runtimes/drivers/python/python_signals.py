@@ -1,4 +1,4 @@
-"""The signals of the process: a cell has them as it set them up, and between cells none of them can raise."""
+"""Handles signals: cells keep their own handlers, and between cells no signal can raise."""
 
 # mypy: ignore-errors
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a process that `multiprocessing` starts anew, rather than forks, is given of the cells.
+"""Passes the cells to processes that `multiprocessing` spawns.
 
 Such a process imports the main program again, and here that is no file. So a file is written for it with what
 the cells define: their functions, classes, imports and constants, but nothing that they do; and the values of

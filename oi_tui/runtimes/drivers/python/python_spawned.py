@@ -1,4 +1,4 @@
-"""What the cells define, made anew in a process that `multiprocessing` started: the main module of it."""
+"""The main module of a process that `multiprocessing` spawned: defines what the cells define."""
 
 # mypy: ignore-errors
 

@@ -1,4 +1,4 @@
-"""Where the person's interpreter begins: loads the driver without ever looking into the working directory."""
+"""The entry point of the person's Python: loads the driver without looking into the working directory."""
 
 # mypy: ignore-errors
 

@@ -1,4 +1,4 @@
-"""The text of an exception: the lines of the cell, none of the driver's."""
+"""Formats the traceback of an exception without the lines of the driver."""
 
 # mypy: ignore-errors
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Another model for the conversation: named, chosen from a list, or a llamafile to be started first."""
+"""Switches the model of the conversation: by name, from a list, or to a llamafile that is started first."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Asks whether code runs: at first, and again when it was edited."""
+"""Asks whether code may run, and again after it was edited."""
 
 from collections.abc import Callable
 

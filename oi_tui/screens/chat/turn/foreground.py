@@ -1,4 +1,4 @@
-"""The program in the foreground: follows its output, and gives it the whole screen when it takes it."""
+"""Follows the output of the program in the foreground, and gives it the full screen if it draws."""
 
 import time
 from typing import TYPE_CHECKING, Any, Protocol

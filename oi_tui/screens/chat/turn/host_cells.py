@@ -1,4 +1,4 @@
-"""Code of other programs in this window: each piece waits its turn, is asked for, runs, and is answered."""
+"""Runs cells of other programs in this window: each waits its turn, is approved, runs, and is answered."""
 
 import asyncio
 import contextlib

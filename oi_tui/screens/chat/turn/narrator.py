@@ -1,4 +1,4 @@
-"""Reads the messages of the model aloud, where the profile wants that."""
+"""Reads the messages of the model aloud, if the profile says so."""
 
 from oi_tui.engine.events import Event, MessageRecorded
 from oi_tui.engine.speech import Voice

@@ -1,4 +1,4 @@
-"""The input that a running program waits for."""
+"""Shows the input field when a running program waits for input."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Asks whether the model may go on, when the person moved the mouse while the model used it."""
+"""Asks whether the model may continue after the person moved the mouse."""
 
 from collections.abc import Callable
 
