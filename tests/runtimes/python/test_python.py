@@ -257,3 +257,8 @@ def test_the_last_three_results_are_remembered(computer: Computer) -> None:
 def test_builtins_that_a_cell_took_away_are_back_in_the_next(computer: Computer) -> None:
     run(computer, "__builtins__ = {}")
     assert run(computer, "len([1])") == "1\n"
+
+
+def test_a_warning_about_code_is_shown_once(computer: Computer) -> None:
+    for code in ("x = 1\nx is 1", "import warnings\nx is 2"):
+        assert play(computer, "python", code).text.count("SyntaxWarning") == 1

@@ -46,7 +46,7 @@ EACH = r"[\d.e+]+ \w?s ± [\d.e+]+ \w?s per loop \(mean ± std. dev. of {} loops
         ("%mkdir -p inner\n%cd inner\n%cd -q -\n!basename inner", r".*/inner\ninner\n"),
         ("%pwd", r"'/.*'\n"),
         ("pwd", r"'/.*'\n"),
-        ("who_ls\n", r"\[.*\]\n"),
+        ("who_ls\n", r"\[(.|\n)*\]\n"),
         ("ls -ad", r"\.\n"),
         ("pwd = 'mine'\npwd", "'mine'\n"),
         ("!echo kept > oi_cat\ncat oi_cat", "kept\n"),

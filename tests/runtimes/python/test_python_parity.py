@@ -44,7 +44,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Computer]:
             "A\n",
         ),
         ("class B:\n  def _ipython_display_(self): print('own')\nB()", "own\n"),
-        ("class B:\n  def _ipython_display_(self): print('own')\nB", "<class '__main__.B'>\n"),
+        ("class B:\n  def _ipython_display_(self): print('own')\nB", "__main__.B\n"),
         (REFUSES, "B\n"),
         ("class C:\n  def _repr_markdown_(self): return '*md*'\nC()", "*md*\n"),
         ("from IPython.display import Markdown\nMarkdown('# title')", "# title\n"),

@@ -53,7 +53,7 @@ def text(computer: Computer, code: str) -> str:
 def test_data_frames_are_tables_by_their_names(python: Computer) -> None:
     query = "select region, sum(amount) as total, count(*) as n from sales group by region order by region"
     assert text(python, f"rows = %sql {query}\nrows.to_dict('records')") == (
-        "[{'region': 'north', 'total': 1.5, 'n': 2}, {'region': 'south', 'total': 2.0, 'n': 1}]"
+        "[{'region': 'north', 'total': 1.5, 'n': 2},\n {'region': 'south', 'total': 2.0, 'n': 1}]"
     )
     assert text(python, "one = %sql select count(amount) as n from sales\nint(one.n[0])") == "2"
     assert play(python, "python", "sales.loc[0, 'amount'] = 10.0").state == "finished"

@@ -10,6 +10,7 @@ __builtins__ = dict(vars(builtins))
 import __future__
 
 import _ast
+import _warnings
 import sys
 
 #: Parse only, and let `await` stand at the top level; the numbers of `ast`, which is slow to import.
@@ -23,6 +24,8 @@ for _name in __future__.all_feature_names:
 #: Magics that may be the only word of a cell without their `%`, which only show something. Some list files.
 _COMMANDS = frozenset("pwd ls ll lf who whos who_ls hist history lsmagic magic quickref dhist dirs".split())
 _LISTINGS = ("ls ", "ll ", "lf ")
+
+_IGNORE = ("ignore", None, SyntaxWarning, None, 0)
 
 #: The text of each cell by its file name, for whoever asks `linecache`, be it imported by then or later.
 _sources = {}
@@ -94,7 +97,15 @@ def steps_of(tree, source, name, futures):
     # Compiled whole first, so that a mistake anywhere means that nothing runs.
     whole = compile(tree, name, "exec", futures | AWAIT, True)
     futures |= whole.co_flags & _FUTURES
-    return list(_steps(tree, name, futures | AWAIT, _silent(source, tree))), futures
+    # Each statement is compiled a second time, and what Python warns of was shown the first time. This leaves
+    # the filters as they are for everybody else: told of a change, Python forgets what it has warned of.
+    filters = (sys.modules.get("warnings") or _warnings).filters
+    filters.insert(0, _IGNORE)
+    try:
+        steps = list(_steps(tree, name, futures | AWAIT, _silent(source, tree)))
+    finally:
+        filters.remove(_IGNORE)
+    return steps, futures
 
 
 def _silent(source, tree):

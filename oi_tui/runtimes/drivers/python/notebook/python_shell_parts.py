@@ -75,25 +75,17 @@ class DisplayFormatter:
         self.ipython_display_formatter = types.SimpleNamespace(enabled=True)
         shows.formatters = self
 
-    def text(self, value):
-        """The text that a function of the program makes of a value; None without one."""
+    def own_printer(self):
+        """Return what finds the program's function that prints values of a class; None without any."""
         formatter = self.formatters["text/plain"]
         if not (formatter.type_printers or formatter.deferred_printers):
             return None
-        try:
-            function = formatter.lookup(value)
-        except KeyError:
-            return None
-        parts = []
-        printer = types.SimpleNamespace(
-            text=parts.append,
-            pretty=lambda item: parts.append(self.text(item) or repr(item)),
-            breakable=lambda between=" ": parts.append(between),
-            begin_group=lambda indent=0, text="": parts.append(text),
-            end_group=lambda dedent=0, text="": parts.append(text),
-        )
-        function(value, printer, False)
-        return "".join(parts)
+
+        def find(kind):
+            name = getattr(kind, "__module__", None), getattr(kind, "__name__", None)
+            return formatter.type_printers.get(kind) or formatter.deferred_printers.get(name)
+
+        return find
 
     def data(self, mime, value):
         """What a function of the program makes of a value; None without one."""

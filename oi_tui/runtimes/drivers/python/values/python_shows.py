@@ -20,6 +20,8 @@ _FIGURES = "_oi_tui_figures"
 _FRAMES = ("DataFrame", "Series", "Table", "RecordBatch", "SqlRows")
 #: Names of classes of which a list may be a table.
 _RECORDS = ("dict", "Row")
+#: Values of these types are what their `repr` is.
+_PLAIN = (int, str, float, bool, bytes)
 #: So many values of a cell are told apart from what is printed.
 _MOST_VALUES = 1000
 
@@ -235,21 +237,14 @@ class Shows:
 
     def _text(self, value, whole):
         """The text of a value as it prints itself; with `whole` also its Markdown, LaTeX or JSON."""
-        if self.float_format is not None and type(value) is float:
-            return self.float_format % value
-        if self.formatters is not None:
-            own = self.formatters.text(value)
-            if own is not None:
-                return own
-        if not isinstance(value, type) and callable(getattr(type(value), "_repr_pretty_", None)):
-            try:
-                from IPython.lib.pretty import pretty
-
-                return pretty(value)
-            except Exception:
-                # Without IPython, or where the method fails, there is still its repr.
-                pass
-        text = repr(value)
+        own = self.formatters.own_printer() if self.formatters is not None else None
+        if type(value) in _PLAIN and own is None and self.float_format is None:
+            return repr(value)
+        try:
+            text = self._import_quietly("python_pretty").text_of(value, own, self.float_format)
+        except Exception:
+            # Where a method of its own fails, there is still its repr.
+            text = repr(value)
         if not whole or not _is_nondescript(text):
             return text
         for method in ("_repr_markdown_", "_repr_latex_", "_repr_json_"):
@@ -323,9 +318,8 @@ def _base64(data):
 
 def _is_nondescript(text):
     """Whether it is what `object` says of itself, which adds nothing to a picture or a table."""
-    return (
-        " object" in text and text.startswith("<") and text.endswith((" object>", ">")) and "\n" not in text
-    )
+    is_object = " object" in text or " at 0x" in text
+    return is_object and text.startswith("<") and text.endswith(">") and "\n" not in text
 
 
 def _show_all_columns(pandas):

@@ -1,0 +1,188 @@
+"""Runs the cells of notebooks here and in a Jupyter kernel, side by side, and lists where the two differ.
+
+`python -m tests.benchmarks.notebooks FOLDER ... [--minutes 10] [--seconds 5]` needs ipykernel.
+A cell ends the same if both finish, or fail with the same error. Texts are compared too, where the kernel
+gives nothing but text; times, addresses and names of files in them are not. Cells that take longer than
+`--seconds` are interrupted. A notebook is left where only one of the two was.
+"""
+
+import argparse
+import json
+import os
+import queue
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from oi_tui.messages import Displayed, Printed, RunEnded
+from oi_tui.runtimes import Computer
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+#: What `%time` and `%timeit` say, and other numbers of seconds.
+_TIMES = re.compile(r"(CPU times: |Wall time: |[\d.]+ \w?s ± |Compiler *: |Time in milliseconds).*")
+_SECONDS = re.compile(r"[ \d.,]*\d *(?=(?:milli|micro)?sec(?:ond)?s?\b|[mµμn]?s\b)")
+_FILES = re.compile(r"/tmp/ipykernel_\d+/\d+\.py|<cell \d+(, run \d+)?>")
+#: A call of a function that is not defined, for which a kernel calls a magic of the name.
+_CALL = re.compile(r"\s*(\w+)\(")
+#: What comes by chance should come the same way in both.
+_SAME = """import random
+random.seed(0)
+try:
+    import numpy
+    numpy.random.seed(0)
+except ImportError:
+    pass
+del random
+globals().pop("numpy", None)"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a cell ended: "ok", the name of its error, or "late"; its text, and whether it showed more."""
+
+    end: str
+    text: str
+    rich: bool = False
+
+
+def cells_of(path: Path) -> Iterator[str]:
+    """The code cells of a notebook."""
+    book = json.loads(path.read_text(encoding="utf-8"))
+    cells = book.get("cells") or [cell for sheet in book.get("worksheets", ()) for cell in sheet["cells"]]
+    for cell in cells:
+        source = cell.get("source", cell.get("input", ""))
+        text = source if isinstance(source, str) else "".join(source)
+        if cell["cell_type"] == "code" and text.strip():
+            yield text
+
+
+def run_here(computer: Computer, code: str, seconds: float) -> Outcome:
+    began, parts, rich, end = time.monotonic(), [], False, "lost"
+    stopped = False
+    for report in computer.run("python", code):
+        if isinstance(report, Printed):
+            parts.append(report.text)
+        elif isinstance(report, Displayed):
+            rich = True
+        elif isinstance(report, RunEnded):
+            end = "ok" if report.state == "finished" else (report.reason or report.state).partition(":")[0]
+        if not stopped and time.monotonic() - began > seconds:
+            stopped = True
+            computer.interrupt()
+    return Outcome("late" if stopped else end, "".join(parts), rich)
+
+
+def run_in_kernel(client: Any, manager: Any, code: str, seconds: float) -> Outcome:
+    began, parts, rich = time.monotonic(), [], False
+    number = client.execute(code, allow_stdin=False)
+    end, late = "lost", False
+    while True:
+        try:
+            message = client.get_iopub_msg(timeout=0.2)
+        except queue.Empty:
+            message = None
+        if not late and time.monotonic() - began > seconds:
+            late = True
+            manager.interrupt_kernel()
+        if time.monotonic() - began > seconds + 10:
+            return Outcome("late", "", True)
+        if message is None or message["parent_header"].get("msg_id") != number:
+            continue
+        kind, content = message["msg_type"], message["content"]
+        if kind == "stream":
+            parts.append(content["text"])
+        elif kind in ("execute_result", "display_data"):
+            data = content["data"]
+            rich = rich or set(data) - {"text/plain"} != set()
+            parts.append(data.get("text/plain", "") + "\n")
+        elif kind == "error":
+            end = content["ename"]
+        elif kind == "status" and content["execution_state"] == "idle":
+            return Outcome("late" if late else "ok" if end == "lost" else end, "".join(parts), rich)
+
+
+def _plain(text: str) -> str:
+    text = _COLOURS.sub("", text).replace("\r\n", "\n")
+    for pattern, kept in ((_ADDRESS, "0x"), (_TIMES, "times"), (_SECONDS, "# "), (_FILES, "cell")):
+        text = pattern.sub(kept, text)
+    lines = text.split("\n")
+    return "\n".join(line.rstrip() for line in lines).strip()
+
+
+def _is_undefined_call(code: str, text: str) -> bool:
+    call = _CALL.match(code)
+    return call is not None and text.rstrip().endswith(f"name '{call[1]}' is not defined")
+
+
+def compare(path: Path, seconds: float, counts: Counter[str]) -> None:
+    """Run one notebook in both, and print where they differ."""
+    from jupyter_client.manager import start_new_kernel
+
+    manager, client = start_new_kernel(kernel_name="python3", cwd=str(path.parent))
+    computer = Computer(cwd=path.parent, python=sys.executable)
+    try:
+        run_here(computer, _SAME, 60)
+        run_in_kernel(client, manager, _SAME, 60)
+        for number, code in enumerate(cells_of(path), 1):
+            ours, theirs = run_here(computer, code, seconds), run_in_kernel(client, manager, code, seconds)
+            if ours.end == theirs.end == "late":
+                counts["interrupted"] += 1
+                continue
+            if "late" in (ours.end, theirs.end):
+                counts["left"] += 1
+                return
+            counts["cells"] += 1
+            name = f"{path.name} [{number}]"
+            call = _CALL.match(code)
+            if (
+                call
+                and ours.text.rstrip().endswith(f"name '{call[1]}' is not defined")
+                and theirs.end != ours.end
+            ):
+                counts["call, magic there"] += 1
+            elif ours.end != theirs.end:
+                counts["another end"] += 1
+                print(f"END  {name}: {ours.end} here, {theirs.end} in the kernel\n     {code[:300]!r}")
+                print(f"     {ours.text[-300:]!r}")
+            elif ours.end == "ok" and not (ours.rich or theirs.rich):
+                counts["texts"] += 1
+                if _plain(ours.text) != _plain(theirs.text):
+                    counts["another text"] += 1
+                    print(
+                        f"TEXT {name}: {code[-200:]!r}\n     {ours.text[:200]!r}\n     {theirs.text[:200]!r}"
+                    )
+    finally:
+        computer.close()
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def main() -> None:
+    """Compare all notebooks below the folders."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    given = parser.parse_args()
+    os.environ["PYTHONHASHSEED"] = "0"
+    until, counts = time.monotonic() + given.minutes * 60, Counter[str]()
+    for path in sorted(item for folder in given.folders for item in folder.rglob("*.ipynb")):
+        if time.monotonic() > until:
+            break
+        counts["notebooks"] += 1
+        try:
+            compare(path, given.seconds, counts)
+        except (ValueError, KeyError) as error:
+            print(f"SKIP {path.name}: {error}")
+        print(f"---- {path.name}: {dict(counts)}", flush=True)
+    print(dict(counts))
+
+
+if __name__ == "__main__":
+    main()
