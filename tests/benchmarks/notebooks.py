@@ -12,6 +12,7 @@ import os
 import queue
 import re
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -36,6 +37,7 @@ random.seed(0)
 try:
     import numpy
     numpy.random.seed(0)
+    numpy.random.default_rng = lambda seed=0, make=numpy.random.default_rng: make(seed)
 except ImportError:
     pass
 del random
@@ -44,7 +46,7 @@ globals().pop("numpy", None)"""
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a cell ended: "ok", the name of its error, or "late"; its text, and whether it showed more."""
+    """How a cell ended ("ok", an error, "late" or "stuck"), its text, and whether it showed more."""
 
     end: str
     text: str
@@ -63,8 +65,17 @@ def cells_of(path: Path) -> Iterator[str]:
 
 
 def run_here(computer: Computer, code: str, seconds: float) -> Outcome:
-    began, parts, rich, end = time.monotonic(), [], False, "lost"
-    stopped = False
+    """Run a cell in Python as the application does; interrupt it, and then end it, when it takes too long."""
+    parts, rich, end = list[str](), False, "lost"
+    over, interrupts = threading.Event(), list[float]()
+
+    def watch() -> None:
+        while not over.wait(seconds):
+            interrupts.append(seconds)
+            computer.interrupt()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     for report in computer.run("python", code):
         if isinstance(report, Printed):
             parts.append(report.text)
@@ -72,10 +83,11 @@ def run_here(computer: Computer, code: str, seconds: float) -> Outcome:
             rich = True
         elif isinstance(report, RunEnded):
             end = "ok" if report.state == "finished" else (report.reason or report.state).partition(":")[0]
-        if not stopped and time.monotonic() - began > seconds:
-            stopped = True
-            computer.interrupt()
-    return Outcome("late" if stopped else end, "".join(parts), rich)
+    over.set()
+    watcher.join()
+    if interrupts:
+        end = "late" if len(interrupts) == 1 else "stuck"
+    return Outcome(end, "".join(parts), rich)
 
 
 def run_in_kernel(client: Any, manager: Any, code: str, seconds: float) -> Outcome:
@@ -134,7 +146,7 @@ def compare(path: Path, seconds: float, counts: Counter[str]) -> None:
             if ours.end == theirs.end == "late":
                 counts["interrupted"] += 1
                 continue
-            if "late" in (ours.end, theirs.end):
+            if {ours.end, theirs.end} & {"late", "stuck"}:
                 counts["left"] += 1
                 return
             counts["cells"] += 1
