@@ -16,6 +16,7 @@ from oi_tui.actions.manage_skills import save_skill, tell_skills, trust_skill
 from oi_tui.actions.restore_files import FileRestorer
 from oi_tui.actions.rewind import Rewind
 from oi_tui.actions.sandbox import SandboxActions
+from oi_tui.actions.snapshot import VariableSnapshot
 from oi_tui.actions.switch_profile import ProfileSwitcher
 from oi_tui.actions.targets import TargetActions
 from oi_tui.actions.trust_folder import trust_folder
@@ -59,6 +60,7 @@ class ConversationActions(ABC):
         self.target = TargetActions(self, workspace)
         self.copies = FileCopies(self, workspace)
         self.databases = DatabaseActions(self, workspace)
+        self.snapshot = VariableSnapshot(self, workspace)
         self._switching = ProfileSwitcher(self, workspace)
 
     @property
@@ -275,7 +277,7 @@ class ConversationActions(ABC):
             return
         self._show_other()
         if lost := rerun.lost(self._workspace.session.messages):
-            self.tell(lost)
+            self.tell(" ".join(filter(None, (lost, self.snapshot.describe()))))
 
     def _show_other(self) -> None:
         """Show another conversation, with what should be known of how it was stored."""

@@ -156,6 +156,15 @@ def _rerun(actions: CommandActions, argument: str) -> None:
     actions.run_again(number(argument, "Type a cell number: %rerun 3"))
 
 
+@command(
+    "snapshot", "Keep the variables of Python and R with the conversation, or restore them", usage="[restore]"
+)
+def _snapshot(actions: CommandActions, argument: str) -> None:
+    if argument not in ("", "restore"):
+        raise CommandError("Type %snapshot, or %snapshot restore.")
+    (actions.snapshot.restore if argument else actions.snapshot.save)()
+
+
 @command("offer", "Ask to run the code blocks in the text of the last reply")
 def _offer(actions: CommandActions, _: str) -> None:
     actions.run_blocks()

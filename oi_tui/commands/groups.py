@@ -12,7 +12,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Code": (
         *("run", "rerun", "offer", "output", "variables", "table", "files", "restore", "restart", "focus"),
-        "languages",
+        *("snapshot", "languages"),
     ),
     "Permissions": ("auto_run", "permissions", "sandbox", "trust", "os"),
     "Model and settings": ("model", "profile", "theme", "sidebar", "mouse", "skills", "mcp"),

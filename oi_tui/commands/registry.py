@@ -63,6 +63,14 @@ class DatabaseActions(Protocol):
     def connect(self, argument: str) -> None: ...
 
 
+class SnapshotActions(Protocol):
+    """Variables that are kept with the conversation."""
+
+    def save(self) -> None: ...
+
+    def restore(self) -> None: ...
+
+
 class LogActions(Protocol):
     """The log."""
 
@@ -97,6 +105,8 @@ class CommandActions(Protocol):
     def data(self) -> DataActions: ...
     @property
     def databases(self) -> DatabaseActions: ...
+    @property
+    def snapshot(self) -> SnapshotActions: ...
     @property
     def log(self) -> LogActions: ...
     @property

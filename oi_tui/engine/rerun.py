@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from oi_tui.messages import Message
 from oi_tui.text import duration, one_line
 
+#: How code begins that keeps or restores variables: to run it again would change what is kept.
+_SNAPSHOT = ("%snapshot ", "save.image(", 'cat("Restored", length(load(')
+
 
 def ran(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The code that somebody let run and that came to its end, in order; each once, however often it ran.
@@ -19,6 +22,7 @@ def ran(messages: Sequence[Message]) -> tuple[Message, ...]:
         and message.state == "finished"
         and message.decision != "rejected"
         and message.parent is None
+        and not message.content.startswith(_SNAPSHOT)
     )
 
 

@@ -20,6 +20,7 @@ from oi_tui.engine.storage.journal import COMING, Journal, fresh_id, new_header
 from oi_tui.engine.storage.list_index import Facts, ListIndex
 from oi_tui.engine.storage.listing import Listing, Summary
 from oi_tui.engine.storage.records import Contents
+from oi_tui.engine.storage.saved_variables import SavedVariables
 from oi_tui.engine.storage.titles import TitleIndex
 from oi_tui.messages import Message
 
@@ -56,6 +57,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._trash = folder / "deleted"
+        self.variables = SavedVariables(folder / "variables")
         self._catalogue = TitleIndex(folder / f"{_CATALOGUE}{_SUFFIX}")
         #: The titles that people, or a model, gave to conversations that were opened or named here.
         self.given: dict[str, str] = {}
@@ -109,6 +111,9 @@ class Store:
         """Whether the conversation is here, or was deleted and can still be restored."""
         name = self._path(id).name
         return (self.folder / name).exists() or (self._trash / name).exists()
+
+    def _may_be_restored(self, id: str) -> bool:
+        return bool(_ID.fullmatch(id)) and self.knows(id)
 
     def open(self, id: str) -> tuple[Journal, list[Message]]:
         """A stored conversation and its messages. Raises StoreError when there is none or it cannot be read.
@@ -370,6 +375,7 @@ class Store:
             for path in self._trash.iterdir():
                 if path.lstat().st_ctime < limit:
                     path.unlink()
+        self.variables.tidy(self._may_be_restored)
         with contextlib.suppress(OSError):
             for name in os.listdir(self.folder):  # noqa: PTH208 -- of ten thousand names, none is made a path
                 # What a program left behind that was killed while it wrote.

@@ -354,6 +354,14 @@ class Magics(MoreWords):
         """Keeps what the lines below it print and display, in a variable if one is named."""
         import_quietly("python_captured").run(self._driver, rest.split(), body)
 
+    def _line_snapshot(self, rest):
+        """Keeps the variables in a file: `save FILE`, or brings them back: `load FILE`."""
+        words = shlex.split(rest)
+        if len(words) != 2 or words[0] not in ("save", "load"):
+            raise ValueError("write %snapshot save FILE or %snapshot load FILE")
+        act = getattr(import_quietly("python_snapshot"), words[0])
+        act(self._names, os.path.abspath(os.path.expanduser(words[1])))
+
     # -- databases
 
     @property

@@ -1,0 +1,105 @@
+"""`%snapshot`: keeps the variables of Python and R with the conversation, and brings them back."""
+
+import json
+import shlex
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oi_tui.actions.interface import BUSY, UserInterface
+from oi_tui.engine.events import Event, TurnEnded
+from oi_tui.engine.storage.saved_variables import LANGUAGES
+
+if TYPE_CHECKING:
+    from oi_tui.workspace import Workspace
+
+
+class VariableSnapshot:
+    """Carries out `%snapshot`. The code that keeps or restores is shown, and runs as the person's own."""
+
+    def __init__(self, ui: UserInterface, workspace: "Workspace") -> None:
+        self._ui = ui
+        self._workspace = workspace
+
+    def save(self) -> None:
+        """Keep the variables of the languages that have some, in place of those that were kept before."""
+        conversation = self._workspace.conversation
+        used = [memory.language for memory in self._workspace.computer.memories() if memory.variables]
+        languages = [language for language in LANGUAGES if language in used]
+        problem = self._why_not()
+        if not problem and not languages:
+            problem = "Python and R have no variables yet."
+        elif not problem and not conversation.is_saved:
+            problem = "This conversation is not saved, so there is nothing that variables could be kept with."
+        if problem:
+            self._ui.tell(problem, warning=True)
+            return
+        saved = self._workspace.store.variables
+        try:
+            codes = {
+                language: _saving(language, saved.make_path(conversation.id, language))
+                for language in languages
+            }
+        except OSError as error:
+            self._ui.tell(f"Variables cannot be kept: {error.strerror or error}", warning=True)
+            return
+        self._ui.start(self._run(codes))
+
+    def restore(self) -> None:
+        """Bring back what was kept with this conversation."""
+        found = self._workspace.store.variables.find(self._workspace.conversation.id)
+        problem = self._why_not()
+        if not problem and not found:
+            problem = "No variables were kept with this conversation. %snapshot keeps them."
+        if problem:
+            self._ui.tell(problem, warning=True)
+        else:
+            codes = {language: _restoring(language, path) for language, path in found.items()}
+            self._ui.start(self._run(codes))
+
+    def describe(self) -> str:
+        """How to bring back what was kept with this conversation; "" where nothing was."""
+        found = self._workspace.store.variables.find(self._workspace.conversation.id)
+        if not found:
+            return ""
+        newest = max(path.stat().st_mtime for path in found.values())
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(newest))
+        return f"%snapshot restore brings back the variables that were kept on {when}."
+
+    def _why_not(self) -> str:
+        computer = self._workspace.computer
+        if self._ui.busy:
+            return BUSY
+        if computer.sandbox:
+            # What is restored runs code, which code in the sandbox could have written.
+            return "Variables cannot be kept or restored in the sandbox. %sandbox off turns it off."
+        if computer.where:
+            return "Variables can be kept only for code on this machine. %target local comes back to it."
+        return ""
+
+    def _run(self, codes: dict[str, str]) -> Iterator[Event]:
+        """Run a piece of code in each language, as one turn."""
+        left = len(codes)
+        for language, code in codes.items():
+            left -= 1
+            for event in self._workspace.session.run(language, code):
+                if not left or not isinstance(event, TurnEnded):
+                    yield event
+
+
+def _saving(language: str, path: Path) -> str:
+    if language == "python":
+        return f"%snapshot save {shlex.quote(str(path))}"
+    return f'save.image({_quote(path)}); cat("Kept", length(ls()), "variables\\n")'
+
+
+def _restoring(language: str, path: Path) -> str:
+    if language == "python":
+        return f"%snapshot load {shlex.quote(str(path))}"
+    return f'cat("Restored", length(load({_quote(path)})), "variables\\n")'
+
+
+def _quote(path: Path) -> str:
+    """The path as a string of R."""
+    return json.dumps(str(path), ensure_ascii=False)

@@ -1,0 +1,133 @@
+"""`%snapshot save` and `%snapshot load`: variables that outlive the process of Python."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from oi_tui.runtimes import Computer
+from tests.runtimes.playing import play
+
+Make = Callable[..., Computer]
+
+DEFINED = """\
+import dataclasses, enum, functools, sqlite3
+first = second = [1, 2]
+factor = 3
+def times(n): return n * factor
+def factorial(n): return 1 if n < 2 else n * factorial(n - 1)
+def counting():
+    total = 0
+    def count():
+        nonlocal total
+        total += 1
+        return total
+    return count
+count = counting(); count()
+@dataclasses.dataclass
+class Point:
+    x: int
+    def scaled(self): return self.x * factor
+    def shown(self): return super().__repr__()
+point = Point(4)
+Colour = enum.Enum("Colour", "RED BLUE")
+red = Colour.RED
+@functools.lru_cache(maxsize=7)
+def fibonacci(n): return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+connection = sqlite3.connect(":memory:")
+numbers = (n for n in first)
+def asks(): return connection
+"""
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return tmp_path / "kept.pickle"
+
+
+def test_variables_functions_and_classes_come_back_as_they_were(make: Make, kept: Path) -> None:
+    computer = make()
+    assert play(computer, "python", DEFINED).state == "finished"
+    saved = play(computer, "python", f"%snapshot save {kept}")
+    assert saved.state == "finished"
+    assert "Not kept:" in saved.text
+    assert "connection: Connection: " in saved.text
+    assert "numbers: generator: " in saved.text
+    assert kept.stat().st_mode & 0o777 == 0o600
+    computer.reset()
+    assert "Restored 17 variables: dataclasses" in play(computer, "python", f"%snapshot load {kept}").text
+    shown = play(
+        computer,
+        "python",
+        "print(first is second, times(2), factorial(5), count())\n"
+        "print(point, point.scaled(), type(point) is Point)\n"
+        "print(red is Colour.RED, fibonacci(20), fibonacci.cache_info().maxsize)\n"
+        # Functions see the variables themselves, and not copies.
+        "factor = 10\n"
+        "print(times(2), point.scaled(), 'connection' in globals())",
+    )
+    assert shown.text == "True 6 120 2\nPoint(x=4) 12 True\nTrue 6765 7\n20 40 False\n"
+
+
+def test_what_has_no_room_is_left_out_and_the_rest_is_kept(make: Make, kept: Path) -> None:
+    computer = make()
+    play(computer, "python", "small = [1]\nmiddle = bytes(700)\nlarge = bytes(900)\nhuge = bytes(5000)")
+    play(computer, "python", f"%snapshot load {kept}")
+    play(computer, "python", "import sys\nsys.modules['python_snapshot'].LIMIT = 1000\ndel sys")
+    text = play(computer, "python", f"%snapshot save {kept}").text
+    assert "huge: larger than 1 kB" in text
+    assert "large: 9" in text
+    computer.reset()
+    assert play(computer, "python", f"%snapshot load {kept}\nprint(small, len(middle))").text.endswith(
+        "[1] 700\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, "No variables were kept in"),
+        (b"", "This is no file of kept variables."),
+        (b"[]\n", "This is no file of kept variables."),
+        (b'{"format": 99, "python": "3.11"}\n', "were kept by another version of oi-tui"),
+        (b'{"format": 1, "python": "2.7"}\n\x80\x04', "They were kept by Python 2.7"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_a_sentence_and_changes_nothing(
+    make: Make, kept: Path, content: bytes | None, sentence: str
+) -> None:
+    if content is not None:
+        kept.write_bytes(content)
+        kept.chmod(0o600)
+    computer = make()
+    played = play(computer, "python", f"value = 1\n%snapshot load {kept}")
+    assert (played.state, sentence in played.text) == ("failed", True), played.text
+    assert play(computer, "python", "print(value)").text == "1\n"
+
+
+def test_a_file_that_others_can_change_is_not_read(make: Make, kept: Path) -> None:
+    computer = make()
+    play(computer, "python", f"value = 1\n%snapshot save {kept}")
+    kept.chmod(0o620)
+    played = play(computer, "python", f"%snapshot load {kept}")
+    assert "can be changed by others, so it is not read" in played.text
+
+
+def test_without_cloudpickle_the_data_are_kept(make: Make, kept: Path) -> None:
+    computer = make()
+    hide = "import sys\nsys.modules['cloudpickle'] = None\ndel sys\n"
+    saved = play(computer, "python", f"{hide}value = 1\ndef double(n): return 2 * n\n%snapshot save {kept}")
+    assert "Kept 1 variable in " in saved.text
+    assert "double: function: " in saved.text
+    assert json.loads(kept.read_bytes().split(b"\n")[0])["names"] == ["value"]
+
+
+def test_an_earlier_file_stays_when_nothing_can_be_kept(make: Make, kept: Path) -> None:
+    computer = make()
+    play(computer, "python", f"value = 1\n%snapshot save {kept}")
+    before = kept.read_bytes()
+    failed = play(computer, "python", f"value = (n for n in [1])\n%snapshot save {kept}")
+    assert "None of the variables can be kept" in failed.text
+    assert kept.read_bytes() == before
+    assert [path.name for path in kept.parent.iterdir() if "tmp" in path.name] == []

@@ -1,0 +1,116 @@
+"""`%snapshot`: what is run for it, when it is refused, and when its files are deleted."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from oi_tui.actions.snapshot import VariableSnapshot
+from oi_tui.engine.events import Event, TurnEnded
+from oi_tui.engine.storage.saved_variables import SavedVariables
+from oi_tui.engine.storage.store import Store
+
+
+class World:
+    """The interface and the workspace at once, as far as they are used."""
+
+    def __init__(self, folder: Path, *used: str, **facts: Any) -> None:
+        self.busy = facts.get("busy", False)
+        self.told: list[str] = []
+        self.ran: list[tuple[str, str]] = []
+        self.passed: list[Event] = []
+        memories = [SimpleNamespace(language=name, variables=("x",)) for name in used]
+        self.computer = SimpleNamespace(
+            sandbox=facts.get("sandbox", False), where=facts.get("where", ""), memories=lambda: memories
+        )
+        self.conversation = SimpleNamespace(id="talk", is_saved=facts.get("is_saved", True))
+        self.store = SimpleNamespace(variables=SavedVariables(folder))
+        self.session = self
+
+    def tell(self, text: str, *, warning: bool = False) -> None:
+        self.told.append(text)
+
+    def start(self, events: Iterator[Event]) -> None:
+        self.passed += events
+
+    def run(self, language: str, code: str) -> Iterator[Event]:
+        self.ran.append((language, code))
+        yield TurnEnded("done")
+
+
+def snapshot(world: World) -> VariableSnapshot:
+    return VariableSnapshot(world, world)  # type: ignore[arg-type]
+
+
+def test_the_languages_with_variables_are_kept_in_one_turn(tmp_path: Path) -> None:
+    folder = tmp_path / "of ana's"
+    world = World(folder, "shell", "r", "python")
+    snapshot(world).save()
+    quoted = str(folder).replace("'", "'\"'\"'")
+    assert world.ran == [
+        ("python", f"%snapshot save '{quoted}/talk.pickle'"),
+        ("r", f'save.image("{folder}/talk.rdata"); cat("Kept", length(ls()), "variables\\n")'),
+    ]
+    assert world.passed == [TurnEnded("done")]
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_was_kept_is_restored(tmp_path: Path) -> None:
+    (tmp_path / "talk.rdata").touch()
+    world = World(tmp_path)
+    assert (
+        snapshot(world)
+        .describe()
+        .startswith("%snapshot restore brings back the variables that were kept on 2")
+    )
+    snapshot(world).restore()
+    assert world.ran == [("r", f'cat("Restored", length(load("{tmp_path}/talk.rdata")), "variables\\n")')]
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        ({"sandbox": True}, "in the sandbox"),
+        ({"where": "on gpu1 as ana"}, "only for code on this machine"),
+        ({"busy": True}, "Stop the current activity first"),
+    ],
+)
+def test_where_it_is_not_possible_nothing_runs(tmp_path: Path, facts: dict[str, Any], sentence: str) -> None:
+    (tmp_path / "talk.pickle").touch()
+    world = World(tmp_path, "python", **facts)
+    snapshot(world).save()
+    snapshot(world).restore()
+    assert world.ran == []
+    assert [sentence in text for text in world.told] == [True, True]
+
+
+def test_without_variables_a_file_or_a_conversation_it_says_so(tmp_path: Path) -> None:
+    empty, unsaved = World(tmp_path, "shell"), World(tmp_path, "python", is_saved=False)
+    snapshot(empty).save()
+    snapshot(empty).restore()
+    snapshot(unsaved).save()
+    assert [text.split(".")[0] for text in (*empty.told, *unsaved.told)] == [
+        "Python and R have no variables yet",
+        "No variables were kept with this conversation",
+        "This conversation is not saved, so there is nothing that variables could be kept with",
+    ]
+    assert snapshot(empty).describe() == ""
+
+
+def test_the_files_are_deleted_once_the_conversation_cannot_be_restored_any_more(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for name in ("here", "thrown"):
+        (tmp_path / f"{name}.jsonl").touch()
+    for name in ("here", "thrown", "gone"):
+        store.variables.make_path(name, "python").touch()
+    other = tmp_path / "variables" / "notes.txt"
+    other.touch()
+    store.delete("thrown")
+    store.tidy()
+    assert sorted(path.name for path in (tmp_path / "variables").iterdir()) == [
+        "here.pickle",
+        "notes.txt",
+        "thrown.pickle",
+    ]
