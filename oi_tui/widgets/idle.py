@@ -46,6 +46,9 @@ class IdleClock(App[str]):
             event.text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         if isinstance(event, events.AppFocus | events.AppBlur):
             self.tells_focus = True
+        if isinstance(event, events.InputEvent) and not self.screen_stack:
+            # A key that a screen handed on while the application ended: nobody is left to take it.
+            return
         await super().on_event(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

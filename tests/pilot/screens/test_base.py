@@ -69,3 +69,10 @@ async def test_a_screen_that_is_closed_while_it_opens_fails_nowhere(name: str) -
             screen.post_message(Resize(Size(80, 24), Size(80, 24)))
             await pilot.pause()
         assert len(app.screen_stack) == before
+
+
+async def test_a_key_that_comes_while_the_application_ends_does_nothing() -> None:
+    async with sitting() as desk:
+        pass
+    assert desk.app.screen_stack == []
+    await desk.app.on_event(Key("x", "x"))
