@@ -13,6 +13,10 @@ class TableError(Exception):
     """The table cannot be read; the message says why."""
 
 
+class TableBusyError(TableError):
+    """The table cannot be read now, and may be in a moment."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column: its name, the name of its type, and whether it holds numbers."""
@@ -102,7 +106,7 @@ class LiveTable:
     def _answer(self, **query: object) -> Mapping[str, object]:
         answer = self._ask({"name": self._name, **query})
         if answer is None:
-            raise TableError(f"{self._language} is busy or not running; try again when it is done (f5).")
+            raise TableBusyError(f"{self._language} is busy or not running")
         if error := answer.get("error"):
             raise TableError(str(error))
         return answer

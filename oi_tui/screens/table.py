@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from oi_tui import paths
-from oi_tui.runtimes.tables import Row, Shape, Statistics, TableError, TableSource, View
+from oi_tui.runtimes.tables import Row, Shape, Statistics, TableBusyError, TableError, TableSource, View
 from oi_tui.screens.dialog import Page
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.terminal.clipboard import copy
@@ -40,8 +40,9 @@ _KEYS: Keys = (
 _BATCH, _COPIED = 5000, 100_000
 #: The width of the longest bar of a histogram.
 _BAR = 40
-#: After so many seconds a page is asked for again that did not come.
+#: After so many seconds a page is asked for again that did not come, and a table whose language was busy.
 _AGAIN = 1.0
+_LATER = 0.3
 
 T = TypeVar("T")
 
@@ -118,8 +119,12 @@ class TableScreen(Page[None]):
         work: Callable[[TableSource], T],
         then: Callable[[T], object],
         failed: Callable[[], object] | None = None,
+        busy: Callable[[], object] | None = None,
     ) -> None:
-        """Ask the source in a thread, one question after the other, and go on with the answer here."""
+        """Ask the source in a thread, one question after the other, and go on with the answer here.
+
+        `busy` asks again later, where the source cannot be asked now; without it, that is a failure.
+        """
 
         def ask() -> None:
             try:
@@ -129,6 +134,9 @@ class TableScreen(Page[None]):
                     if self._source is None:
                         self._source = self._load()
                     found = work(self._source)
+            except TableBusyError as error:
+                words = str(error)
+                self.post_message(self.Done(lambda: self._tell_busy(words, failed, busy)))
             except (TableError, OSError) as error:
                 words = str(error)
                 self.post_message(self.Done(lambda: self._tell_failure(words, failed)))
@@ -144,6 +152,14 @@ class TableScreen(Page[None]):
         """Go on with a result."""
         event.then()
 
+    def _tell_busy(
+        self, words: str, failed: Callable[[], object] | None, again: Callable[[], object] | None
+    ) -> None:
+        if again is None:
+            self._tell_failure(f"{words}; try again when it is done (f5).", failed)
+        else:
+            self._tell_failure(f"{words}; the table opens as soon as it is done.", again)
+
     def _tell_failure(self, words: str, failed: Callable[[], object] | None) -> None:
         if self._table.shape is None:
             self.query_one("#table-head", Static).update(Content(one_line(f"{self._called}: {words}", 500)))
@@ -156,7 +172,14 @@ class TableScreen(Page[None]):
         self._show(self._table.view)
 
     def _show(self, view: View) -> None:
-        self._ask(lambda source: source.shape(view), lambda shape: self._take(shape, view))
+        def retry() -> None:
+            self.set_timer(_LATER, lambda: self._show(view))
+
+        self._ask(
+            lambda source: source.shape(view),
+            lambda shape: self._take(shape, view),
+            busy=retry if self._table.shape is None else None,
+        )
 
     def _take(self, shape: Shape, view: View) -> None:
         if view.sort is not None and view.sort >= len(shape.columns):

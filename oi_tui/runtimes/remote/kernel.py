@@ -46,6 +46,8 @@ _LEFT = 1.5
 _SECOND = 2
 #: After an interrupt so long is waited for the end before the kernel is asked for it, in seconds.
 _PROBE = 0.5
+#: So long at most a run that was interrupted waits for the kernel to have taken the interrupt, in seconds.
+_TAKEN = 0.5
 _IMAGES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
 _ABORTED = ("aborted", "abort")
 #: Of a run whose reply was lost with a connection.
@@ -161,6 +163,8 @@ class KernelRuntime:
         self._running = False
         self._pressed = 0
         self._pressed_at = 0.0
+        #: Whether the run before was interrupted: a kernel that took that late may lose this one's answer.
+        self._after_interrupt = False
         self._steps: queue.Queue[Report] = queue.Queue()
         self._lock = threading.Lock()
 
@@ -175,6 +179,7 @@ class KernelRuntime:
         if stopped.is_set():
             yield RunEnded("interrupted", 0.0)
             return
+        self._after_interrupt = self._pressed > 0
         self._pressed, self._typed, self._asked, self._probe, self._unsure = 0, "", False, None, ""
         fresh, self._used = not self._used, True
         if fresh:
@@ -214,7 +219,7 @@ class KernelRuntime:
                 while True:
                     yield self._steps.get_nowait()
             if reply is None:
-                reply = self._reply(id_)
+                reply = self._reply(id_, began)
                 replied_at = time.monotonic()
                 if reply and reply["content"].get("status") in _ABORTED and not self._pressed:
                     # Code that was waiting in the kernel failed, which clears what waits behind it.
@@ -224,6 +229,7 @@ class KernelRuntime:
                 return
         if self._asked:
             yield InputReceived()
+        self._await_interrupt()
         content = reply["content"]
         if content.get("status") == _UNKNOWN:
             yield RunEnded("lost", time.monotonic() - began, content["reason"])
@@ -232,7 +238,13 @@ class KernelRuntime:
         reason = str(content.get("ename", ""))[:300] or None
         yield RunEnded(state, time.monotonic() - began, reason if state == "failed" else None)
 
-    def _reply(self, id_: str) -> Message | None:
+    def _await_interrupt(self) -> None:
+        """Wait a moment for an interrupt that is on its way, which would hit what the kernel runs next."""
+        until = time.monotonic() + _TAKEN
+        while self._pressed and self._client.interrupting() and time.monotonic() < until:
+            time.sleep(0.005)
+
+    def _reply(self, id_: str, began: float) -> Message | None:
         """How the run ended, where the kernel has reported it.
 
         An interrupt that comes when the code has just ended takes the kernel's answer with it. So after one
@@ -242,7 +254,10 @@ class KernelRuntime:
         if why := self._client.why_unsure():
             self._unsure = why
             self._probe = self._client.ask_info()
-        if self._pressed and self._probe is None and time.monotonic() - self._pressed_at > _PROBE:
+        if self._probe is None and self._pressed and time.monotonic() - self._pressed_at > _PROBE:
+            self._probe = self._client.ask_info()
+        if self._probe is None and self._after_interrupt and time.monotonic() - began > _PROBE:
+            self._unsure = "an earlier interrupt reached the kernel late"
             self._probe = self._client.ask_info()
         for message in arrived(self._client.next_reply, 0):
             if belongs(message, id_):

@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -46,6 +47,9 @@ class KernelClient(Protocol):
     def interrupt(self) -> None:
         """Interrupt the code that runs; does not wait."""
 
+    def interrupting(self) -> bool:
+        """Whether an interrupt is still on its way: it may reach what the kernel runs next."""
+
     def restart(self) -> None:
         """Start a kernel that is ours anew; does not wait."""
 
@@ -82,6 +86,11 @@ class FileClient:
         self._file = _find_file(place)
         self.program = str(self._file)
         self.where = f"in the kernel of {self._file.name}"
+        #: Whether a message was dropped since this was last asked.
+        self._dropped = False
+        #: Interrupts that the kernel has not answered. Their channel is used by one thread at a time.
+        self._interrupts: set[str] = set()
+        self._control = threading.Lock()
         self._client = self._connect()
 
     def _connect(self) -> "BlockingKernelClient":
@@ -113,30 +122,55 @@ class FileClient:
 
     def interrupt(self) -> None:
         """Interrupt the code that runs; the answer is not waited for: a kernel that computes gives none."""
-        self._client.control_channel.send(self._client.session.msg("interrupt_request", {}))
+        message = self._client.session.msg("interrupt_request", {})
+        with self._control:
+            self._interrupts.add(message["msg_id"])
+            self._client.control_channel.send(message)
+
+    def interrupting(self) -> bool:
+        """Whether an interrupt is still on its way. A kernel answers once it has given itself the signal."""
+        with self._control:
+            for message in arrived(partial(self._receive, self._client.get_control_msg), 0):
+                self._interrupts.discard(message.get("parent_header", {}).get("msg_id", ""))
+            return bool(self._interrupts)
 
     def restart(self) -> None:
         """It is somebody else's, and is not started anew."""
 
     def next_output(self, seconds: float) -> Message:
         """The next message of output within so many seconds. Raises queue.Empty."""
-        return self._client.get_iopub_msg(timeout=seconds)
+        return self._receive(self._client.get_iopub_msg, seconds)
 
     def next_reply(self, seconds: float) -> Message:
         """The next reply within so many seconds. Raises queue.Empty."""
-        return self._client.get_shell_msg(timeout=seconds)
+        return self._receive(self._client.get_shell_msg, seconds)
 
     def next_question(self, seconds: float) -> Message:
         """The next question of a program within so many seconds. Raises queue.Empty."""
-        return self._client.get_stdin_msg(timeout=seconds)
+        return self._receive(self._client.get_stdin_msg, seconds)
+
+    def _receive(self, receive: "Callable[..., Message]", seconds: float) -> Message:
+        """A message that is whole and signed by the kernel; any other is dropped. Raises queue.Empty.
+
+        A kernel that is interrupted while it sends leaves out the end of a message, and the next one
+        follows in its place: both are lost.
+        """
+        try:
+            return receive(timeout=seconds)
+        except (ValueError, TypeError, KeyError, IndexError):
+            self._dropped = True
+            raise queue.Empty from None
 
     def why_gone(self) -> str | None:
         """Why nothing more will come, in a sentence; None while it may."""
         return None if self._client.is_alive() else "the kernel ended, and its variables are lost"
 
     def why_unsure(self) -> str | None:
-        """Nothing is lost between processes of one machine."""
-        return None
+        """Why messages may have been lost since this was last asked, in a sentence; None where none were."""
+        if not self._dropped:
+            return None
+        self._dropped = False
+        return "a message of the kernel was damaged"
 
     def take_notes(self) -> list[str]:
         """Nothing happens to a connection on one machine."""

@@ -79,6 +79,7 @@ class GatewayClient:
         self._restarted: str | None = None
         self._unsure: str | None = None
         self._restarting: threading.Thread | None = None
+        self._interrupt: threading.Thread | None = None
         #: The server may not hear yet what the kernel prints.
         self._is_new = False
         self._notes: queue.Queue[str] = queue.Queue()
@@ -261,7 +262,11 @@ class GatewayClient:
 
     def interrupt(self) -> None:
         """Interrupt the code that runs, as its server does it; does not wait."""
-        self._in_thread(self._server.interrupt)
+        self._interrupt = self._in_thread(self._server.interrupt)
+
+    def interrupting(self) -> bool:
+        """Whether an interrupt is still on its way: the server has not answered yet."""
+        return self._interrupt is not None and self._interrupt.is_alive()
 
     def restart(self) -> None:
         """Start a kernel that is ours anew; does not wait."""

@@ -11,7 +11,15 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from oi_tui.app import OiTui
-from oi_tui.runtimes.tables import Column, Row, Shape, Statistics, TableError, TableSource, View
+from oi_tui.runtimes.tables import (
+    Column,
+    Row,
+    Shape,
+    Statistics,
+    TableBusyError,
+    TableSource,
+    View,
+)
 from oi_tui.screens.pager import PagerScreen
 from oi_tui.screens.table import TableScreen
 from oi_tui.themes import DARK
@@ -33,7 +41,7 @@ class Numbers:
 
     def shape(self, view: View) -> Shape:
         if self.busy:
-            raise TableError("Python is busy or not running; try again when it is done (f5).")
+            raise TableBusyError("Python is busy or not running")
         self.views.append(view)
         columns = tuple(Column(f"c{at}", "int64" if at else "str", at > 0) for at in range(90))
         return Shape("DataFrame", columns, 1 if view.words else self.total, self.total, "id")
@@ -163,11 +171,22 @@ async def test_cells_rows_and_exports_are_csv(tmp_path: Path, monkeypatch: pytes
         assert len(written) == 3
 
 
-async def test_a_busy_language_is_named_and_asked_again(tmp_path: Path) -> None:
+async def test_a_table_of_a_busy_language_opens_by_itself_when_that_is_done(tmp_path: Path) -> None:
     source = Numbers()
     source.busy = True
+    async with looking(tmp_path, lambda: source) as (app, _, reached):
+        await reached(lambda: "busy or not running; the table opens as soon as it is done" in app.head)
+        source.busy = False
+        await reached(lambda: "r0" in app.shown)
+
+
+async def test_an_open_table_of_a_busy_language_says_how_to_try_again(tmp_path: Path) -> None:
+    source = Numbers()
     async with looking(tmp_path, lambda: source) as (app, pilot, reached):
-        await reached(lambda: "busy" in app.head)
+        await reached(lambda: "r0" in app.shown)
+        source.busy = True
+        await pilot.press("f5")
+        await reached(lambda: "busy or not running; try again when it is done (f5)." in app.foot)
         source.busy = False
         await pilot.press("f5")
-        await reached(lambda: "r0" in app.shown)
+        await reached(lambda: "/ filter" in app.foot)

@@ -101,6 +101,53 @@ def test_an_interrupt_at_the_very_end_leaves_no_run_without_its_end(computer: Co
     assert play(computer, "python", "memory + 1").text == "42\n"
 
 
+#: Sends the beginning of a message, as an interrupt at that moment makes a kernel do.
+CUT_OFF = """
+import zmq
+kernel = get_ipython().kernel
+socket = kernel.shell_stream.socket if kernel.shell_stream else kernel.shell_socket
+for frame in (*kernel._parent_ident["shell"], b"<IDS|MSG>", b"0" * 64, b"{}"):
+    _ = socket.send(frame, zmq.SNDMORE)
+"""
+
+
+def test_a_message_that_an_interrupt_cut_off_ends_its_run_and_no_other(computer: Computer) -> None:
+    play(computer, "python", "import time; memory = 41")
+    played = play(computer, "python", f"{CUT_OFF}\nprint('go')\ntime.sleep(60)", stop_at="go\r\n")
+    assert played.state == "interrupted"
+    assert play(computer, "python", "memory + 1").text == "42\n"
+
+
+def test_a_damaged_message_is_dropped_and_the_run_ends_with_a_reason(computer: Computer) -> None:
+    played = play(computer, "python", f"{CUT_OFF}\nmemory = 41")
+    assert (played.state, played.text) == ("lost", "")
+    assert played.reason.startswith(
+        "a message of the kernel was damaged, and how the code ended is not known"
+    )
+    assert play(computer, "python", "memory + 1").text == "42\n"
+
+
+#: The kernel sends no answer to this, as if an interrupt had hit it at that moment.
+WITHOUT_ANSWER = """
+session = get_ipython().kernel.session
+send = session.send
+def lose(stream, message, *given, **named):
+    if message == "execute_reply":
+        session.send = send
+        return {"content": {"status": "ok"}}
+    return send(stream, message, *given, **named)
+session.send = lose
+"""
+
+
+def test_a_run_whose_answer_an_earlier_interrupt_took_ends_with_a_reason(computer: Computer) -> None:
+    play(computer, "python", "import time\nprint('go')\ntime.sleep(60)", stop_at="go\r\n")
+    played = play(computer, "python", WITHOUT_ANSWER)
+    assert played.state == "lost"
+    assert played.reason.startswith("an earlier interrupt reached the kernel late")
+    assert play(computer, "python", "print(1)").text == "1\n"
+
+
 def test_a_question_can_be_interrupted(computer: Computer) -> None:
     def stop(report: Report, _: str) -> None:
         if isinstance(report, InputRequested):
